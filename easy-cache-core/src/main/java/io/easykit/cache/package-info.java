@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.cache;
+
+import org.jspecify.annotations.NullMarked;

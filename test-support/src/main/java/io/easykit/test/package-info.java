@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.test;
+
+import org.jspecify.annotations.NullMarked;
