@@ -1,6 +1,7 @@
 package io.easykit.test;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 final class OwnedProcess {
     private static final String GUARD = "trap '' HUP INT TERM; read -r _; kill -9 \"$1\"; rm -rf -- \"$2\"";
 
+    /** Signals go through its handle, as its own methods also close the streams, with output that nobody has read. */
     private final Process process;
 
     private OwnedProcess(Process process) {
@@ -23,14 +25,23 @@ final class OwnedProcess {
     }
 
     /**
-     * Starts the process in its working directory, which the guard deletes together with it.
+     * Starts the process.
      *
      * @throws UncheckedIOException where the program cannot be run
      */
-    static OwnedProcess start(ProcessBuilder builder, Path directory) {
+    static OwnedProcess start(ProcessBuilder builder) {
+        return start(builder, "");
+    }
+
+    /** Starts the process in a directory of its own, which the guard deletes after it. */
+    static OwnedProcess startIn(Path ownDirectory, ProcessBuilder builder) {
+        return start(builder.directory(ownDirectory.toFile()), ownDirectory.toString());
+    }
+
+    private static OwnedProcess start(ProcessBuilder builder, String toDelete) {
         try {
-            Process process = builder.directory(directory.toFile()).start();
-            Process guard = shell(GUARD, String.valueOf(process.pid()), directory.toString());
+            Process process = builder.start();
+            Process guard = shell(GUARD, String.valueOf(process.pid()), toDelete);
             var unused = process.onExit().thenRun(guard::destroyForcibly);
             return new OwnedProcess(process);
         } catch (IOException e) {
@@ -42,19 +53,24 @@ final class OwnedProcess {
         return process.pid();
     }
 
+    /** What the process prints, unless its builder sent that elsewhere. */
+    InputStream output() {
+        return process.getInputStream();
+    }
+
     boolean isAlive() {
         return process.isAlive();
     }
 
     /** SIGKILL; returns when the process is gone. */
     void kill() {
-        process.destroyForcibly();
+        process.toHandle().destroyForcibly();
         waitFor(Duration.ofSeconds(30));
     }
 
     /** SIGTERM; returns at once. */
     void terminate() {
-        process.destroy();
+        process.toHandle().destroy();
     }
 
     /** SIGSTOP; returns when the process has stopped. */

@@ -56,11 +56,11 @@ final class ProcessBackend implements RedisBackend {
 
         @Override
         public void start() {
-            process = OwnedProcess.start(
+            process = OwnedProcess.startIn(
+                    directory,
                     new ProcessBuilder(command)
                             .redirectErrorStream(true)
-                            .redirectOutput(logFile().toFile()),
-                    directory);
+                            .redirectOutput(logFile().toFile()));
         }
 
         @Override

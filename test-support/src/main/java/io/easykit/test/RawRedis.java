@@ -87,14 +87,24 @@ public final class RawRedis implements AutoCloseable {
 
     /** The fields of one section of {@code INFO}. */
     public Map<String, String> info(String section) {
+        return fields("INFO", section);
+    }
+
+    /** The reply of a command that speaks in lines of {@code name:value}. */
+    Map<String, String> fields(String... command) {
         Map<String, String> fields = new LinkedHashMap<>();
-        for (String line : text((byte[]) answer("INFO", section)).split("\r\n", -1)) {
+        for (String line : text((byte[]) require(command)).split("\r\n", -1)) {
             int colon = line.indexOf(':');
             if (colon > 0 && !line.startsWith("#")) {
                 fields.put(line.substring(0, colon), line.substring(colon + 1));
             }
         }
         return fields;
+    }
+
+    /** A command whose reply is never nil. */
+    Object require(String... arguments) {
+        return notNil(command(arguments));
     }
 
     /**
@@ -111,7 +121,7 @@ public final class RawRedis implements AutoCloseable {
             byte[] name = (byte[]) key;
             String type = String.valueOf(command("TYPE".getBytes(UTF_8), name));
             if (!type.equals("none")) {
-                Long pttl = (Long) answer("PTTL".getBytes(UTF_8), name);
+                Long pttl = (Long) require("PTTL".getBytes(UTF_8), name);
                 keyspace.put(text(name), new Stored(type, content(type, name), pttl));
             }
         }
@@ -138,7 +148,7 @@ public final class RawRedis implements AutoCloseable {
 
     private Object content(String type, byte[] key) {
         return switch (type) {
-            case "string" -> text((byte[]) answer("GET".getBytes(UTF_8), key));
+            case "string" -> text((byte[]) require("GET".getBytes(UTF_8), key));
             case "list" -> texts("LRANGE".getBytes(UTF_8), key, "0".getBytes(UTF_8), "-1".getBytes(UTF_8));
             case "set" -> new TreeSet<>(texts("SMEMBERS".getBytes(UTF_8), key));
             case "hash" -> new TreeMap<>(pairs(texts("HGETALL".getBytes(UTF_8), key)));
@@ -167,11 +177,7 @@ public final class RawRedis implements AutoCloseable {
         return pairs;
     }
 
-    private Object answer(String... arguments) {
-        return notNil(command(arguments));
-    }
-
-    private Object answer(byte[]... arguments) {
+    private Object require(byte[]... arguments) {
         return notNil(command(arguments));
     }
 
