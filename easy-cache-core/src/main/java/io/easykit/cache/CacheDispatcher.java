@@ -1,0 +1,408 @@
+package io.easykit.cache;
+
+import io.easykit.cache.CacheListener.Hit;
+import io.easykit.cache.CacheListener.Load;
+import io.easykit.cache.EntryStore.Fetched;
+import io.easykit.cache.EntryStore.Snapshot;
+import io.easykit.cache.Flight.Landing;
+import io.easykit.cache.Values.Opened;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings one reader to a value: asks the store, acts on its outcome, loads, stores.
+ *
+ * <h2>What is to be prevented</h2>
+ *
+ * A reader loads the old value; an update commits and invalidates; the reader stores what it loaded: the old value stays
+ * until its TTL. A lock around the load does not help, since locks expire. So the right to <em>store</em> is a thing of
+ * its own.
+ *
+ * <h2>The parts of an entry</h2>
+ *
+ * <ul>
+ *   <li>The <b>fill token</b> is the right to store. The first election creates it, successive loaders share it, and each
+ *       prepare and invalidation removes it. A store without it is rejected. Hence what was loaded before an invalidation
+ *       is never stored after it, however slow the loader was; and a loader slower than its election still stores, if
+ *       nothing was invalidated meanwhile.
+ *   <li>The <b>election</b> says who loads now. It is short and ends by itself, so a crashed loader costs others a
+ *       moment.
+ *   <li><b>staleUntil</b> bounds how long an invalidated value may be returned under AP. It only ever sinks, so updates
+ *       in a row do not prolong an old value.
+ *   <li>An <b>intent</b> stands for one update between <em>prepare</em> and <em>invalidate</em>. While there is one,
+ *       nobody gets a fill token. It has a lease, so a crashed updater costs others the lease, without storing.
+ * </ul>
+ *
+ * <h2>One read</h2>
+ *
+ * A plain read accepts a value that lies there alone: it was neither invalidated nor under an update when the store
+ * answered, and the store drops it when its life is over. That is the hit path; it runs no script. Anything else is
+ * decided by the store in one step ({@link Outcome}), once for all readers of the key in this JVM (a {@link Flight}).
+ *
+ * <h2>Who may share a result</h2>
+ *
+ * A reader may wait for any running load, but have its result only if that is as new as a read of its own would have
+ * been: the load began, or its store was accepted, after the reader came. An AP reader takes a load that began less than
+ * the stale window before it came. Everybody else takes a turn of its own; since all of them wait for the same flight to
+ * land, the next one serves them all.
+ *
+ * <h2>What may go wrong</h2>
+ *
+ * A lost reply of a fetch costs an election; of a store, a load. A rejected store changes nothing: an AP reader still
+ * gets what it loaded (its load began after it came), a CP reader reads again. When the waiting time is over a reader
+ * loads for itself and stores nothing, one at a time in this JVM. {@link StoreUnavailableException} leaves this class
+ * only before anything was loaded.
+ */
+final class CacheDispatcher implements CacheReader {
+
+    private static final Logger log = LoggerFactory.getLogger(CacheDispatcher.class);
+
+    /** How often a CP reader whose store was rejected reads again before it goes without storing. */
+    private static final int TURNS = 3;
+
+    /** How long readers wait for an update to end before they load beside it. */
+    private static final Duration UPDATE_WAIT = Duration.ofMillis(50);
+
+    private static final long FIRST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long LAST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final EntryStore store;
+    private final Epochs epochs;
+    private final Values values;
+    private final Transactions transactions;
+    private final Executor background;
+    private final CacheListener listener;
+    private final Ticker ticker;
+
+    private final Map<CacheKey<?>, Flight<?>> flights = new ConcurrentHashMap<>();
+    private final SoloLoads soloLoads;
+
+    CacheDispatcher(EntryStore store, Epochs epochs, Engine engine) {
+        this.store = store;
+        this.epochs = epochs;
+        this.values = engine.values();
+        this.transactions = engine.transactions();
+        this.background = engine.background();
+        this.listener = engine.listener();
+        this.ticker = engine.ticker();
+        this.soloLoads = new SoloLoads(listener, ticker);
+    }
+
+    @Override
+    public <V> @Nullable V fetch(Read<V> read) throws Throwable {
+        Snapshot seen = store.read(read.key(), epochs.of(read.key()));
+        Opened<V> hit = openFresh(read, seen);
+        if (hit != null) {
+            listener.onHit(read.key(), Hit.FRESH);
+            refreshWhenDue(read, seen);
+            return hit.value();
+        }
+        if (transactions.isActive()) {
+            listener.onMiss(read.key());
+            return soloLoads.load(read).get();
+        }
+        if (seen.value() != null && (!seen.invalidated() || read.options().takesOld())) {
+            return decide(read);
+        }
+        listener.onMiss(read.key());
+        return join(read);
+    }
+
+    /** A value is there that the store may let us have although it is not fresh: then nobody waits for anybody. */
+    private <V> @Nullable V decide(Read<V> read) throws Throwable {
+        Fetched fetched = store.fetch(read.key(), epochs.of(read.key()));
+        Opened<V> served = serve(read, fetched);
+        if (served != null) {
+            return served.value();
+        }
+        listener.onMiss(read.key());
+        return fetched.outcome() == Outcome.NEED_QUERY ? lead(new Flight<>(), read, fetched) : join(read);
+    }
+
+    /** Takes part in this JVM's flight for the key: leads it, or waits for one that serves. */
+    private <V> @Nullable V join(Read<V> read) throws Throwable {
+        for (; ; ) {
+            Flight<V> mine = new Flight<>();
+            Flight<V> running = putIfAbsent(read.key(), mine);
+            if (running == null) {
+                return lead(mine, read, null);
+            }
+            if (running.isOwn()) {
+                return soloLoads.load(read).get();
+            }
+            Landing<V> landing = awaitLanding(running, read);
+            if (landing == null) {
+                return soloLoads.join(read, running).get();
+            }
+            if (landing.serves(read)) {
+                return landing.get();
+            }
+            Snapshot seen = store.read(read.key(), epochs.of(read.key()));
+            Opened<V> hit = openFresh(read, seen);
+            if (hit != null) {
+                return hit.value();
+            }
+        }
+    }
+
+    private <V> @Nullable Landing<V> awaitLanding(Flight<V> running, Read<V> read) {
+        try {
+            return running.await(null, Math.max(0, read.patience(ticker)));
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+
+    private <V> @Nullable V lead(Flight<V> flight, Read<V> read, @Nullable Fetched first) throws Throwable {
+        flights.put(read.key(), flight);
+        Landing<V> landing = Landing.ownOnly(null);
+        try {
+            landing = turns(read, first);
+        } catch (StoreUnavailableException away) {
+            landing = Landing.failed(away, ticker.nanoTime());
+        } finally {
+            flights.remove(read.key(), flight);
+            flight.land(landing);
+        }
+        return landing.get();
+    }
+
+    /** The dispatcher proper: asks the store and does what it says, until there is a result. */
+    private <V> Landing<V> turns(Read<V> read, @Nullable Fetched first) {
+        boolean waitedForUpdate = false;
+        for (int turn = 1; turn <= TURNS; ) {
+            long asked = ticker.nanoTime();
+            Fetched fetched = first != null ? first : store.fetch(read.key(), epochs.of(read.key()));
+            first = null;
+            switch (fetched.outcome()) {
+                case SUCCESS, SUCCESS_NEED_QUERY -> {
+                    Opened<V> served = serve(read, fetched);
+                    if (served != null) {
+                        return fetched.old() ? Landing.ownOnly(served.value()) : Landing.of(served.value(), asked);
+                    }
+                    turn++;
+                }
+                case NEED_QUERY -> {
+                    Landing<V> landing = loadAndStore(read, ticketOf(fetched));
+                    if (landing != null) {
+                        return landing;
+                    }
+                    turn++;
+                }
+                case NEED_WAIT -> {
+                    Landing<V> news = awaitLoad(read, fetched.electionLeft());
+                    if (news != null) {
+                        return news;
+                    }
+                    if (read.patience(ticker) <= 0) {
+                        return soloLoads.join(read, null);
+                    }
+                }
+                case NEED_QUERY_NO_STORE -> {
+                    if (waitedForUpdate) {
+                        return soloLoads.join(read, null);
+                    }
+                    waitedForUpdate = true;
+                    Landing<V> news = awaitUpdate(read);
+                    if (news != null) {
+                        return news;
+                    }
+                }
+            }
+        }
+        return soloLoads.join(read, null);
+    }
+
+    /** The fetched value, with the refresh that it asks for; null if there is none, or none that can be read. */
+    private <V> @Nullable Opened<V> serve(Read<V> read, Fetched fetched) {
+        if (fetched.value() == null) {
+            return null;
+        }
+        Opened<V> opened = open(read, fetched.value());
+        if (opened != null) {
+            listener.onHit(read.key(), fetched.old() ? Hit.OLD : Hit.FRESH);
+            if (fetched.outcome() == Outcome.SUCCESS_NEED_QUERY) {
+                refresh(read, ticketOf(fetched));
+            }
+        }
+        return opened;
+    }
+
+    /** Null if the value has to be read again: a CP reader's store was rejected. */
+    private <V> @Nullable Landing<V> loadAndStore(Read<V> read, Ticket ticket) {
+        long began = ticker.nanoTime();
+        V value;
+        Envelope sealed;
+        try {
+            value = read.loader().load();
+            sealed = read.storable().test(value) ? values.seal(value, read.key()) : null;
+        } catch (Throwable failure) {
+            release(read.key(), ticket);
+            listener.onLoad(read.key(), since(began), Load.FAILED);
+            return Landing.failed(failure, began);
+        }
+        Duration took = since(began);
+        if (sealed == null) {
+            release(read.key(), ticket);
+            listener.onLoad(read.key(), took, Load.NOT_STORED);
+            return Landing.of(value, began);
+        }
+        return stored(read, ticket, value, sealed, began, took);
+    }
+
+    private <V> @Nullable Landing<V> stored(
+            Read<V> read, Ticket ticket, @Nullable V value, Envelope sealed, long began, Duration took) {
+        long sent = ticker.nanoTime();
+        try {
+            boolean accepted = store.store(read.key(), ticket, sealed, Values.life(value, read.options()));
+            listener.onLoad(read.key(), took, accepted ? Load.STORED : Load.REJECTED);
+            if (accepted) {
+                return Landing.of(value, sent);
+            }
+            return read.options().consistency() == Consistency.AP ? Landing.of(value, began) : null;
+        } catch (StoreUnavailableException away) {
+            log.debug("The load of {} could not be stored", read.key(), away);
+            listener.onLoad(read.key(), took, Load.NOT_STORED);
+            return Landing.of(value, began);
+        }
+    }
+
+    /** Waits for news of somebody else's load. Null means: ask the store again, or the waiting time is over. */
+    private <V> @Nullable Landing<V> awaitLoad(Read<V> read, Duration atMost) {
+        long nanos = Math.min(atMost.toNanos() + FIRST_LOOK_NANOS, read.patience(ticker));
+        return awaitNews(read, nanos, Snapshot::loading);
+    }
+
+    private <V> @Nullable Landing<V> awaitUpdate(Read<V> read) {
+        return awaitNews(read, Math.min(UPDATE_WAIT.toNanos(), read.patience(ticker)), Snapshot::updating);
+    }
+
+    /** Looks at the entry now and then, for all readers of it in this JVM, while nothing has changed. */
+    private <V> @Nullable Landing<V> awaitNews(Read<V> read, long nanos, Predicate<Snapshot> unchanged) {
+        long end = ticker.nanoTime() + nanos;
+        long pause = FIRST_LOOK_NANOS;
+        for (long left = nanos; left > 0; left = end - ticker.nanoTime()) {
+            try {
+                ticker.pause(Math.min(left, pause - ThreadLocalRandom.current().nextLong(pause / 2)));
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+                return soloLoads.load(read);
+            }
+            long asked = ticker.nanoTime();
+            Snapshot seen = store.read(read.key(), epochs.of(read.key()));
+            Opened<V> value = openFresh(read, seen);
+            if (value != null) {
+                return Landing.of(value.value(), asked);
+            }
+            if (!unchanged.test(seen)) {
+                return null;
+            }
+            pause = Math.min(2 * pause, LAST_LOOK_NANOS);
+        }
+        return null;
+    }
+
+    /** A fresh value near its end is refreshed by one reader of this JVM, which asks whether another one already is. */
+    private <V> void refreshWhenDue(Read<V> read, Snapshot seen) {
+        Duration remaining = seen.remaining();
+        if (remaining == null
+                || remaining.compareTo(read.options().ahead()) > 0
+                || flights.containsKey(read.key())
+                || transactions.isActive()) {
+            return;
+        }
+        inBackground(read, null, () -> {
+            Fetched fetched = store.fetch(read.key(), epochs.of(read.key()));
+            return fetched.ticket() == null ? null : loadAndStore(read, fetched.ticket());
+        });
+    }
+
+    private <V> void refresh(Read<V> read, Ticket ticket) {
+        inBackground(read, ticket, () -> loadAndStore(read, ticket));
+    }
+
+    private <V> void inBackground(Read<V> read, @Nullable Ticket ticket, Refresh<V> work) {
+        try {
+            background.execute(() -> {
+                Flight<V> flight = new Flight<>();
+                boolean alone = putIfAbsent(read.key(), flight) == null;
+                if (alone || ticket != null) {
+                    fly(read, flight, work);
+                }
+            });
+        } catch (RejectedExecutionException full) {
+            log.debug("No thread is free to refresh {}", read.key());
+            if (ticket != null) {
+                release(read.key(), ticket);
+            }
+        }
+    }
+
+    private <V> void fly(Read<V> read, Flight<V> flight, Refresh<V> work) {
+        Landing<V> landing = null;
+        try {
+            landing = work.run();
+            if (landing != null && landing.failure() != null) {
+                log.warn("Cannot refresh {}: {}", read.key(), landing.failure().toString());
+            }
+        } catch (StoreUnavailableException away) {
+            log.debug("Cannot refresh {}", read.key(), away);
+        } finally {
+            flights.remove(read.key(), flight);
+            flight.land(landing != null ? landing : Landing.ownOnly(null));
+        }
+    }
+
+    private <V> @Nullable Opened<V> openFresh(Read<V> read, Snapshot seen) {
+        return seen.fresh() && seen.value() != null ? open(read, seen.value()) : null;
+    }
+
+    private <V> @Nullable Opened<V> open(Read<V> read, Envelope envelope) {
+        Opened<V> opened = values.open(envelope, read.key());
+        if (opened == null) {
+            listener.onUnreadable(read.key());
+            store.discard(read.key());
+        }
+        return opened;
+    }
+
+    private void release(CacheKey<?> key, Ticket ticket) {
+        try {
+            store.release(key, ticket);
+        } catch (StoreUnavailableException away) {
+            log.debug("The election of {} ends by itself", key, away);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // equal keys have the same spec, so the same V
+    private <V> @Nullable Flight<V> putIfAbsent(CacheKey<V> key, Flight<V> flight) {
+        return (Flight<V>) flights.putIfAbsent(key, flight);
+    }
+
+    private Duration since(long began) {
+        return Duration.ofNanos(ticker.nanoTime() - began);
+    }
+
+    private static Ticket ticketOf(Fetched fetched) {
+        Ticket ticket = fetched.ticket();
+        if (ticket == null) {
+            throw new IllegalStateException(fetched.outcome() + " came without a ticket");
+        }
+        return ticket;
+    }
+
+    /** Work of a refresh; null if there was nothing to do, or its store was rejected. */
+    private interface Refresh<V> {
+        @Nullable Landing<V> run();
+    }
+}

@@ -1,0 +1,50 @@
+package io.easykit.cache;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hears what the cache does: for meters, logs and alarms. Called on the threads that do it, so an implementation must be
+ * quick; what it throws is logged and changes nothing.
+ */
+public interface CacheListener {
+
+    CacheListener NONE = new CacheListener() {};
+
+    default void onHit(CacheKey<?> key, Hit hit) {}
+
+    /** No value could be returned at once: the caller loads, or waits for a load. */
+    default void onMiss(CacheKey<?> key) {}
+
+    /** A loader came back. */
+    default void onLoad(CacheKey<?> key, Duration took, Load load) {}
+
+    /**
+     * An invalidation was acknowledged, or could not be delivered.
+     *
+     * @param failure null if it was acknowledged
+     */
+    default void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {}
+
+    /** Bytes that nobody can read were found and removed. */
+    default void onUnreadable(CacheKey<?> key) {}
+
+    /** Where a hit came from. */
+    enum Hit {
+        FRESH,
+        /** An invalidated value inside the stale window. */
+        OLD,
+        /** The local level, while Redis is away. */
+        LOCAL
+    }
+
+    /** What became of a load. */
+    enum Load {
+        STORED,
+        /** Something was invalidated meanwhile: not stored. */
+        REJECTED,
+        /** It was not meant to be stored: inside a transaction, during an update, vetoed, or Redis was away. */
+        NOT_STORED,
+        FAILED
+    }
+}

@@ -1,0 +1,187 @@
+package io.easykit.cache;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cache that does not keep a stale value: each load is fenced against the updates that happen meanwhile, and each
+ * update is announced before its commit and ended after it.
+ *
+ * <pre>{@code
+ * CacheSpec<User> users = CacheSpec.of("user", User.class);
+ * User user = cache.fetch(users.key(42), () -> dao.find(42));
+ * cache.update(List.of(users.key(42)), () -> dao.rename(42, "Ada"));
+ * }</pre>
+ *
+ * <p>Inside a transaction that its {@link Transactions} know of, an update belongs to the transaction, and what is
+ * loaded is not stored. Thread-safe. While a store is away, reads bring what the loader brings.
+ */
+public final class EasyCache {
+
+    private final Map<String, Cluster> clusters;
+    private final Updates updates;
+    private final Ticker ticker;
+
+    private EasyCache(Map<String, Cluster> clusters, Engine engine) {
+        this.clusters = clusters;
+        this.updates = new Updates(clusters, engine);
+        this.ticker = engine.ticker();
+    }
+
+    public static Builder builder(ValueCodec codec) {
+        return new Builder(codec);
+    }
+
+    /**
+     * The cached value, or what the loader brings.
+     *
+     * @throws X what the loader throws, the very same object
+     */
+    public <V, X extends Throwable> @Nullable V fetch(CacheKey<V> key, Loader<V, X> loader) throws X {
+        return fetch(key, loader, any -> true);
+    }
+
+    /**
+     * The cached value, or what the loader brings.
+     *
+     * @param storable whether a loaded value may be cached
+     * @throws X what the loader throws, the very same object
+     */
+    @SuppressWarnings("unchecked") // nothing but the loader throws something checked
+    public <V, X extends Throwable> @Nullable V fetch(
+            CacheKey<V> key, Loader<V, X> loader, Predicate<@Nullable V> storable) throws X {
+        Cluster cluster = Cluster.of(clusters, key);
+        if (updates.isUpdatedHere(key)) {
+            return loader.load();
+        }
+        try {
+            return cluster.reader().fetch(new Read<>(key, loader, storable, ticker.nanoTime()));
+        } catch (Throwable failure) {
+            throw (X) failure;
+        }
+    }
+
+    /**
+     * Changes the data behind some entries, and invalidates these: prepared before the commit, invalidated after the end
+     * of the transaction, or around the action where there is none. They are invalidated whatever becomes of the action.
+     *
+     * @throws X what the action throws, the very same object
+     * @throws CacheUnavailableException if a CP update cannot be announced; without a transaction the action has not
+     *     run, with one it is rolled back
+     */
+    public <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
+            throws X {
+        keys.forEach(key -> Cluster.of(clusters, key));
+        return updates.around(keys, action);
+    }
+
+    /**
+     * Invalidates entries whose data have changed already: now, or with the present transaction. For a change that is
+     * still to come, {@link #update} is the safe call.
+     */
+    public void invalidate(Collection<? extends CacheKey<?>> keys) {
+        keys.forEach(key -> Cluster.of(clusters, key));
+        updates.invalidate(keys);
+    }
+
+    /** {@link #invalidate(Collection)} of one entry. */
+    public void invalidate(CacheKey<?> key) {
+        invalidate(List.of(key));
+    }
+
+    /** Puts a cache together. */
+    public static final class Builder {
+
+        private final ValueCodec codec;
+        private final Map<String, EntryStore> stores = new LinkedHashMap<>();
+        private final List<CacheListener> listeners = new ArrayList<>();
+        private Transactions transactions = Transactions.NONE;
+        private Supplier<LocalLevel> localLevels = () -> LocalLevel.NONE;
+        private Duration localLife = Duration.ofSeconds(5);
+        private @Nullable Executor background;
+        private Ticker ticker = Ticker.SYSTEM;
+
+        private Builder(ValueCodec codec) {
+            this.codec = codec;
+        }
+
+        /** Adds a Redis. */
+        public Builder store(String clusterId, EntryStore store) {
+            stores.put(clusterId, store);
+            return this;
+        }
+
+        /** Lets updates belong to transactions; without it there are none. */
+        public Builder transactions(Transactions value) {
+            this.transactions = value;
+            return this;
+        }
+
+        /**
+         * Sets the level that answers AP reads while a Redis is away, one for each; without it there is none.
+         *
+         * @param life how old what it answers may be
+         */
+        public Builder localLevels(Supplier<LocalLevel> value, Duration life) {
+            this.localLevels = value;
+            this.localLife = life;
+            return this;
+        }
+
+        /** Sets where refreshes run; it rejects what it has no thread for. Without it a few threads of its own. */
+        public Builder background(Executor value) {
+            this.background = value;
+            return this;
+        }
+
+        public Builder listener(CacheListener value) {
+            listeners.add(value);
+            return this;
+        }
+
+        Builder ticker(Ticker value) {
+            this.ticker = value;
+            return this;
+        }
+
+        public EasyCache build() {
+            Engine engine = new Engine(
+                    new Values(codec),
+                    transactions,
+                    background != null ? background : fewThreads(),
+                    new SafeListener(listeners),
+                    ticker);
+            Map<String, Cluster> clusters = new LinkedHashMap<>();
+            stores.forEach((id, store) -> clusters.put(id, cluster(id, store, engine)));
+            return new EasyCache(Map.copyOf(clusters), engine);
+        }
+
+        private Cluster cluster(String id, EntryStore store, Engine engine) {
+            LocalEntries local = new LocalEntries(localLevels.get(), engine.values(), localLife);
+            CacheReader dispatcher = new CacheDispatcher(store, new Epochs(), engine);
+            return new Cluster(id, store, local, new DegradingReader(dispatcher, local, engine));
+        }
+
+        /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */
+        private static Executor fewThreads() {
+            AtomicInteger number = new AtomicInteger();
+            return new ThreadPoolExecutor(0, 8, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                Thread thread = new Thread(task, "easy-cache-refresh-" + number.incrementAndGet());
+                thread.setDaemon(true);
+                return thread;
+            });
+        }
+    }
+}

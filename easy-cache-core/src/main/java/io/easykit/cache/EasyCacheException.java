@@ -1,0 +1,13 @@
+package io.easykit.cache;
+
+import org.jspecify.annotations.Nullable;
+
+/** The root of what this library throws itself. What a loader throws is never wrapped. */
+public abstract class EasyCacheException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    protected EasyCacheException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

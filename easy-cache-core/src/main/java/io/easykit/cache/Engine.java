@@ -1,0 +1,10 @@
+package io.easykit.cache;
+
+import java.util.concurrent.Executor;
+
+/**
+ * What the readers and updates of all clusters share.
+ *
+ * @param background where refreshes run; rejects what it has no thread for
+ */
+record Engine(Values values, Transactions transactions, Executor background, CacheListener listener, Ticker ticker) {}

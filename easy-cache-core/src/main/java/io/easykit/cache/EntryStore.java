@@ -1,0 +1,93 @@
+package io.easykit.cache;
+
+import java.time.Duration;
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Redis with its entries: the five operations of the lock protocol, and the plain read of the hit path. Each
+ * operation is atomic, and judges time by the store's own clock. {@link CacheDispatcher} says how they work together.
+ *
+ * <p>Implementations throw {@link StoreUnavailableException} when they cannot answer within their command timeout; then
+ * the operation may or may not have happened.
+ */
+public interface EntryStore {
+
+    /**
+     * Reads an entry as it lies there. Decides nothing and elects nobody: the cheap way to a hit.
+     *
+     * @param epoch the prefix's epoch as known here; a value of an older one is no value
+     */
+    Snapshot read(CacheKey<?> key, long epoch);
+
+    /**
+     * Decides what the caller may do, and elects it to load where nobody does.
+     *
+     * @param epoch the prefix's epoch as known here; a value of an older one is no value
+     */
+    Fetched fetch(CacheKey<?> key, long epoch);
+
+    /**
+     * Stores a loaded value if the ticket's fill token still holds, which is: if nothing was invalidated since the
+     * election.
+     *
+     * @param life until the value expires
+     * @return false if it was rejected; then nothing has changed
+     */
+    boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life);
+
+    /** Gives up the election that came with a ticket after a failed load, so that the next reader loads at once. */
+    void release(CacheKey<?> key, Ticket ticket);
+
+    /**
+     * Announces an update before its commit: until {@link #invalidate} with the same token, or the end of the lease,
+     * nobody can store.
+     *
+     * @param lease longer than the commit
+     */
+    void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease);
+
+    /**
+     * Ends an update, whatever became of it, or invalidates without one. Idempotent.
+     *
+     * @param token of the update; empty without one
+     */
+    void invalidate(Collection<? extends CacheKey<?>> keys, String token);
+
+    /** Removes a value that nobody can read, window or not. */
+    void discard(CacheKey<?> key);
+
+    /**
+     * An entry as it lies in the store, as far as a reader without a script can tell.
+     *
+     * @param value if there is one; not necessarily one that may be returned
+     * @param fresh whether the value was valid when the store answered: no reader may refuse it
+     * @param invalidated whether the value was invalidated or is under an update; inside the stale window AP readers may
+     *     still have it
+     * @param loading whether somebody was elected to load
+     * @param updating whether an update is being committed
+     * @param remaining how long the value is still valid, at least, as far as that is known here: only ever a reason to
+     *     refresh early. Null if nothing is known
+     */
+    record Snapshot(
+            @Nullable Envelope value,
+            boolean fresh,
+            boolean invalidated,
+            boolean loading,
+            boolean updating,
+            @Nullable Duration remaining) {
+
+        public static final Snapshot NOTHING = new Snapshot(null, false, false, false, false, null);
+    }
+
+    /**
+     * The answer to a fetch.
+     *
+     * @param value with {@code SUCCESS} and {@code SUCCESS_NEED_QUERY}
+     * @param old whether the value was invalidated and is only served inside the stale window
+     * @param ticket with {@code NEED_QUERY} and {@code SUCCESS_NEED_QUERY}
+     * @param electionLeft with {@code NEED_WAIT}: how long the running election lasts at most, else zero
+     */
+    record Fetched(
+            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable Ticket ticket, Duration electionLeft) {}
+}

@@ -1,0 +1,76 @@
+package io.easykit.cache;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** This JVM's present effort for one key, and what others who want the key may have of it. */
+final class Flight<V> {
+
+    private final Thread pilot = Thread.currentThread();
+    private final CompletableFuture<Landing<V>> landing = new CompletableFuture<>();
+
+    /** Whether the calling thread flies this one itself: a loader that reads its own key must not wait for itself. */
+    boolean isOwn() {
+        return pilot == Thread.currentThread();
+    }
+
+    void land(Landing<V> result) {
+        landing.complete(result);
+    }
+
+    /** The landing of this flight or of another, whichever is first; null when the time is over. */
+    @Nullable Landing<V> await(@Nullable Flight<V> other, long nanos) throws InterruptedException {
+        CompletableFuture<?> first = other == null ? landing : CompletableFuture.anyOf(landing, other.landing);
+        try {
+            first.get(nanos, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException late) {
+            return null;
+        } catch (ExecutionException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+        return landing.isDone() || other == null ? landing.join() : other.landing.join();
+    }
+
+    /**
+     * What a flight brought.
+     *
+     * @param asOf a moment, in nanoseconds of the ticker, at which the value is known to have been the current one: when
+     *     the load began or, later, when the store that was accepted was sent
+     * @param shared false if nobody but the pilot may have it
+     */
+    record Landing<V>(@Nullable V value, @Nullable Throwable failure, long asOf, boolean shared) {
+
+        static <V> Landing<V> of(@Nullable V value, long asOf) {
+            return new Landing<>(value, null, asOf, true);
+        }
+
+        static <V> Landing<V> failed(Throwable failure, long asOf) {
+            return new Landing<>(null, failure, asOf, true);
+        }
+
+        /** A result that only the pilot may have. */
+        static <V> Landing<V> ownOnly(@Nullable V value) {
+            return new Landing<>(value, null, 0, false);
+        }
+
+        /**
+         * Whether a reader may have the result: it is no older than the reader or, AP, than the stale window before it
+         * came.
+         */
+        boolean serves(Read<V> read) {
+            Duration age = read.options().window();
+            return shared && read.accepts(asOf, age);
+        }
+
+        @Nullable V get() throws Throwable {
+            if (failure != null) {
+                throw failure;
+            }
+            return value;
+        }
+    }
+}

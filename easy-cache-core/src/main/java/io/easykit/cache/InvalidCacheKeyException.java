@@ -1,0 +1,11 @@
+package io.easykit.cache;
+
+/** A key that would not name one entry for certain: no part, a null part, or a part without a stable text. */
+public final class InvalidCacheKeyException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    InvalidCacheKeyException(String message) {
+        super(message, null);
+    }
+}

@@ -1,0 +1,24 @@
+package io.easykit.cache;
+
+import java.util.Set;
+import java.util.TreeSet;
+
+/** A cache names a Redis cluster that nobody configured. */
+public final class UnknownClusterException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String clusterId;
+
+    UnknownClusterException(String clusterId, String prefix, Set<String> known) {
+        super(
+                "The cache '" + prefix + "' is on Redis cluster '" + clusterId + "', which is not configured. Known: "
+                        + new TreeSet<>(known) + ". Use one of them, or configure it.",
+                null);
+        this.clusterId = clusterId;
+    }
+
+    public String clusterId() {
+        return clusterId;
+    }
+}

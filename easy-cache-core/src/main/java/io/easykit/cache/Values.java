@@ -1,0 +1,74 @@
+package io.easykit.cache;
+
+import io.easykit.cache.Envelope.Kind;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Values into envelopes and back. */
+final class Values {
+
+    private static final Logger log = LoggerFactory.getLogger(Values.class);
+    private static final byte[] NO_PAYLOAD = {};
+
+    private final ValueCodec codec;
+
+    Values(ValueCodec codec) {
+        this.codec = codec;
+    }
+
+    /** Null if nobody can read it: garbage, another format, another type's bytes. */
+    @SuppressWarnings("unchecked") // the spec's type is the caller's word for V
+    <V> @Nullable Opened<V> open(Envelope envelope, CacheKey<V> key) {
+        Kind kind = envelope.kind();
+        if (kind == null) {
+            return null;
+        }
+        try {
+            return switch (kind) {
+                case NULL -> new Opened<>(null);
+                case EMPTY_OPTIONAL -> new Opened<>((V) Optional.empty());
+                case VALUE ->
+                    new Opened<>((V) codec.decode(envelope.payload(), key.spec().type()));
+            };
+        } catch (RuntimeException unreadable) {
+            log.debug("Cannot read the value of {}", key, unreadable);
+            return null;
+        }
+    }
+
+    /** Null if the codec cannot take it. */
+    <V> @Nullable Envelope seal(@Nullable V value, CacheKey<V> key) {
+        if (value == null) {
+            return Envelope.of(Kind.NULL, NO_PAYLOAD);
+        }
+        if (value instanceof Optional<?> optional && optional.isEmpty()) {
+            return Envelope.of(Kind.EMPTY_OPTIONAL, NO_PAYLOAD);
+        }
+        try {
+            return Envelope.of(Kind.VALUE, codec.encode(value, key.spec().type()));
+        } catch (RuntimeException unfit) {
+            log.warn(
+                    "Cannot cache the value of {}: {} has no form in bytes. Return a plain object, or give the codec"
+                            + " a module for it.",
+                    key,
+                    key.spec().type(),
+                    unfit);
+            return null;
+        }
+    }
+
+    /** How long a value may live: shorter for "nothing", and a little shorter by chance. */
+    static Duration life(@Nullable Object value, CacheOptions options) {
+        boolean nothing = value == null || (value instanceof Optional<?> optional && optional.isEmpty());
+        Duration whole = nothing ? options.nullTtl() : options.ttl();
+        double cut = options.ttlJitter() * ThreadLocalRandom.current().nextDouble();
+        return whole.minusMillis((long) (whole.toMillis() * cut));
+    }
+
+    /** A value that could be read, "nothing" included. */
+    record Opened<V>(@Nullable V value) {}
+}

@@ -1,0 +1,54 @@
+package io.easykit.cache.caffeine;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Expiry;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.LocalLevel;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A {@link LocalLevel} that keeps at most a number of entries, each for its own short life. */
+public final class CaffeineLocalLevel implements LocalLevel {
+
+    private final Cache<CacheKey<?>, Entry> entries;
+
+    /**
+     * @param maximumSize how many entries it keeps at the most
+     */
+    public CaffeineLocalLevel(long maximumSize) {
+        this.entries = Caffeine.newBuilder()
+                .maximumSize(maximumSize)
+                .expireAfter(Expiry.writing((CacheKey<?> key, Entry entry) -> entry.life()))
+                .build();
+    }
+
+    @Override
+    public @Nullable Object get(CacheKey<?> key) {
+        Entry entry = entries.getIfPresent(key);
+        return entry == null ? null : entry.value();
+    }
+
+    @Override
+    public void put(CacheKey<?> key, Object value, Duration life) {
+        entries.put(key, new Entry(value, life));
+    }
+
+    @Override
+    public void remove(CacheKey<?> key) {
+        entries.invalidate(key);
+    }
+
+    @Override
+    public void clear() {
+        entries.invalidateAll();
+    }
+
+    @Override
+    public long size() {
+        entries.cleanUp();
+        return entries.estimatedSize();
+    }
+
+    private record Entry(Object value, Duration life) {}
+}

@@ -1,0 +1,28 @@
+package io.easykit.cache.redis;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+
+/** The few commands that the protocol needs. Failures are those of the client. */
+interface RedisCommands {
+
+    /** All fields of a hash. */
+    CompletionStage<Map<byte[], byte[]>> readAll(byte[] key);
+
+    /**
+     * Runs a script that is known to the server by its SHA.
+     *
+     * @return a number, bytes, or a list of these with nulls
+     */
+    CompletionStage<Object> runBySha(RedisScript script, byte[] key, List<byte[]> arguments);
+
+    /** Runs a script by its text, which makes it known to the server. */
+    CompletionStage<Object> runByText(RedisScript script, byte[] key, List<byte[]> arguments);
+
+    /** Makes the scripts known to the servers that can be reached. */
+    CompletionStage<?> load(RedisScript script);
+
+    /** The server's clock in ms. */
+    CompletionStage<Long> time();
+}

@@ -1,0 +1,292 @@
+package io.easykit.cache.redis;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.EntryStore;
+import io.easykit.cache.Envelope;
+import io.easykit.cache.Outcome;
+import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.Ticket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Entries in Redis: one hash for each, with one field, {@code v}, while nothing happens to it.
+ *
+ * <table>
+ *   <caption>Fields</caption>
+ *   <tr><td>{@code v}</td><td>6 bytes end of life (server's ms), 4 bytes epoch of the prefix, envelope</td></tr>
+ *   <tr><td>{@code f}</td><td>8 bytes fill token, 6 bytes end of the election (0: released)</td></tr>
+ *   <tr><td>{@code s}</td><td>staleUntil, in the server's ms</td></tr>
+ *   <tr><td>{@code i:<token>}</td><td>the end of one update's lease</td></tr>
+ *   <tr><td>{@code i}</td><td>the latest of these</td></tr>
+ * </table>
+ *
+ * <p>The scripts stand beside this class. A script that the server does not know is sent again by its text; a key of
+ * another type is removed and the call repeated once.
+ */
+public final class RedisEntryStore implements EntryStore {
+
+    private static final int VALUE_HEADER = 10;
+    private static final int SHORTEST_VALUE = 12;
+    private static final int FILL_LENGTH = 14;
+    private static final int ELECTION_OFFSET = 8;
+
+    /** How long a fill token outlives its election: a load that takes longer is not stored. */
+    private static final byte[] KEEP_FILL = bytes(Duration.ofMinutes(2).toMillis());
+
+    private static final byte[] TRUE = bytes("1");
+    private static final byte[] FALSE = bytes("0");
+
+    private final RedisCommands commands;
+    private final long timeoutNanos;
+    private final ServerClock clock = new ServerClock();
+    private final AtomicBoolean askingTime = new AtomicBoolean();
+
+    /**
+     * @param factory a Lettuce factory is used over its one shared connection, asynchronously; any other one
+     *     command by command, with its own timeouts
+     * @param commandTimeout how long a caller waits for an answer
+     */
+    public RedisEntryStore(RedisConnectionFactory factory, Duration commandTimeout) {
+        this(
+                factory instanceof LettuceConnectionFactory lettuce
+                        ? new LettuceCommands(lettuce)
+                        : new ConnectionFactoryCommands(factory),
+                commandTimeout);
+    }
+
+    RedisEntryStore(RedisCommands commands, Duration commandTimeout) {
+        this.commands = commands;
+        this.timeoutNanos = commandTimeout.toNanos();
+    }
+
+    /** Makes the scripts known to the server, so that not even the first call has to send one. */
+    public void loadScripts() {
+        List<CompletionStage<?>> loads = new ArrayList<>();
+        for (RedisScript script : RedisScript.values()) {
+            loads.add(commands.load(script));
+        }
+        loads.forEach(this::await);
+    }
+
+    @Override
+    public Snapshot read(CacheKey<?> key, long epoch) {
+        byte[] name = bytes(key.text());
+        return snapshot(await(readAll(name)), epoch);
+    }
+
+    @Override
+    public Fetched fetch(CacheKey<?> key, long epoch) {
+        CacheOptions options = key.spec().options();
+        long asked = System.nanoTime();
+        List<?> reply = (List<?>) await(run(
+                RedisScript.FETCH,
+                bytes(key.text()),
+                List.of(
+                        randomBytes(),
+                        bytes(options.election().toMillis()),
+                        KEEP_FILL,
+                        options.takesOld() ? TRUE : FALSE,
+                        bytes(options.ahead().toMillis()),
+                        bytes(epoch))));
+        clock.told(number(reply, 0), asked);
+        return fetched(reply, epoch);
+    }
+
+    @Override
+    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+        Object reply = await(run(
+                RedisScript.STORE,
+                bytes(key.text()),
+                List.of(ticket.text(), bytes(ticket.epoch()), value.toBytes(), bytes(life.toMillis()))));
+        return reply.equals(1L);
+    }
+
+    @Override
+    public void release(CacheKey<?> key, Ticket ticket) {
+        await(run(RedisScript.RELEASE, bytes(key.text()), List.of(ticket.text())));
+    }
+
+    @Override
+    public void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        forEach(
+                keys,
+                key -> run(
+                        RedisScript.PREPARE,
+                        bytes(key.text()),
+                        List.of(
+                                bytes(token),
+                                bytes(lease.toMillis()),
+                                key.spec().options().takesOld() ? TRUE : FALSE)));
+    }
+
+    @Override
+    public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
+        forEach(keys, key -> invalidate(key, token, key.spec().options().window()));
+    }
+
+    @Override
+    public void discard(CacheKey<?> key) {
+        await(invalidate(key, "", Duration.ZERO));
+    }
+
+    private CompletionStage<Object> invalidate(CacheKey<?> key, String token, Duration window) {
+        return run(RedisScript.INVALIDATE, bytes(key.text()), List.of(bytes(token), bytes(window.toMillis())));
+    }
+
+    /** Sends all before it waits for the first. */
+    private void forEach(
+            Collection<? extends CacheKey<?>> keys, Function<CacheKey<?>, CompletionStage<Object>> command) {
+        List<CompletionStage<Object>> replies = new ArrayList<>(keys.size());
+        for (CacheKey<?> key : keys) {
+            replies.add(command.apply(key));
+        }
+        replies.forEach(this::await);
+    }
+
+    private CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
+        return commands.readAll(key)
+                .exceptionallyCompose(failure -> RedisFailure.isWrongType(failure)
+                        ? runOnce(RedisScript.HEAL, key, List.of()).thenApply(healed -> Map.of())
+                        : CompletableFuture.failedStage(failure));
+    }
+
+    private CompletionStage<Object> run(RedisScript script, byte[] key, List<byte[]> arguments) {
+        return runOnce(script, key, arguments)
+                .exceptionallyCompose(failure -> RedisFailure.isWrongType(failure)
+                        ? runOnce(RedisScript.HEAL, key, List.of())
+                                .thenCompose(healed -> runOnce(script, key, arguments))
+                        : CompletableFuture.failedStage(failure));
+    }
+
+    private CompletionStage<Object> runOnce(RedisScript script, byte[] key, List<byte[]> arguments) {
+        return commands.runBySha(script, key, arguments)
+                .exceptionallyCompose(failure -> RedisFailure.isUnknownScript(failure)
+                        ? commands.runByText(script, key, arguments)
+                        : CompletableFuture.failedStage(failure));
+    }
+
+    private Snapshot snapshot(Map<byte[], byte[]> fields, long epoch) {
+        byte[] value = null;
+        boolean invalidated = false;
+        boolean loading = false;
+        boolean updating = false;
+        for (Map.Entry<byte[], byte[]> field : fields.entrySet()) {
+            switch (field.getKey()[0]) {
+                case 'v' -> value = field.getValue();
+                case 's' -> invalidated = true;
+                case 'f' -> loading = isElection(field.getValue());
+                default -> updating = true;
+            }
+        }
+        if (value == null || value.length < SHORTEST_VALUE || epochOf(value) < epoch) {
+            return new Snapshot(null, false, invalidated, loading, updating, null);
+        }
+        boolean fresh = fields.size() == 1;
+        return new Snapshot(
+                Envelope.wrap(value, VALUE_HEADER),
+                fresh,
+                invalidated,
+                loading,
+                updating,
+                fresh ? remaining(endOfLife(value)) : null);
+    }
+
+    private @Nullable Duration remaining(long endOfLife) {
+        if (clock.isOld() && askingTime.compareAndSet(false, true)) {
+            askTime();
+        }
+        return clock.isKnown() ? Duration.ofMillis(endOfLife - clock.millis()) : null;
+    }
+
+    private void askTime() {
+        long asked = System.nanoTime();
+        commands.time().whenComplete((now, failure) -> {
+            if (failure == null) {
+                clock.told(now, asked);
+            }
+            askingTime.set(false);
+        });
+    }
+
+    private static Fetched fetched(List<?> reply, long epoch) {
+        Outcome outcome = Outcome.valueOf(new String((byte[]) reply.get(1), StandardCharsets.US_ASCII));
+        byte[] value = reply.size() > 2 ? (byte[]) reply.get(2) : null;
+        byte[] ticket = reply.size() > 3 ? (byte[]) reply.get(3) : null;
+        return new Fetched(
+                outcome,
+                value == null ? null : Envelope.wrap(value, VALUE_HEADER),
+                reply.size() > 5,
+                ticket == null ? null : new Ticket(ticket, epoch),
+                reply.size() > 4 ? Duration.ofMillis(number(reply, 4)) : Duration.ZERO);
+    }
+
+    private <T> T await(CompletionStage<T> reply) {
+        CompletableFuture<T> future = reply.toCompletableFuture();
+        try {
+            return future.get(timeoutNanos, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException late) {
+            future.cancel(false);
+            throw RedisFailure.translate(late);
+        } catch (ExecutionException failed) {
+            Throwable failure = failed.getCause() == null ? failed : failed.getCause();
+            throw RedisFailure.translate(failure);
+        } catch (InterruptedException stop) {
+            future.cancel(false);
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException("Interrupted while waiting for Redis", false, stop);
+        }
+    }
+
+    private static boolean isElection(byte[] fill) {
+        return fill.length == FILL_LENGTH && sixBytes(fill, ELECTION_OFFSET) > 0;
+    }
+
+    private static long endOfLife(byte[] value) {
+        return sixBytes(value, 0);
+    }
+
+    private static long epochOf(byte[] value) {
+        return Integer.toUnsignedLong(ByteBuffer.wrap(value).getInt(6));
+    }
+
+    private static long sixBytes(byte[] bytes, int offset) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes, offset, 6);
+        return (long) Short.toUnsignedInt(buffer.getShort()) << 32 | Integer.toUnsignedLong(buffer.getInt());
+    }
+
+    private static long number(List<?> reply, int index) {
+        return (Long) reply.get(index);
+    }
+
+    private static byte[] randomBytes() {
+        return ByteBuffer.allocate(4)
+                .putInt(ThreadLocalRandom.current().nextInt())
+                .array();
+    }
+
+    private static byte[] bytes(long number) {
+        return bytes(Long.toString(number));
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,71 @@
+package io.easykit.cache.redis;
+
+import io.easykit.cache.StoreUnavailableException;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+
+/** Tells what a failed command says of the server. */
+final class RedisFailure {
+
+    /** Error replies that speak of the server's state; other ones speak of one command or of its rights. */
+    private static final List<String> SERVER_STATES = List.of(
+            "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MISCONF", "OOM");
+
+    private RedisFailure() {}
+
+    /** The server does not know the script: it was restarted, or its scripts were flushed. */
+    static boolean isUnknownScript(Throwable failure) {
+        return hasReply(failure, "NOSCRIPT");
+    }
+
+    /** The key holds something else than a hash. */
+    static boolean isWrongType(Throwable failure) {
+        return hasReply(failure, "WRONGTYPE");
+    }
+
+    static StoreUnavailableException translate(Throwable failure) {
+        String reply = errorReply(failure);
+        boolean ill = reply == null || SERVER_STATES.stream().anyMatch(reply::startsWith);
+        return new StoreUnavailableException(describe(failure, reply), ill, failure);
+    }
+
+    private static String describe(Throwable failure, @Nullable String reply) {
+        if (failure instanceof TimeoutException) {
+            return "Redis did not answer in time";
+        }
+        return reply != null ? "Redis answered: " + reply : "Redis cannot be reached: " + root(failure);
+    }
+
+    private static Throwable root(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
+    private static boolean hasReply(Throwable failure, String prefix) {
+        String reply = errorReply(failure);
+        return reply != null && reply.contains(prefix);
+    }
+
+    /** The server's error reply; null if there is none, because no reply came. */
+    private static @Nullable String errorReply(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RedisCommandExecutionException || isOtherClientsReply(cause)) {
+                return cause.getMessage();
+            }
+        }
+        return null;
+    }
+
+    /** Clients other than Lettuce are known by Spring Data's translation only, with the reply in the message. */
+    private static boolean isOtherClientsReply(Throwable cause) {
+        return cause.getCause() != null
+                && cause instanceof DataAccessException
+                && cause.getClass().getSimpleName().equals("InvalidDataAccessApiUsageException");
+    }
+}
