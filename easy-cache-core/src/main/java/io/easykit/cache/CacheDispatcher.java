@@ -7,6 +7,7 @@ import io.easykit.cache.EntryStore.Snapshot;
 import io.easykit.cache.Flight.Landing;
 import io.easykit.cache.Values.Opened;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -371,7 +372,7 @@ final class CacheDispatcher implements CacheReader {
         Opened<V> opened = values.open(envelope, read.key());
         if (opened == null) {
             listener.onUnreadable(read.key());
-            store.discard(read.key());
+            store.discard(List.of(read.key()), "");
         }
         return opened;
     }

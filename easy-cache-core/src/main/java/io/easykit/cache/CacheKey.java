@@ -14,6 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CacheKey<V> {
 
+    /** The hash with the epochs of all prefixes. No entry has this key: it has no two colons. */
+    public static final String EPOCHS = "ec:epochs";
+
+    /** The key that probes write to; it never holds anything. */
+    public static final String PROBE = "ec:probe";
+
     private static final String NAMESPACE = "ec:";
     private static final String RESERVED = "\\:[],";
 

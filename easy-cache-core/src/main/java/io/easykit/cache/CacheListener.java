@@ -26,6 +26,9 @@ public interface CacheListener {
      */
     default void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {}
 
+    /** A Redis cluster was marked unavailable, or is available again; also by an operator. */
+    default void onAvailability(String clusterId, Availability.State state) {}
+
     /** Bytes that nobody can read were found and removed. */
     default void onUnreadable(CacheKey<?> key) {}
 

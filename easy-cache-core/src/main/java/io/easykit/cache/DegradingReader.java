@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import io.easykit.cache.CacheListener.Hit;
+import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.Values.Opened;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -8,24 +9,30 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Goes on without the store: an AP reader gets what the local level has, or what it loads and leaves there for a short
- * while; a CP reader gets what it loads.
+ * while; a CP reader gets what it loads, or an exception if that is what was chosen. Only so many loads run at a time.
  */
 final class DegradingReader implements CacheReader {
 
     private static final Logger log = LoggerFactory.getLogger(DegradingReader.class);
 
+    private final String clusterId;
     private final CacheReader normal;
     private final LocalEntries local;
+    private final CpReads cpReads;
+    private final LoadLimit limit;
     private final SoloLoads loads;
     private final CacheListener listener;
     private final Transactions transactions;
 
-    DegradingReader(CacheReader normal, LocalEntries local, Engine engine) {
+    DegradingReader(String clusterId, CacheReader normal, LocalEntries local, DegradedOptions options, Engine engine) {
+        this.clusterId = clusterId;
         this.normal = normal;
         this.local = local;
+        this.cpReads = options.cpReads();
+        this.limit = new LoadLimit(options.concurrentLoads());
+        this.loads = new SoloLoads(engine.listener(), engine.ticker());
         this.listener = engine.listener();
         this.transactions = engine.transactions();
-        this.loads = new SoloLoads(engine.listener(), engine.ticker());
     }
 
     @Override
@@ -34,15 +41,23 @@ final class DegradingReader implements CacheReader {
             return normal.fetch(read);
         } catch (StoreUnavailableException away) {
             log.debug("Reading {} without Redis", read.key(), away);
-            return withoutStore(read);
+            return withoutStore(read.with(limit.around(read.loader())), away);
         }
     }
 
-    private <V> @Nullable V withoutStore(Read<V> read) throws Throwable {
+    private <V> @Nullable V withoutStore(Read<V> read, StoreUnavailableException away) throws Throwable {
+        boolean strong = read.options().consistency() == Consistency.CP;
+        if (strong && cpReads == CpReads.FAIL) {
+            throw new CacheUnavailableException(
+                    clusterId,
+                    "Redis cluster '" + clusterId + "' is away, and CP reads of " + read.key() + " are set to fail."
+                            + " Repeat the call when Redis is back, or let CP reads bypass the cache.",
+                    away);
+        }
         if (transactions.isActive()) {
             return loads.load(read).get();
         }
-        if (read.options().consistency() == Consistency.CP) {
+        if (strong) {
             return loads.join(read, null).get();
         }
         Opened<V> known = local.get(read.key());

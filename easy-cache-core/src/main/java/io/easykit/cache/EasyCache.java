@@ -1,11 +1,11 @@
 package io.easykit.cache;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -30,11 +30,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EasyCache {
 
-    private final Map<String, Cluster> clusters;
+    private final Clusters clusters;
     private final Updates updates;
     private final Ticker ticker;
 
-    private EasyCache(Map<String, Cluster> clusters, Engine engine) {
+    private EasyCache(Clusters clusters, Engine engine) {
         this.clusters = clusters;
         this.updates = new Updates(clusters, engine);
         this.ticker = engine.ticker();
@@ -62,7 +62,7 @@ public final class EasyCache {
     @SuppressWarnings("unchecked") // nothing but the loader throws something checked
     public <V, X extends Throwable> @Nullable V fetch(
             CacheKey<V> key, Loader<V, X> loader, Predicate<@Nullable V> storable) throws X {
-        Cluster cluster = Cluster.of(clusters, key);
+        Cluster cluster = clusters.of(key);
         if (updates.isUpdatedHere(key)) {
             return loader.load();
         }
@@ -83,7 +83,7 @@ public final class EasyCache {
      */
     public <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
             throws X {
-        keys.forEach(key -> Cluster.of(clusters, key));
+        keys.forEach(clusters::of);
         return updates.around(keys, action);
     }
 
@@ -92,13 +92,44 @@ public final class EasyCache {
      * still to come, {@link #update} is the safe call.
      */
     public void invalidate(Collection<? extends CacheKey<?>> keys) {
-        keys.forEach(key -> Cluster.of(clusters, key));
+        keys.forEach(clusters::of);
         updates.invalidate(keys);
     }
 
     /** {@link #invalidate(Collection)} of one entry. */
     public void invalidate(CacheKey<?> key) {
         invalidate(List.of(key));
+    }
+
+    /**
+     * The decision maker of one Redis, to look at it or to force it.
+     *
+     * @return null if there is no such cluster
+     */
+    public @Nullable Availability availability(String clusterId) {
+        Cluster cluster = clusters.byId().get(clusterId);
+        return cluster == null ? null : cluster.availability();
+    }
+
+    /** The ids of all clusters. */
+    public Set<String> clusterIds() {
+        return clusters.byId().keySet();
+    }
+
+    /** How many keys' invalidations wait for a cluster. */
+    public int undelivered(String clusterId) {
+        Cluster cluster = clusters.byId().get(clusterId);
+        return cluster == null ? 0 : cluster.journal().size();
+    }
+
+    /** Looks after the clusters again after {@link #stop()}; a cache that was built has started. */
+    public void start() {
+        clusters.all().forEach(cluster -> cluster.keeper().start());
+    }
+
+    /** Ends the threads that look after the clusters. Reads and updates go on, but nothing recovers. */
+    public void stop() {
+        clusters.all().forEach(cluster -> cluster.keeper().stop());
     }
 
     /** Puts a cache together. */
@@ -109,7 +140,8 @@ public final class EasyCache {
         private final List<CacheListener> listeners = new ArrayList<>();
         private Transactions transactions = Transactions.NONE;
         private Supplier<LocalLevel> localLevels = () -> LocalLevel.NONE;
-        private Duration localLife = Duration.ofSeconds(5);
+        private AvailabilityOptions availability = AvailabilityOptions.defaults();
+        private DegradedOptions degraded = DegradedOptions.defaults();
         private @Nullable Executor background;
         private Ticker ticker = Ticker.SYSTEM;
 
@@ -129,14 +161,21 @@ public final class EasyCache {
             return this;
         }
 
-        /**
-         * Sets the level that answers AP reads while a Redis is away, one for each; without it there is none.
-         *
-         * @param life how old what it answers may be
-         */
-        public Builder localLevels(Supplier<LocalLevel> value, Duration life) {
+        /** Sets the level that answers AP reads while a Redis is away, one for each; without it there is none. */
+        public Builder localLevels(Supplier<LocalLevel> value) {
             this.localLevels = value;
-            this.localLife = life;
+            return this;
+        }
+
+        /** Sets when a Redis counts as ill and when as well again. */
+        public Builder availability(AvailabilityOptions value) {
+            this.availability = value;
+            return this;
+        }
+
+        /** Sets what happens while a Redis is away. */
+        public Builder degraded(DegradedOptions value) {
+            this.degraded = value;
             return this;
         }
 
@@ -164,14 +203,11 @@ public final class EasyCache {
                     new SafeListener(listeners),
                     ticker);
             Map<String, Cluster> clusters = new LinkedHashMap<>();
-            stores.forEach((id, store) -> clusters.put(id, cluster(id, store, engine)));
-            return new EasyCache(Map.copyOf(clusters), engine);
-        }
-
-        private Cluster cluster(String id, EntryStore store, Engine engine) {
-            LocalEntries local = new LocalEntries(localLevels.get(), engine.values(), localLife);
-            CacheReader dispatcher = new CacheDispatcher(store, new Epochs(), engine);
-            return new Cluster(id, store, local, new DegradingReader(dispatcher, local, engine));
+            stores.forEach((id, store) ->
+                    clusters.put(id, new Cluster(id, store, localLevels.get(), availability, degraded, engine)));
+            EasyCache cache = new EasyCache(new Clusters(clusters), engine);
+            cache.start();
+            return cache;
         }
 
         /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */

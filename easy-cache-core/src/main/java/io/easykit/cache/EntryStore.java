@@ -2,6 +2,7 @@ package io.easykit.cache;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,8 +55,30 @@ public interface EntryStore {
      */
     void invalidate(Collection<? extends CacheKey<?>> keys, String token);
 
-    /** Removes a value that nobody can read, window or not. */
-    void discard(CacheKey<?> key);
+    /**
+     * Ends an update like {@link #invalidate}, and drops the value, window or not: it is older than any window, or nobody
+     * can read it.
+     */
+    void discard(Collection<? extends CacheKey<?>> keys, String token);
+
+    /** The epochs of all prefixes that were ever raised. */
+    Map<String, Long> epochs();
+
+    /**
+     * Makes every value of a prefix that is stored now, or by a ticket given before, a miss.
+     *
+     * @return the new epoch, higher than any before
+     */
+    long raiseEpoch(String prefix);
+
+    /** Does what a reader and an updater need to be able to do, to see whether it works. */
+    void probe();
+
+    /**
+     * Tells when the connection was lost and is there again: what was acknowledged shortly before may have been lost with
+     * a master that failed over.
+     */
+    default void onReconnect(Runnable action) {}
 
     /**
      * An entry as it lies in the store, as far as a reader without a script can tell.

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The epoch of each prefix of one cluster. Raising it makes every older entry of the prefix a miss, whatever their
- * number.
+ * The epoch of each prefix of one cluster, as far as it is known here. Raising it makes every older entry of the prefix a
+ * miss, whatever their number.
  */
 final class Epochs {
 
@@ -14,5 +14,10 @@ final class Epochs {
     long of(CacheKey<?> key) {
         Long epoch = known.get(key.spec().prefix());
         return epoch == null ? 0 : epoch;
+    }
+
+    /** Epochs only ever rise, also in the view of a node that hears of them late or twice. */
+    void learn(Map<String, Long> epochs) {
+        epochs.forEach((prefix, epoch) -> known.merge(prefix, epoch, Math::max));
     }
 }

@@ -39,6 +39,11 @@ final class SafeListener implements CacheListener {
     }
 
     @Override
+    public void onAvailability(String clusterId, Availability.State state) {
+        tell(listener -> listener.onAvailability(clusterId, state));
+    }
+
+    @Override
     public void onUnreadable(CacheKey<?> key) {
         tell(listener -> listener.onUnreadable(key));
     }

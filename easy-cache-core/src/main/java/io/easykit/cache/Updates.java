@@ -10,8 +10,6 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Invalidates in two phases around a change of the data: <em>prepare</em> before its commit, <em>invalidate</em> after
@@ -24,17 +22,14 @@ import org.slf4j.LoggerFactory;
  */
 final class Updates {
 
-    private static final Logger log = LoggerFactory.getLogger(Updates.class);
     private static final String NO_TOKEN = "";
 
-    private final Map<String, Cluster> clusters;
+    private final Clusters clusters;
     private final Transactions transactions;
-    private final CacheListener listener;
 
-    Updates(Map<String, Cluster> clusters, Engine engine) {
+    Updates(Clusters clusters, Engine engine) {
         this.clusters = clusters;
         this.transactions = engine.transactions();
-        this.listener = engine.listener();
     }
 
     <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
@@ -75,52 +70,15 @@ final class Updates {
     }
 
     private void prepare(Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast) {
-        byCluster(keys).forEach((cluster, group) -> {
-            try {
-                cluster.store().prepare(group, token, lease(group, atLeast));
-            } catch (StoreUnavailableException away) {
-                refuseOrGoOn(cluster, group, away);
-            }
-        });
-    }
-
-    private static void refuseOrGoOn(Cluster cluster, List<CacheKey<?>> keys, StoreUnavailableException away) {
-        for (CacheKey<?> key : keys) {
-            if (key.spec().options().consistency() == Consistency.CP) {
-                throw new CacheUnavailableException(
-                        cluster.id(),
-                        "The update of " + key + " is refused: Redis cluster '" + cluster.id()
-                                + "' cannot be told before the commit, so readers elsewhere could keep the old value"
-                                + " (consistency = CP). Repeat it when Redis is back.",
-                        away);
-            }
-        }
-        log.warn("Updating {} without telling Redis cluster '{}' first: {}", keys, cluster.id(), away.getMessage());
+        byCluster(keys).forEach((cluster, group) -> cluster.prepare(group, token, lease(group, atLeast)));
     }
 
     private void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
-        byCluster(keys).forEach((cluster, group) -> {
-            group.forEach(cluster.local()::invalidate);
-            try {
-                cluster.store().invalidate(group, token);
-                group.forEach(key -> listener.onInvalidation(key, null));
-            } catch (StoreUnavailableException away) {
-                log.warn(
-                        "Could not invalidate {} on Redis cluster '{}'; an announced update ends with its lease: {}",
-                        group,
-                        cluster.id(),
-                        away.getMessage());
-                group.forEach(key -> listener.onInvalidation(key, away));
-            }
-        });
+        byCluster(keys).forEach((cluster, group) -> cluster.invalidate(group, token));
     }
 
     private Map<Cluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
-        return keys.stream().collect(Collectors.groupingBy(this::clusterOf, Collectors.toUnmodifiableList()));
-    }
-
-    private Cluster clusterOf(CacheKey<?> key) {
-        return Cluster.of(clusters, key);
+        return keys.stream().collect(Collectors.groupingBy(clusters::of, Collectors.toUnmodifiableList()));
     }
 
     private static Duration lease(List<CacheKey<?>> keys, @Nullable Duration atLeast) {

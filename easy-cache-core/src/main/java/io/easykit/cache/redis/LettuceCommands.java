@@ -1,11 +1,15 @@
 package io.easykit.cache.redis;
 
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +28,8 @@ final class LettuceCommands implements RedisCommands {
     private final LettuceConnectionFactory factory;
     private final AtomicReference<@Nullable CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>>> connection =
             new AtomicReference<>();
+
+    private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
 
     LettuceCommands(LettuceConnectionFactory factory) {
         this.factory = factory;
@@ -56,6 +62,11 @@ final class LettuceCommands implements RedisCommands {
         return with(RedisClusterAsyncCommands::time).thenApply(RedisTime::toMillis);
     }
 
+    @Override
+    public void onReconnect(Runnable action) {
+        reconnectActions.add(action);
+    }
+
     private static ScriptOutputType typeOf(RedisScript script) {
         return script == RedisScript.FETCH ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER;
     }
@@ -84,9 +95,19 @@ final class LettuceCommands implements RedisCommands {
 
     private void complete(CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> attempt) {
         try (RedisConnection wrapper = factory.getConnection()) {
+            factory.getRequiredNativeClient().addListener(new Reconnects());
             attempt.complete(((LettuceConnection) wrapper).getNativeConnection());
         } catch (RuntimeException | Error failure) {
             attempt.completeExceptionally(failure);
+        }
+    }
+
+    /** Listens from the first connection on, so each one that it hears of is a later one. */
+    private final class Reconnects implements RedisConnectionStateListener {
+
+        @Override
+        public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+            reconnectActions.forEach(Runnable::run);
         }
     }
 }

@@ -25,4 +25,7 @@ interface RedisCommands {
 
     /** The server's clock in ms. */
     CompletionStage<Long> time();
+
+    /** Tells when a connection was made after the first one; clients that cannot tell never do. */
+    default void onReconnect(Runnable action) {}
 }

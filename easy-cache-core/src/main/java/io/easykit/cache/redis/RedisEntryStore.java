@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -143,8 +144,31 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public void discard(CacheKey<?> key) {
-        await(invalidate(key, "", Duration.ZERO));
+    public void discard(Collection<? extends CacheKey<?>> keys, String token) {
+        forEach(keys, key -> invalidate(key, token, Duration.ZERO));
+    }
+
+    @Override
+    public Map<String, Long> epochs() {
+        Map<String, Long> epochs = new HashMap<>();
+        await(readAll(bytes(CacheKey.EPOCHS)))
+                .forEach((prefix, epoch) -> epochs.put(text(prefix), Long.parseLong(text(epoch))));
+        return epochs;
+    }
+
+    @Override
+    public long raiseEpoch(String prefix) {
+        return (Long) await(run(RedisScript.RAISE_EPOCH, bytes(CacheKey.EPOCHS), List.of(bytes(prefix))));
+    }
+
+    @Override
+    public void probe() {
+        await(run(RedisScript.INVALIDATE, bytes(CacheKey.PROBE), List.of(bytes(""), bytes(0))));
+    }
+
+    @Override
+    public void onReconnect(Runnable action) {
+        commands.onReconnect(action);
     }
 
     private CompletionStage<Object> invalidate(CacheKey<?> key, String token, Duration window) {
@@ -280,6 +304,10 @@ public final class RedisEntryStore implements EntryStore {
         return ByteBuffer.allocate(4)
                 .putInt(ThreadLocalRandom.current().nextInt())
                 .array();
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
     private static byte[] bytes(long number) {

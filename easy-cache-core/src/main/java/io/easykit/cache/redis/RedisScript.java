@@ -16,13 +16,14 @@ enum RedisScript {
     RELEASE,
     PREPARE,
     INVALIDATE,
-    HEAL;
+    HEAL,
+    RAISE_EPOCH;
 
     private final String text;
     private final String sha;
 
     RedisScript() {
-        String file = name().toLowerCase(Locale.ROOT) + ".lua";
+        String file = name().toLowerCase(Locale.ROOT).replace('_', '-') + ".lua";
         try (InputStream in = RedisScript.class.getResourceAsStream(file)) {
             if (in == null) {
                 throw new IllegalStateException("The script " + file + " is missing from the jar");

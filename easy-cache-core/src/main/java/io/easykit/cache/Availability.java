@@ -1,0 +1,120 @@
+package io.easykit.cache;
+
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The decision maker of one Redis: may it be asked now?
+ *
+ * <p>Calls that fail because the server is ill are counted in a sliding window. When too many of them failed, the
+ * cluster is marked unavailable: from then on no call touches a socket. {@link ClusterKeeper} probes it, brings what
+ * was not delivered, and marks it available again. An operator can force either state.
+ */
+public final class Availability {
+
+    private static final Logger log = LoggerFactory.getLogger(Availability.class);
+
+    private final String clusterId;
+    private final CallWindow calls;
+    private final Consumer<State> onChange;
+
+    private volatile Phase phase = Phase.AVAILABLE;
+    private volatile @Nullable State forced;
+
+    Availability(String clusterId, AvailabilityOptions options, Ticker ticker, Consumer<State> onChange) {
+        this.clusterId = clusterId;
+        this.calls = new CallWindow(options, ticker);
+        this.onChange = onChange;
+    }
+
+    /** What a cluster is to its readers. */
+    public enum State {
+        AVAILABLE,
+        UNAVAILABLE
+    }
+
+    /** Between the two stands the recovery: updates are told to the store again, but readers do not ask it yet. */
+    private enum Phase {
+        AVAILABLE,
+        UNAVAILABLE,
+        RECOVERING
+    }
+
+    public State state() {
+        return mayRead() ? State.AVAILABLE : State.UNAVAILABLE;
+    }
+
+    /** The state an operator has set; empty if the cluster's own behaviour decides. */
+    public Optional<State> forced() {
+        return Optional.ofNullable(forced);
+    }
+
+    /** Sets the state, whatever the cluster does, until {@link #release()}. */
+    public void force(State state) {
+        changing(() -> forced = state);
+    }
+
+    /**
+     * Lets the cluster's own behaviour decide again. After a forced absence it is unavailable until it has recovered, since
+     * invalidations may be waiting for it.
+     */
+    public void release() {
+        changing(() -> {
+            if (forced == State.UNAVAILABLE) {
+                phase = Phase.UNAVAILABLE;
+            }
+            forced = null;
+        });
+    }
+
+    boolean mayRead() {
+        State set = forced;
+        return set == null ? phase == Phase.AVAILABLE : set == State.AVAILABLE;
+    }
+
+    boolean mayWrite() {
+        State set = forced;
+        return set == null ? phase != Phase.UNAVAILABLE : set == State.AVAILABLE;
+    }
+
+    void succeeded() {
+        calls.succeeded();
+    }
+
+    void failed(StoreUnavailableException failure) {
+        if (calls.failed() && phase != Phase.UNAVAILABLE) {
+            log.warn("Redis cluster '{}' is marked unavailable: {}", clusterId, failure.getMessage());
+            changing(() -> phase = Phase.UNAVAILABLE);
+        }
+    }
+
+    void recovering() {
+        changing(() -> phase = Phase.RECOVERING);
+    }
+
+    void recoveryFailed() {
+        changing(() -> phase = Phase.UNAVAILABLE);
+    }
+
+    void recovered() {
+        calls.clear();
+        log.info("Redis cluster '{}' is available again", clusterId);
+        changing(() -> phase = Phase.AVAILABLE);
+    }
+
+    private void changing(Runnable change) {
+        State before;
+        State after;
+        synchronized (this) {
+            before = state();
+            change.run();
+            after = state();
+        }
+        if (before != after) {
+            onChange.accept(after);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.easykit.cache;
+
+import java.time.Duration;
+
+/**
+ * What happens while a Redis is away.
+ *
+ * @param localLife how old a value of the local level may be
+ * @param concurrentLoads how many loads may run at a time, so that the database survives; further readers wait
+ * @param cpReads what a CP reader gets
+ * @param cpUpdates what becomes of a CP update that cannot be announced
+ * @param journalSize how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
+ *     invalidated
+ */
+public record DegradedOptions(
+        Duration localLife, int concurrentLoads, CpReads cpReads, CpUpdates cpUpdates, int journalSize) {
+
+    /**
+     * @throws InvalidCacheOptionsException if a value makes no sense
+     */
+    public DegradedOptions {
+        if (localLife.isNegative() || localLife.isZero()) {
+            throw new InvalidCacheOptionsException("local.ttl", "is not above zero", "Choose for example 5s.");
+        }
+        if (concurrentLoads < 1) {
+            throw new InvalidCacheOptionsException(
+                    "concurrent-loads", "is " + concurrentLoads, "Choose 1 or more: what the database can bear.");
+        }
+        if (journalSize < 1) {
+            throw new InvalidCacheOptionsException("journal-size", "is " + journalSize, "Choose 1 or more.");
+        }
+    }
+
+    public static DegradedOptions defaults() {
+        return new DegradedOptions(Duration.ofSeconds(5), 32, CpReads.BYPASS, CpUpdates.REFUSE, 10_000);
+    }
+
+    /** What a CP reader gets. */
+    public enum CpReads {
+        /** What it loads itself; nothing is cached. */
+        BYPASS,
+        /** A {@link CacheUnavailableException}. */
+        FAIL
+    }
+
+    /** What becomes of a CP update that cannot be announced before its commit. */
+    public enum CpUpdates {
+        /** It fails with a {@link CacheUnavailableException}; a transaction is rolled back. */
+        REFUSE,
+        /** It goes on. Until its invalidation is delivered other nodes may return the old value. */
+        PROCEED
+    }
+}

@@ -1,0 +1,92 @@
+package io.easykit.cache;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Invalidations that could not be delivered: the latest of each key, up to a limit; beyond it the prefixes of all that
+ * it held, whose epochs are to be raised instead. In memory: what a node could not say before it died is lost with it.
+ */
+final class Journal {
+
+    private final int limit;
+    private final Map<CacheKey<?>, Undelivered> undelivered = new LinkedHashMap<>();
+    private final Set<String> overflowed = new LinkedHashSet<>();
+
+    Journal(int limit) {
+        this.limit = limit;
+    }
+
+    synchronized void add(Collection<? extends CacheKey<?>> keys, String token) {
+        for (CacheKey<?> key : keys) {
+            if (!overflowed.contains(key.spec().prefix())) {
+                undelivered.put(key, new Undelivered(key, token));
+            }
+        }
+        if (undelivered.size() > limit) {
+            undelivered.keySet().forEach(key -> overflowed.add(key.spec().prefix()));
+            undelivered.clear();
+        }
+    }
+
+    /** The oldest ones, which stay until {@link #delivered}. */
+    synchronized List<Undelivered> next(int most) {
+        return undelivered.values().stream().limit(most).toList();
+    }
+
+    /** Forgets what was delivered, unless the key was invalidated again meanwhile. */
+    synchronized void delivered(List<Undelivered> done) {
+        for (Undelivered one : done) {
+            if (undelivered.get(one.key) == one) {
+                undelivered.remove(one.key);
+            }
+        }
+    }
+
+    /**
+     * The prefixes whose epochs are to be raised. Taken before that is done: what comes in meanwhile is remembered anew.
+     */
+    synchronized Set<String> takeOverflowed() {
+        Set<String> taken = Set.copyOf(overflowed);
+        overflowed.clear();
+        return taken;
+    }
+
+    /** Remembers that all of a prefix is to be invalidated. */
+    synchronized void overflow(String prefix) {
+        overflowed.add(prefix);
+    }
+
+    synchronized boolean isEmpty() {
+        return undelivered.isEmpty() && overflowed.isEmpty();
+    }
+
+    synchronized int size() {
+        return undelivered.size();
+    }
+
+    /** One invalidation; two of one key are two, even if they look the same. */
+    static final class Undelivered {
+
+        private final CacheKey<?> key;
+        private final String token;
+
+        private Undelivered(CacheKey<?> key, String token) {
+            this.key = key;
+            this.token = token;
+        }
+
+        CacheKey<?> key() {
+            return key;
+        }
+
+        /** Of the update that was prepared; empty without one. */
+        String token() {
+            return token;
+        }
+    }
+}

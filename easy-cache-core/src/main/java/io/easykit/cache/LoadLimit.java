@@ -1,0 +1,35 @@
+package io.easykit.cache;
+
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets only so many loads run at a time. A load inside a load passes: it would wait for its own thread.
+ */
+final class LoadLimit {
+
+    private final Semaphore places;
+    private final ThreadLocal<Boolean> inside = new ThreadLocal<>();
+
+    LoadLimit(int concurrentLoads) {
+        this.places = new Semaphore(concurrentLoads, true);
+    }
+
+    <V> Loader<V, Throwable> around(Loader<V, ?> loader) {
+        return () -> load(loader);
+    }
+
+    private <V> @Nullable V load(Loader<V, ?> loader) throws Throwable {
+        if (inside.get() != null) {
+            return loader.load();
+        }
+        places.acquireUninterruptibly();
+        inside.set(true);
+        try {
+            return loader.load();
+        } finally {
+            inside.remove();
+            places.release();
+        }
+    }
+}
