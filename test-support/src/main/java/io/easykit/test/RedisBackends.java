@@ -15,21 +15,29 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.testcontainers.DockerClientFactory;
 import redis.embedded.core.ExecutableProvider;
 
 /** Chooses, once for the JVM, how Redis is run. */
 enum RedisBackends {
     DOCKER {
         @Override
-        RedisBackend open() throws Unusable {
-            throw new Unusable("no Docker engine answers");
+        RedisBackend open(String searchPath) throws Unusable {
+            if (!DockerClientFactory.instance().isDockerAvailable()) {
+                throw new Unusable("no Docker engine answers");
+            }
+            String image = setting("easykit.test.redis.image", "EASYKIT_TEST_REDIS_IMAGE");
+            try {
+                return ContainerBackend.open(image == null ? "redis:7.4-alpine" : image);
+            } catch (RuntimeException e) {
+                throw new Unusable("the engine does not run the image: " + rootMessage(e));
+            }
         }
     },
     PATH {
         @Override
-        RedisBackend open() throws Unusable {
-            Path program = Arrays.stream(
-                            System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+        RedisBackend open(String searchPath) throws Unusable {
+            Path program = Arrays.stream(searchPath.split(File.pathSeparator, -1))
                     .map(directory -> Path.of(directory, "redis-server"))
                     .filter(Files::isExecutable)
                     .findFirst()
@@ -39,7 +47,7 @@ enum RedisBackends {
     },
     EMBEDDED {
         @Override
-        RedisBackend open() throws Unusable {
+        RedisBackend open(String searchPath) throws Unusable {
             try {
                 return tried(ExecutableProvider.newJarResourceProvider().get().toPath());
             } catch (IOException | RuntimeException e) {
@@ -51,7 +59,7 @@ enum RedisBackends {
     private static final Logger log = LoggerFactory.getLogger(RedisBackends.class);
     private static final Pattern VERSION = Pattern.compile("v=(\\d+)\\.(\\d+)");
 
-    abstract RedisBackend open() throws Unusable;
+    abstract RedisBackend open(String searchPath) throws Unusable;
 
     /** The backend of this JVM. */
     static RedisBackend current() {
@@ -62,17 +70,18 @@ enum RedisBackends {
      * Opens the first backend that works.
      *
      * @param forced name of the only one to try, or null
+     * @param searchPath the directories in which programs are found, in the form of {@code PATH}
      * @throws IllegalStateException where none works; it says why, and what helps
      */
-    static RedisBackend choose(@Nullable String forced) {
+    static RedisBackend choose(@Nullable String forced, String searchPath) {
         StringBuilder reasons = new StringBuilder();
         for (RedisBackends candidate : candidates(forced)) {
             try {
-                RedisBackend backend = candidate.open();
-                log.info("Redis for tests: {}", candidate.setting());
+                RedisBackend backend = candidate.open(searchPath);
+                log.info("Redis for tests: {}", candidate.word());
                 return backend;
             } catch (Unusable e) {
-                reasons.append(System.lineSeparator()).append("  ").append(candidate.setting());
+                reasons.append(System.lineSeparator()).append("  ").append(candidate.word());
                 reasons.append(": ").append(e.getMessage());
             }
         }
@@ -87,15 +96,27 @@ enum RedisBackends {
             return List.of(values());
         }
         return Arrays.stream(values())
-                .filter(backend -> backend.setting().equals(forced))
+                .filter(backend -> backend.word().equals(forced))
                 .findFirst()
                 .map(List::of)
                 .orElseThrow(() -> new IllegalArgumentException("easykit.test.redis (or EASYKIT_TEST_REDIS) is \""
                         + forced + "\"; it knows docker, path and embedded"));
     }
 
-    private String setting() {
+    private String word() {
         return name().toLowerCase(Locale.ROOT);
+    }
+
+    private static @Nullable String setting(String property, String variable) {
+        return System.getProperty(property, System.getenv(variable));
+    }
+
+    private static String rootMessage(Throwable e) {
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return String.valueOf(root.getMessage());
     }
 
     private static RedisBackend tried(Path program) throws Unusable {
@@ -136,7 +157,8 @@ enum RedisBackends {
     }
 
     private static final class Current {
-        static final RedisBackend BACKEND =
-                choose(System.getProperty("easykit.test.redis", System.getenv("EASYKIT_TEST_REDIS")));
+        static final RedisBackend BACKEND = choose(
+                setting("easykit.test.redis", "EASYKIT_TEST_REDIS"),
+                System.getenv().getOrDefault("PATH", ""));
     }
 }

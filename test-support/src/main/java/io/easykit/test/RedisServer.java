@@ -27,6 +27,7 @@ public final class RedisServer implements AutoCloseable {
     private final RedisBackend.Instance instance;
     private final @Nullable String password;
     private final boolean shared;
+    private final Thread closeOnShutdown;
     private String version = "";
     private boolean closed;
 
@@ -34,6 +35,7 @@ public final class RedisServer implements AutoCloseable {
         this.instance = instance;
         this.password = password;
         this.shared = shared;
+        this.closeOnShutdown = new Thread(instance::close, "close-redis-" + instance.port());
     }
 
     /**
@@ -64,6 +66,7 @@ public final class RedisServer implements AutoCloseable {
                     RedisBackends.current().prepare(options), valueOf("--requirepass", arguments), shared);
             try {
                 server.launch();
+                Runtime.getRuntime().addShutdownHook(server.closeOnShutdown);
                 return server;
             } catch (PortTaken e) {
                 server.instance.close();
@@ -167,6 +170,7 @@ public final class RedisServer implements AutoCloseable {
         if (!closed) {
             closed = true;
             instance.close();
+            forgetShutdown();
         }
     }
 
@@ -210,6 +214,14 @@ public final class RedisServer implements AutoCloseable {
         } catch (RuntimeException e) {
             redis.close();
             throw e;
+        }
+    }
+
+    private void forgetShutdown() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(closeOnShutdown);
+        } catch (IllegalStateException e) {
+            // The JVM is on its way down, and the hook will find nothing left to do.
         }
     }
 
