@@ -1,15 +1,20 @@
 package io.easykit.test;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.SECONDS;
 
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -23,14 +28,18 @@ enum RedisBackends {
     DOCKER {
         @Override
         RedisBackend open(String searchPath) throws Unusable {
-            if (!DockerClientFactory.instance().isDockerAvailable()) {
-                throw new Unusable("no Docker engine answers");
-            }
-            String image = setting("easykit.test.redis.image", "EASYKIT_TEST_REDIS_IMAGE");
+            CompletableFuture<Optional<ContainerBackend>> opening =
+                    CompletableFuture.supplyAsync(RedisBackends::container);
             try {
-                return ContainerBackend.open(image == null ? "redis:7.4-alpine" : image);
-            } catch (RuntimeException e) {
+                return opening.get(DOCKER_WITHIN.toSeconds(), SECONDS)
+                        .orElseThrow(() -> new Unusable("no Docker engine answers"));
+            } catch (ExecutionException e) {
                 throw new Unusable("the engine does not run the image: " + rootMessage(e));
+            } catch (TimeoutException e) {
+                throw new Unusable("the engine has no image after " + DOCKER_WITHIN + "; pull it beforehand");
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new Unusable("interrupted");
             }
         }
     },
@@ -57,6 +66,7 @@ enum RedisBackends {
     };
 
     private static final Logger log = LoggerFactory.getLogger(RedisBackends.class);
+    private static final Duration DOCKER_WITHIN = Duration.ofSeconds(30);
     private static final Pattern VERSION = Pattern.compile("v=(\\d+)\\.(\\d+)");
 
     abstract RedisBackend open(String searchPath) throws Unusable;
@@ -119,6 +129,15 @@ enum RedisBackends {
         return String.valueOf(root.getMessage());
     }
 
+    /** Empty without an engine. Where no registry can be reached, Testcontainers keeps trying for minutes. */
+    private static Optional<ContainerBackend> container() {
+        if (!DockerClientFactory.instance().isDockerAvailable()) {
+            return Optional.empty();
+        }
+        String image = setting("easykit.test.redis.image", "EASYKIT_TEST_REDIS_IMAGE");
+        return Optional.of(ContainerBackend.open(image == null ? "redis:7.4-alpine" : image));
+    }
+
     private static RedisBackend tried(Path program) throws Unusable {
         String output = versionOf(program);
         Matcher version = VERSION.matcher(output);
@@ -139,7 +158,7 @@ enum RedisBackends {
                     .redirectErrorStream(true)
                     .start();
             String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-            process.waitFor(10, TimeUnit.SECONDS);
+            process.waitFor(10, SECONDS);
             return output;
         } catch (IOException e) {
             throw new Unusable(program + " does not run here: " + e.getMessage());

@@ -100,7 +100,7 @@ public final class RedisServer implements AutoCloseable {
 
     /** Whether the program runs; a paused one does. */
     public boolean isRunning() {
-        return instance.isRunning();
+        return !closed && instance.isRunning();
     }
 
     /** Opens a connection to look at the server; it is authenticated where the server has a password. */
@@ -115,7 +115,12 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Kills the server without a chance to say good-bye (SIGKILL). */
+    /**
+     * Kills the server without a chance to say good-bye (SIGKILL).
+     *
+     * <p>A process leaves a port that refuses connections. In front of a container Docker still accepts them, and closes
+     * them at once; {@link TcpProxy#cut()} refuses them in either case.
+     */
     public void kill() {
         owned().kill();
     }
@@ -166,10 +171,9 @@ public final class RedisServer implements AutoCloseable {
     /** Kills the server and deletes its data; a second call does nothing. */
     @Override
     public void close() {
-        owned();
         if (!closed) {
+            owned().close();
             closed = true;
-            instance.close();
             forgetShutdown();
         }
     }
@@ -180,9 +184,6 @@ public final class RedisServer implements AutoCloseable {
     }
 
     private void launch() {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed; start another one");
-        }
         instance.start();
         Waiting.until(READY_WITHIN, this::isReady, () -> "Redis does not answer after " + READY_WITHIN + log());
     }
@@ -229,6 +230,9 @@ public final class RedisServer implements AutoCloseable {
         if (shared) {
             throw new IllegalStateException(
                     "The shared Redis belongs to all tests; take RedisServer.start() for one to be disturbed");
+        }
+        if (closed) {
+            throw new IllegalStateException(this + " is closed; start another one");
         }
         return instance;
     }
