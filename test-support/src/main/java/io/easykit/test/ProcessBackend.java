@@ -28,7 +28,6 @@ final class ProcessBackend implements RedisBackend {
         private final Path directory;
         private final int port;
         private final List<String> command;
-        private final Thread closeOnShutdown = new Thread(this::delete, "redis-cleanup");
         private @Nullable OwnedProcess process;
 
         ProcessInstance(Path program, int port, List<String> arguments) {
@@ -41,7 +40,6 @@ final class ProcessBackend implements RedisBackend {
             } catch (IOException e) {
                 throw new UncheckedIOException("Cannot create a directory for Redis", e);
             }
-            Runtime.getRuntime().addShutdownHook(closeOnShutdown);
         }
 
         @Override
@@ -99,15 +97,6 @@ final class ProcessBackend implements RedisBackend {
 
         @Override
         public void close() {
-            delete();
-            try {
-                Runtime.getRuntime().removeShutdownHook(closeOnShutdown);
-            } catch (IllegalStateException e) {
-                // The JVM is on its way down, and the hook finds nothing left to do.
-            }
-        }
-
-        private void delete() {
             if (process != null) {
                 process.kill();
             }

@@ -1,35 +1,52 @@
 package io.easykit.test;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.SECONDS;
 
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.testcontainers.DockerClientFactory;
 import redis.embedded.core.ExecutableProvider;
 
 /** Chooses, once for the JVM, how Redis is run. */
 enum RedisBackends {
     DOCKER {
         @Override
-        RedisBackend open() throws Unusable {
-            throw new Unusable("no Docker engine answers");
+        RedisBackend open(String searchPath) throws Unusable {
+            CompletableFuture<Optional<ContainerBackend>> opening =
+                    CompletableFuture.supplyAsync(RedisBackends::container);
+            try {
+                return opening.get(DOCKER_WITHIN.toSeconds(), SECONDS)
+                        .orElseThrow(() -> new Unusable("no Docker engine answers"));
+            } catch (ExecutionException e) {
+                throw new Unusable("the engine does not run the image: " + rootMessage(e));
+            } catch (TimeoutException e) {
+                throw new Unusable("the engine has no image after " + DOCKER_WITHIN + "; pull it beforehand");
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new Unusable("interrupted");
+            }
         }
     },
     PATH {
         @Override
-        RedisBackend open() throws Unusable {
-            Path program = Arrays.stream(
-                            System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+        RedisBackend open(String searchPath) throws Unusable {
+            Path program = Arrays.stream(searchPath.split(File.pathSeparator, -1))
                     .map(directory -> Path.of(directory, "redis-server"))
                     .filter(Files::isExecutable)
                     .findFirst()
@@ -39,7 +56,7 @@ enum RedisBackends {
     },
     EMBEDDED {
         @Override
-        RedisBackend open() throws Unusable {
+        RedisBackend open(String searchPath) throws Unusable {
             try {
                 return tried(ExecutableProvider.newJarResourceProvider().get().toPath());
             } catch (IOException | RuntimeException e) {
@@ -49,9 +66,10 @@ enum RedisBackends {
     };
 
     private static final Logger log = LoggerFactory.getLogger(RedisBackends.class);
+    private static final Duration DOCKER_WITHIN = Duration.ofSeconds(30);
     private static final Pattern VERSION = Pattern.compile("v=(\\d+)\\.(\\d+)");
 
-    abstract RedisBackend open() throws Unusable;
+    abstract RedisBackend open(String searchPath) throws Unusable;
 
     /** The backend of this JVM. */
     static RedisBackend current() {
@@ -62,17 +80,18 @@ enum RedisBackends {
      * Opens the first backend that works.
      *
      * @param forced name of the only one to try, or null
+     * @param searchPath the directories in which programs are found, in the form of {@code PATH}
      * @throws IllegalStateException where none works; it says why, and what helps
      */
-    static RedisBackend choose(@Nullable String forced) {
+    static RedisBackend choose(@Nullable String forced, String searchPath) {
         StringBuilder reasons = new StringBuilder();
         for (RedisBackends candidate : candidates(forced)) {
             try {
-                RedisBackend backend = candidate.open();
-                log.info("Redis for tests: {}", candidate.setting());
+                RedisBackend backend = candidate.open(searchPath);
+                log.info("Redis for tests: {}", candidate.word());
                 return backend;
             } catch (Unusable e) {
-                reasons.append(System.lineSeparator()).append("  ").append(candidate.setting());
+                reasons.append(System.lineSeparator()).append("  ").append(candidate.word());
                 reasons.append(": ").append(e.getMessage());
             }
         }
@@ -87,15 +106,36 @@ enum RedisBackends {
             return List.of(values());
         }
         return Arrays.stream(values())
-                .filter(backend -> backend.setting().equals(forced))
+                .filter(backend -> backend.word().equals(forced))
                 .findFirst()
                 .map(List::of)
                 .orElseThrow(() -> new IllegalArgumentException("easykit.test.redis (or EASYKIT_TEST_REDIS) is \""
                         + forced + "\"; it knows docker, path and embedded"));
     }
 
-    private String setting() {
+    private String word() {
         return name().toLowerCase(Locale.ROOT);
+    }
+
+    private static @Nullable String setting(String property, String variable) {
+        return System.getProperty(property, System.getenv(variable));
+    }
+
+    private static String rootMessage(Throwable e) {
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return String.valueOf(root.getMessage());
+    }
+
+    /** Empty without an engine. Where no registry can be reached, Testcontainers keeps trying for minutes. */
+    private static Optional<ContainerBackend> container() {
+        if (!DockerClientFactory.instance().isDockerAvailable()) {
+            return Optional.empty();
+        }
+        String image = setting("easykit.test.redis.image", "EASYKIT_TEST_REDIS_IMAGE");
+        return Optional.of(ContainerBackend.open(image == null ? "redis:7.4-alpine" : image));
     }
 
     private static RedisBackend tried(Path program) throws Unusable {
@@ -118,7 +158,7 @@ enum RedisBackends {
                     .redirectErrorStream(true)
                     .start();
             String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-            process.waitFor(10, TimeUnit.SECONDS);
+            process.waitFor(10, SECONDS);
             return output;
         } catch (IOException e) {
             throw new Unusable(program + " does not run here: " + e.getMessage());
@@ -136,7 +176,8 @@ enum RedisBackends {
     }
 
     private static final class Current {
-        static final RedisBackend BACKEND =
-                choose(System.getProperty("easykit.test.redis", System.getenv("EASYKIT_TEST_REDIS")));
+        static final RedisBackend BACKEND = choose(
+                setting("easykit.test.redis", "EASYKIT_TEST_REDIS"),
+                System.getenv().getOrDefault("PATH", ""));
     }
 }

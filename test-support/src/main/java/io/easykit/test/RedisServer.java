@@ -27,6 +27,7 @@ public final class RedisServer implements AutoCloseable {
     private final RedisBackend.Instance instance;
     private final @Nullable String password;
     private final boolean shared;
+    private final Thread closeOnShutdown;
     private String version = "";
     private boolean closed;
 
@@ -34,6 +35,7 @@ public final class RedisServer implements AutoCloseable {
         this.instance = instance;
         this.password = password;
         this.shared = shared;
+        this.closeOnShutdown = new Thread(instance::close, "close-redis-" + instance.port());
     }
 
     /**
@@ -64,6 +66,7 @@ public final class RedisServer implements AutoCloseable {
                     RedisBackends.current().prepare(options), valueOf("--requirepass", arguments), shared);
             try {
                 server.launch();
+                Runtime.getRuntime().addShutdownHook(server.closeOnShutdown);
                 return server;
             } catch (PortTaken e) {
                 server.instance.close();
@@ -97,7 +100,7 @@ public final class RedisServer implements AutoCloseable {
 
     /** Whether the program runs; a paused one does. */
     public boolean isRunning() {
-        return instance.isRunning();
+        return !closed && instance.isRunning();
     }
 
     /** Opens a connection to look at the server; it is authenticated where the server has a password. */
@@ -112,7 +115,12 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Kills the server without a chance to say good-bye (SIGKILL). */
+    /**
+     * Kills the server without a chance to say good-bye (SIGKILL).
+     *
+     * <p>A process leaves a port that refuses connections. In front of a container Docker still accepts them, and closes
+     * them at once; {@link TcpProxy#cut()} refuses them in either case.
+     */
     public void kill() {
         owned().kill();
     }
@@ -163,10 +171,10 @@ public final class RedisServer implements AutoCloseable {
     /** Kills the server and deletes its data; a second call does nothing. */
     @Override
     public void close() {
-        owned();
         if (!closed) {
+            owned().close();
             closed = true;
-            instance.close();
+            forgetShutdown();
         }
     }
 
@@ -176,9 +184,6 @@ public final class RedisServer implements AutoCloseable {
     }
 
     private void launch() {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed; start another one");
-        }
         instance.start();
         Waiting.until(READY_WITHIN, this::isReady, () -> "Redis does not answer after " + READY_WITHIN + log());
     }
@@ -213,10 +218,21 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
+    private void forgetShutdown() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(closeOnShutdown);
+        } catch (IllegalStateException e) {
+            // The JVM is on its way down, and the hook will find nothing left to do.
+        }
+    }
+
     private RedisBackend.Instance owned() {
         if (shared) {
             throw new IllegalStateException(
                     "The shared Redis belongs to all tests; take RedisServer.start() for one to be disturbed");
+        }
+        if (closed) {
+            throw new IllegalStateException(this + " is closed; start another one");
         }
         return instance;
     }
