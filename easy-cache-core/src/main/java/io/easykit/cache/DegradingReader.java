@@ -41,7 +41,7 @@ final class DegradingReader implements CacheReader {
             return normal.fetch(read);
         } catch (StoreUnavailableException away) {
             log.debug("Reading {} without Redis", read.key(), away);
-            return withoutStore(read.with(limit.around(read.loader())), away);
+            return withoutStore(read, away);
         }
     }
 
@@ -54,12 +54,21 @@ final class DegradingReader implements CacheReader {
                             + " Repeat the call when Redis is back, or let CP reads bypass the cache.",
                     away);
         }
-        if (transactions.isActive()) {
+        if (mustNotWait()) {
             return loads.load(read).get();
         }
-        if (strong) {
-            return loads.join(read, null).get();
-        }
+        return strong ? load(read) : fromLocalLevel(read);
+    }
+
+    /**
+     * A reader in a transaction holds a connection of the database, and one inside a load holds a place: those that it
+     * would wait for may be waiting for these.
+     */
+    private boolean mustNotWait() {
+        return transactions.isActive() || limit.isInside();
+    }
+
+    private <V> @Nullable V fromLocalLevel(Read<V> read) throws Throwable {
         Opened<V> known = local.get(read.key());
         if (known != null) {
             listener.onHit(read.key(), Hit.LOCAL);
@@ -67,10 +76,14 @@ final class DegradingReader implements CacheReader {
         }
         listener.onMiss(read.key());
         long stamp = local.stamp(read.key());
-        V value = loads.join(read, null).get();
+        V value = load(read);
         if (read.storable().test(value)) {
             local.put(read.key(), value, stamp);
         }
         return value;
+    }
+
+    private <V> @Nullable V load(Read<V> read) throws Throwable {
+        return loads.join(read.with(limit.around(read.loader())), null).get();
     }
 }

@@ -3,9 +3,7 @@ package io.easykit.cache;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Lets only so many loads run at a time. A load inside a load passes: it would wait for its own thread.
- */
+/** Lets only so many loads run at a time. */
 final class LoadLimit {
 
     private final Semaphore places;
@@ -19,10 +17,12 @@ final class LoadLimit {
         return () -> load(loader);
     }
 
+    /** Whether the calling thread has a place already. */
+    boolean isInside() {
+        return inside.get() != null;
+    }
+
     private <V> @Nullable V load(Loader<V, ?> loader) throws Throwable {
-        if (inside.get() != null) {
-            return loader.load();
-        }
         places.acquireUninterruptibly();
         inside.set(true);
         try {
