@@ -35,6 +35,10 @@ public record DegradedOptions(
         return new DegradedOptions(Duration.ofSeconds(5), 32, CpReads.BYPASS, CpUpdates.REFUSE, 10_000);
     }
 
+    public DegradedOptions withLocalLife(Duration value) {
+        return new DegradedOptions(value, concurrentLoads, cpReads, cpUpdates, journalSize);
+    }
+
     /** What a CP reader gets. */
     public enum CpReads {
         /** What it loads itself; nothing is cached. */

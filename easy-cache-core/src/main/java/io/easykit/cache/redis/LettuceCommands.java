@@ -67,6 +67,11 @@ final class LettuceCommands implements RedisCommands {
         reconnectActions.add(action);
     }
 
+    @Override
+    public void reconnect() {
+        connection.set(null);
+    }
+
     private static ScriptOutputType typeOf(RedisScript script) {
         return script == RedisScript.FETCH ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER;
     }

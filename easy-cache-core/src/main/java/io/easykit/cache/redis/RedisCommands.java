@@ -28,4 +28,7 @@ interface RedisCommands {
 
     /** Tells when a connection was made after the first one; clients that cannot tell never do. */
     default void onReconnect(Runnable action) {}
+
+    /** Forgets a connection that was closed. */
+    default void reconnect() {}
 }

@@ -1,0 +1,29 @@
+package io.easykit.sample.product;
+
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import java.util.Optional;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+@Service
+public class ProductService {
+
+    private final ProductRepository products;
+
+    ProductService(ProductRepository products) {
+        this.products = products;
+    }
+
+    @Cacheable(prefix = "product", keys = "#id")
+    public Optional<Product> find(long id) {
+        return products.find(id);
+    }
+
+    @UpdateCache(prefix = "product", keys = "#product.id")
+    @Transactional
+    public Product save(Product product) {
+        products.save(product);
+        return product;
+    }
+}

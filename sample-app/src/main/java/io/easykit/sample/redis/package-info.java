@@ -1,0 +1,5 @@
+/** The Redis that starts with the shop where none is configured. */
+@NullMarked
+package io.easykit.sample.redis;
+
+import org.jspecify.annotations.NullMarked;

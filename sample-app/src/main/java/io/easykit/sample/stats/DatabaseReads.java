@@ -1,0 +1,26 @@
+package io.easykit.sample.stats;
+
+import java.util.concurrent.atomic.LongAdder;
+import org.springframework.stereotype.Component;
+
+/** Counts what the cache is there to save. */
+@Component
+public class DatabaseReads {
+
+    private final LongAdder products = new LongAdder();
+    private final LongAdder stocks = new LongAdder();
+
+    public void countProduct() {
+        products.increment();
+    }
+
+    public void countStock() {
+        stocks.increment();
+    }
+
+    Stats stats() {
+        return new Stats(products.sum(), stocks.sum());
+    }
+
+    record Stats(long productLoads, long stockLoads) {}
+}

@@ -1,0 +1,3 @@
+package io.easykit.sample.stock;
+
+public record Stock(String sku, int quantity) {}

@@ -1,0 +1,32 @@
+package io.easykit.sample.stock;
+
+import io.easykit.sample.stats.DatabaseReads;
+import java.util.Optional;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+@Repository
+class StockRepository {
+
+    private final JdbcClient jdbc;
+    private final DatabaseReads reads;
+
+    StockRepository(JdbcClient jdbc, DatabaseReads reads) {
+        this.jdbc = jdbc;
+        this.reads = reads;
+    }
+
+    Optional<Stock> find(String sku) {
+        reads.countStock();
+        return jdbc.sql("select sku, quantity from stock where sku = ?")
+                .param(sku)
+                .query(Stock.class)
+                .optional();
+    }
+
+    void save(Stock stock) {
+        jdbc.sql("merge into stock (sku, quantity) values (?, ?)")
+                .params(stock.sku(), stock.quantity())
+                .update();
+    }
+}

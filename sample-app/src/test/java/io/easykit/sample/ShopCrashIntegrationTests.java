@@ -1,0 +1,58 @@
+package io.easykit.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.test.ChildJvm;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The shop in a process of its own, which is ended in every way. */
+class ShopCrashIntegrationTests {
+
+    private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    Path dataDirectory;
+
+    @Test
+    void losesNothingWhenItIsKilledNorWhenItIsStopped() {
+        try (ChildJvm first = start()) {
+            ShopClient shop = clientOf(first);
+            shop.put("/products/1", "{\"name\": \"Kept\", \"price\": 1}");
+            shop.put("/stocks/SKU-1", "{\"quantity\": 7}");
+            assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(7);
+            first.kill();
+        }
+        try (ChildJvm second = start()) {
+            ShopClient shop = clientOf(second);
+            assertThat(shop.get("/products/1").text("name")).isEqualTo("Kept");
+            assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(7);
+            assertThat(shop.stockLoads()).as("what was cached is still cached").isZero();
+            second.terminate();
+            second.waitFor(PATIENCE);
+        }
+        try (ChildJvm third = start()) {
+            ShopClient shop = clientOf(third);
+            assertThat(shop.get("/products/1").text("name")).isEqualTo("Kept");
+            assertThat(shop.productLoads()).isZero();
+            third.terminate();
+            third.waitFor(PATIENCE);
+        }
+    }
+
+    private ChildJvm start() {
+        return ChildJvm.start(ShopApplication.class, "--server.port=0", "--shop.data-dir=" + dataDirectory);
+    }
+
+    private static ShopClient clientOf(ChildJvm shop) {
+        String line = shop.awaitLine(text -> PORT.matcher(text).find(), PATIENCE);
+        Matcher port = PORT.matcher(line);
+        assertThat(port.find()).isTrue();
+        return new ShopClient(Integer.parseInt(port.group(1)));
+    }
+}

@@ -1,0 +1,113 @@
+package io.easykit.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+/** The shop over HTTP, on its embedded Redis and database. */
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
+class ShopIntegrationTests {
+
+    @TempDir
+    static Path dataDirectory;
+
+    @LocalServerPort
+    int port;
+
+    private ShopClient shop;
+
+    @DynamicPropertySource
+    static void keepData(DynamicPropertyRegistry properties) {
+        properties.add("shop.data-dir", dataDirectory::toString);
+    }
+
+    @BeforeEach
+    void connect() {
+        shop = new ShopClient(port);
+    }
+
+    @Test
+    void hasTenProductsAndTenStocksAtTheFirstStart() {
+        assertThat(IntStream.rangeClosed(1, 10))
+                .allSatisfy(
+                        id -> assertThat(shop.get("/products/" + id).status()).isEqualTo(200))
+                .allSatisfy(
+                        id -> assertThat(shop.get("/stocks/SKU-" + id).status()).isEqualTo(200));
+        assertThat(shop.get("/products/10").text("name")).isEqualTo("Product 10");
+    }
+
+    @Test
+    void loadsAProductOnceForAHundredConcurrentReaders() {
+        shop.put("/products/21", "{\"name\": \"Lamp\", \"price\": 21.00}");
+        long before = shop.productLoads();
+        List<CompletableFuture<Integer>> reads = IntStream.range(0, 100)
+                .mapToObj(any -> shop.statusOf("/products/21"))
+                .toList();
+        assertThat(reads).allSatisfy(read -> assertThat(read.join()).isEqualTo(200));
+        assertThat(shop.productLoads() - before).isEqualTo(1);
+    }
+
+    @Test
+    void mayReturnTheOldProductForAMomentAndThenNeverAgainAtTheCostOfOneLoad() {
+        shop.put("/products/22", "{\"name\": \"Old\", \"price\": 1}");
+        assertThat(shop.get("/products/22").text("name")).isEqualTo("Old");
+        long before = shop.productLoads();
+        shop.put("/products/22", "{\"name\": \"New\", \"price\": 1}");
+        await().until(() -> shop.get("/products/22").text("name").equals("New"));
+        assertThat(IntStream.range(0, 50))
+                .allSatisfy(
+                        any -> assertThat(shop.get("/products/22").text("name")).isEqualTo("New"));
+        assertThat(shop.productLoads() - before).isEqualTo(1);
+    }
+
+    @Test
+    void neverReturnsTheOldStockAfterAnUpdate() {
+        for (int quantity = 0; quantity < 50; quantity++) {
+            shop.put("/stocks/SKU-2", "{\"quantity\": " + quantity + "}");
+            assertThat(shop.get("/stocks/SKU-2").number("quantity")).isEqualTo(quantity);
+        }
+    }
+
+    @Test
+    void remembersThatThereIsNothingUntilThereIs() {
+        assertThat(shop.get("/products/404").status()).isEqualTo(404);
+        long before = shop.productLoads();
+        assertThat(shop.get("/products/404").status()).isEqualTo(404);
+        assertThat(shop.productLoads()).isEqualTo(before);
+        shop.put("/products/404", "{\"name\": \"Found\", \"price\": 4.04}");
+        await().until(() -> shop.get("/products/404").status() == 200);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/products/one  | {\"name\": \"A\", \"price\": 1}",
+                "/products/1    | {\"name\": \" \", \"price\": 1}",
+                "/products/1    | {\"name\": \"A\", \"price\": -1}",
+                "/products/1    | {\"name\": \"A\"}",
+                "/products/1    | {\"name\": \"A\", \"price\": 1.001}",
+                "/products/1    | {\"name\": \"A\", \"price\": 1, \"colour\": \"red\"}",
+                "/products/1    | nonsense",
+                "/stocks/SKU-1  | {\"quantity\": -1}",
+                "/stocks/SKU-1  | {\"quantity\": 1.5}",
+                "/stocks/SKU-1  | {}"
+            })
+    void refusesWhatMakesNoSense(String path, String body) {
+        assertThat(shop.put(path, body).status()).isEqualTo(400);
+    }
+}
