@@ -16,6 +16,11 @@ record Read<V>(CacheKey<V> key, Loader<V, ?> loader, Predicate<@Nullable V> stor
         return key.spec().options();
     }
 
+    /** The same call with another loader. */
+    Read<V> with(Loader<V, ?> other) {
+        return new Read<>(key, other, storable, arrived);
+    }
+
     /** How much of its waiting time is left, in nanoseconds; not positive when it is over. */
     long patience(Ticker ticker) {
         return options().waiting().toNanos() - (ticker.nanoTime() - arrived);
