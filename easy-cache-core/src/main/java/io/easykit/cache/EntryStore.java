@@ -54,8 +54,11 @@ public interface EntryStore {
      */
     void invalidate(Collection<? extends CacheKey<?>> keys, String token);
 
-    /** Removes a value that nobody can read, window or not. */
-    void discard(CacheKey<?> key);
+    /**
+     * Removes a value that nobody can read, if it still lies there: a good one that was stored meanwhile stays, and so
+     * does the election to load one.
+     */
+    void discard(CacheKey<?> key, Envelope unreadable);
 
     /**
      * An entry as it lies in the store, as far as a reader without a script can tell.
