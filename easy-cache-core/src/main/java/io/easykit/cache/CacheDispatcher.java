@@ -7,7 +7,6 @@ import io.easykit.cache.EntryStore.Snapshot;
 import io.easykit.cache.Flight.Landing;
 import io.easykit.cache.Values.Opened;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -59,7 +58,7 @@ import org.slf4j.LoggerFactory;
  * <h2>What may go wrong</h2>
  *
  * A lost reply of a fetch costs an election; of a store, a load. A rejected store changes nothing: an AP reader still
- * gets what it loaded (its load began after it came), a CP reader reads again. When the waiting time is over a reader
+ * gets what it loaded (its load began after it came), a CP reader loads again, a few times. When the waiting time is over a reader
  * loads for itself and stores nothing, one at a time in this JVM. {@link StoreUnavailableException} leaves this class
  * only before anything was loaded.
  */
@@ -67,7 +66,7 @@ final class CacheDispatcher implements CacheReader {
 
     private static final Logger log = LoggerFactory.getLogger(CacheDispatcher.class);
 
-    /** How often a CP reader whose store was rejected reads again before it goes without storing. */
+    /** How often a CP reader loads while updates overtake it, before it takes what it has. */
     private static final int TURNS = 3;
 
     /** How long readers wait for an update to end before they load beside it. */
@@ -100,59 +99,69 @@ final class CacheDispatcher implements CacheReader {
 
     @Override
     public <V> @Nullable V fetch(Read<V> read) throws Throwable {
-        Snapshot seen = store.read(read.key(), epochs.of(read.key()));
-        Opened<V> hit = openFresh(read, seen);
-        if (hit != null) {
-            listener.onHit(read.key(), Hit.FRESH);
-            refreshWhenDue(read, seen);
-            return hit.value();
-        }
-        if (transactions.isActive()) {
-            listener.onMiss(read.key());
-            return soloLoads.load(read).get();
-        }
-        if (seen.value() != null && (!seen.invalidated() || read.options().takesOld())) {
-            return decide(read);
-        }
-        listener.onMiss(read.key());
-        return join(read);
-    }
-
-    /** A value is there that the store may let us have although it is not fresh: then nobody waits for anybody. */
-    private <V> @Nullable V decide(Read<V> read) throws Throwable {
-        Fetched fetched = store.fetch(read.key(), epochs.of(read.key()));
-        Opened<V> served = serve(read, fetched);
-        if (served != null) {
-            return served.value();
-        }
-        listener.onMiss(read.key());
-        return fetched.outcome() == Outcome.NEED_QUERY ? lead(new Flight<>(), read, fetched) : join(read);
-    }
-
-    /** Takes part in this JVM's flight for the key: leads it, or waits for one that serves. */
-    private <V> @Nullable V join(Read<V> read) throws Throwable {
-        for (; ; ) {
-            Flight<V> mine = new Flight<>();
-            Flight<V> running = putIfAbsent(read.key(), mine);
-            if (running == null) {
-                return lead(mine, read, null);
-            }
-            if (running.isOwn()) {
-                return soloLoads.load(read).get();
-            }
-            Landing<V> landing = awaitLanding(running, read);
-            if (landing == null) {
-                return soloLoads.join(read, running).get();
-            }
-            if (landing.serves(read)) {
-                return landing.get();
-            }
+        for (boolean first = true; ; first = false) {
             Snapshot seen = store.read(read.key(), epochs.of(read.key()));
             Opened<V> hit = openFresh(read, seen);
             if (hit != null) {
+                tell(read, Hit.FRESH, first);
+                refreshWhenDue(read, seen);
                 return hit.value();
             }
+            if (transactions.isActive()) {
+                tell(read, null, first);
+                return soloLoads.load(read).get();
+            }
+            Landing<V> landing = mayBeServed(read, seen) ? decide(read, first) : join(read, first);
+            if (landing != null) {
+                return landing.get();
+            }
         }
+    }
+
+    /** One call is one hit or one miss, however often it looks. */
+    private void tell(Read<?> read, @Nullable Hit hit, boolean first) {
+        if (first && hit != null) {
+            listener.onHit(read.key(), hit);
+        } else if (first) {
+            listener.onMiss(read.key());
+        }
+    }
+
+    private static boolean mayBeServed(Read<?> read, Snapshot seen) {
+        return seen.value() != null && (!seen.invalidated() || read.options().takesOld());
+    }
+
+    /** A value is there that the store may let us have although it is not fresh: then nobody waits for anybody. */
+    private <V> @Nullable Landing<V> decide(Read<V> read, boolean first) {
+        Fetched fetched = store.fetch(read.key(), epochs.of(read.key()));
+        Opened<V> served = serve(read, fetched);
+        if (served != null) {
+            tell(read, fetched.old() ? Hit.OLD : Hit.FRESH, first);
+            return Landing.ownOnly(served.value());
+        }
+        if (fetched.outcome() == Outcome.NEED_QUERY) {
+            tell(read, null, first);
+            return lead(new Flight<>(), read, fetched);
+        }
+        return join(read, first);
+    }
+
+    /** Takes part in this JVM's flight for the key. Null if it brought nothing for this reader, who has to look again. */
+    private <V> @Nullable Landing<V> join(Read<V> read, boolean first) {
+        tell(read, null, first);
+        Flight<V> mine = new Flight<>();
+        Flight<V> running = putIfAbsent(read.key(), mine);
+        if (running == null) {
+            return lead(mine, read, null);
+        }
+        if (running.isOwn()) {
+            return soloLoads.load(read);
+        }
+        Landing<V> landing = awaitLanding(running, read);
+        if (landing == null) {
+            return soloLoads.join(read, running);
+        }
+        return landing.serves(read) ? landing : null;
     }
 
     private <V> @Nullable Landing<V> awaitLanding(Flight<V> running, Read<V> read) {
@@ -164,7 +173,7 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    private <V> @Nullable V lead(Flight<V> flight, Read<V> read, @Nullable Fetched first) throws Throwable {
+    private <V> Landing<V> lead(Flight<V> flight, Read<V> read, @Nullable Fetched first) {
         flights.put(read.key(), flight);
         Landing<V> landing = Landing.ownOnly(null);
         try {
@@ -175,37 +184,48 @@ final class CacheDispatcher implements CacheReader {
             flights.remove(read.key(), flight);
             flight.land(landing);
         }
-        return landing.get();
+        return landing;
+    }
+
+    /** Repeats what an update overtook, for a CP reader; the last load has to do, as has the one before the store left. */
+    private <V> Landing<V> turns(Read<V> read, @Nullable Fetched first) {
+        Landing<V> landing = turn(read, first);
+        for (int turn = 2; landing.overtaken() && turn <= TURNS; turn++) {
+            try {
+                landing = turn(read, null);
+            } catch (StoreUnavailableException away) {
+                log.debug("Cannot repeat the load of {}", read.key(), away);
+                return landing;
+            }
+        }
+        return landing;
     }
 
     /** The dispatcher proper: asks the store and does what it says, until there is a result. */
-    private <V> Landing<V> turns(Read<V> read, @Nullable Fetched first) {
+    private <V> Landing<V> turn(Read<V> read, @Nullable Fetched first) {
+        boolean discarded = false;
         boolean waitedForUpdate = false;
-        for (int turn = 1; turn <= TURNS; ) {
+        for (Fetched known = first; ; known = null) {
             long asked = ticker.nanoTime();
-            Fetched fetched = first != null ? first : store.fetch(read.key(), epochs.of(read.key()));
-            first = null;
+            Fetched fetched = known != null ? known : store.fetch(read.key(), epochs.of(read.key()));
+            Landing<V> news = null;
             switch (fetched.outcome()) {
                 case SUCCESS, SUCCESS_NEED_QUERY -> {
                     Opened<V> served = serve(read, fetched);
                     if (served != null) {
                         return fetched.old() ? Landing.ownOnly(served.value()) : Landing.of(served.value(), asked);
                     }
-                    turn++;
+                    if (discarded) {
+                        return soloLoads.join(read, null);
+                    }
+                    discarded = true;
                 }
                 case NEED_QUERY -> {
-                    Landing<V> landing = loadAndStore(read, ticketOf(fetched));
-                    if (landing != null) {
-                        return landing;
-                    }
-                    turn++;
+                    return loadAndStore(read, ticketOf(fetched));
                 }
                 case NEED_WAIT -> {
-                    Landing<V> news = awaitLoad(read, fetched.electionLeft());
-                    if (news != null) {
-                        return news;
-                    }
-                    if (read.patience(ticker) <= 0) {
+                    news = awaitLoad(read, fetched.electionLeft());
+                    if (news == null && read.patience(ticker) <= 0) {
                         return soloLoads.join(read, null);
                     }
                 }
@@ -214,14 +234,13 @@ final class CacheDispatcher implements CacheReader {
                         return soloLoads.join(read, null);
                     }
                     waitedForUpdate = true;
-                    Landing<V> news = awaitUpdate(read);
-                    if (news != null) {
-                        return news;
-                    }
+                    news = awaitUpdate(read);
                 }
             }
+            if (news != null) {
+                return news;
+            }
         }
-        return soloLoads.join(read, null);
     }
 
     /** The fetched value, with the refresh that it asks for; null if there is none, or none that can be read. */
@@ -230,17 +249,13 @@ final class CacheDispatcher implements CacheReader {
             return null;
         }
         Opened<V> opened = open(read, fetched.value());
-        if (opened != null) {
-            listener.onHit(read.key(), fetched.old() ? Hit.OLD : Hit.FRESH);
-            if (fetched.outcome() == Outcome.SUCCESS_NEED_QUERY) {
-                refresh(read, ticketOf(fetched));
-            }
+        if (opened != null && fetched.outcome() == Outcome.SUCCESS_NEED_QUERY) {
+            refresh(read, ticketOf(fetched));
         }
         return opened;
     }
 
-    /** Null if the value has to be read again: a CP reader's store was rejected. */
-    private <V> @Nullable Landing<V> loadAndStore(Read<V> read, Ticket ticket) {
+    private <V> Landing<V> loadAndStore(Read<V> read, Ticket ticket) {
         long began = ticker.nanoTime();
         V value;
         Envelope sealed;
@@ -261,7 +276,7 @@ final class CacheDispatcher implements CacheReader {
         return stored(read, ticket, value, sealed, began, took);
     }
 
-    private <V> @Nullable Landing<V> stored(
+    private <V> Landing<V> stored(
             Read<V> read, Ticket ticket, @Nullable V value, Envelope sealed, long began, Duration took) {
         long sent = ticker.nanoTime();
         try {
@@ -270,7 +285,7 @@ final class CacheDispatcher implements CacheReader {
             if (accepted) {
                 return Landing.of(value, sent);
             }
-            return read.options().consistency() == Consistency.AP ? Landing.of(value, began) : null;
+            return read.options().consistency() == Consistency.AP ? Landing.of(value, began) : Landing.overtaken(value);
         } catch (StoreUnavailableException away) {
             log.debug("The load of {} could not be stored", read.key(), away);
             listener.onLoad(read.key(), took, Load.NOT_STORED);
@@ -372,7 +387,7 @@ final class CacheDispatcher implements CacheReader {
         Opened<V> opened = values.open(envelope, read.key());
         if (opened == null) {
             listener.onUnreadable(read.key());
-            store.discard(List.of(read.key()), "");
+            store.discard(read.key(), envelope);
         }
         return opened;
     }
@@ -402,7 +417,7 @@ final class CacheDispatcher implements CacheReader {
         return ticket;
     }
 
-    /** Work of a refresh; null if there was nothing to do, or its store was rejected. */
+    /** Work of a refresh; null if there was nothing to do. */
     private interface Refresh<V> {
         @Nullable Landing<V> run();
     }

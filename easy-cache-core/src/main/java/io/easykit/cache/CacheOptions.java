@@ -29,6 +29,7 @@ public record CacheOptions(
         Duration lease) {
 
     private static final Duration SHORTEST_LIFE = Duration.ofMillis(10);
+    private static final Duration LONGEST_LIFE = Duration.ofDays(3650);
 
     private static final CacheOptions DEFAULTS = new CacheOptions(
             Consistency.AP,
@@ -125,6 +126,10 @@ public record CacheOptions(
     }
 
     private static void atLeast(String name, Duration value, Duration least) {
+        if (value.compareTo(LONGEST_LIFE) > 0) {
+            throw new InvalidCacheOptionsException(
+                    name, "is longer than ten years", "Choose a duration that means something, for example 10m.");
+        }
         if (value.compareTo(least) < 0) {
             throw new InvalidCacheOptionsException(
                     name, "is " + text(value), "Choose " + text(least) + " or more, for example 10s or 5m.");

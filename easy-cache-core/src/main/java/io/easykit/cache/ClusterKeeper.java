@@ -153,7 +153,7 @@ final class ClusterKeeper {
         for (List<Undelivered> next = journal.next(BATCH); !next.isEmpty(); next = journal.next(BATCH)) {
             Map<String, List<Undelivered>> byToken = next.stream().collect(Collectors.groupingBy(Undelivered::token));
             byToken.forEach((token, group) -> {
-                store.discard(group.stream().map(Undelivered::key).toList(), token);
+                store.drop(group.stream().map(Undelivered::key).toList(), token);
                 journal.delivered(group);
             });
         }
@@ -186,7 +186,7 @@ final class ClusterKeeper {
         List<CacheKey<?>> keys = cluster.recent().all();
         for (int from = 0; from < keys.size(); from += BATCH) {
             try {
-                store.discard(keys.subList(from, Math.min(from + BATCH, keys.size())), "");
+                store.drop(keys.subList(from, Math.min(from + BATCH, keys.size())), "");
             } catch (StoreUnavailableException away) {
                 journal.add(keys.subList(from, keys.size()), "");
                 throw away;

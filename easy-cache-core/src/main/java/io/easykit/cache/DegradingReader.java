@@ -75,12 +75,19 @@ final class DegradingReader implements CacheReader {
             return known.value();
         }
         listener.onMiss(read.key());
-        long stamp = local.stamp(read.key());
-        V value = load(read);
-        if (read.storable().test(value)) {
-            local.put(read.key(), value, stamp);
-        }
-        return value;
+        return load(keeping(read));
+    }
+
+    /** Whoever loads puts in what it loaded: those who share it came later, perhaps after an invalidation. */
+    private <V> Read<V> keeping(Read<V> read) {
+        return read.with(() -> {
+            long stamp = local.stamp(read.key());
+            V value = read.loader().load();
+            if (read.storable().test(value)) {
+                local.put(read.key(), value, stamp);
+            }
+            return value;
+        });
     }
 
     private <V> @Nullable V load(Read<V> read) throws Throwable {

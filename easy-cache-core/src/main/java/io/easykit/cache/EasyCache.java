@@ -195,7 +195,14 @@ public final class EasyCache {
             return this;
         }
 
+        /** Puts it together and starts to look after the clusters. */
         public EasyCache build() {
+            EasyCache cache = buildStopped();
+            cache.start();
+            return cache;
+        }
+
+        EasyCache buildStopped() {
             Engine engine = new Engine(
                     new Values(codec),
                     transactions,
@@ -205,9 +212,7 @@ public final class EasyCache {
             Map<String, Cluster> clusters = new LinkedHashMap<>();
             stores.forEach((id, store) ->
                     clusters.put(id, new Cluster(id, store, localLevels.get(), availability, degraded, engine)));
-            EasyCache cache = new EasyCache(new Clusters(clusters), engine);
-            cache.start();
-            return cache;
+            return new EasyCache(new Clusters(clusters), engine);
         }
 
         /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */

@@ -56,10 +56,15 @@ public interface EntryStore {
     void invalidate(Collection<? extends CacheKey<?>> keys, String token);
 
     /**
-     * Ends an update like {@link #invalidate}, and drops the value, window or not: it is older than any window, or nobody
-     * can read it.
+     * Removes a value that nobody can read, if it still lies there: a good one that was stored meanwhile stays, and so
+     * does the election to load one.
      */
-    void discard(Collection<? extends CacheKey<?>> keys, String token);
+    void discard(CacheKey<?> key, Envelope unreadable);
+
+    /**
+     * Ends an update like {@link #invalidate}, and drops the value, window or not: the window may be over by now.
+     */
+    void drop(Collection<? extends CacheKey<?>> keys, String token);
 
     /** The epochs of all prefixes that were ever raised. */
     Map<String, Long> epochs();

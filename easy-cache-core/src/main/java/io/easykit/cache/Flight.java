@@ -41,20 +41,26 @@ final class Flight<V> {
      * @param asOf a moment, in nanoseconds of the ticker, at which the value is known to have been the current one: when
      *     the load began or, later, when the store that was accepted was sent
      * @param shared false if nobody but the pilot may have it
+     * @param overtaken whether something was invalidated while the pilot loaded
      */
-    record Landing<V>(@Nullable V value, @Nullable Throwable failure, long asOf, boolean shared) {
+    record Landing<V>(@Nullable V value, @Nullable Throwable failure, long asOf, boolean shared, boolean overtaken) {
 
         static <V> Landing<V> of(@Nullable V value, long asOf) {
-            return new Landing<>(value, null, asOf, true);
+            return new Landing<>(value, null, asOf, true, false);
         }
 
         static <V> Landing<V> failed(Throwable failure, long asOf) {
-            return new Landing<>(null, failure, asOf, true);
+            return new Landing<>(null, failure, asOf, true, false);
         }
 
         /** A result that only the pilot may have. */
         static <V> Landing<V> ownOnly(@Nullable V value) {
-            return new Landing<>(value, null, 0, false);
+            return new Landing<>(value, null, 0, false, false);
+        }
+
+        /** A load during which something was invalidated: the pilot may have it, if it finds nothing better. */
+        static <V> Landing<V> overtaken(@Nullable V value) {
+            return new Landing<>(value, null, 0, false, true);
         }
 
         /**

@@ -48,8 +48,13 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public void discard(Collection<? extends CacheKey<?>> keys, String token) {
-        guard(availability::mayWrite, () -> store.discard(keys, token));
+    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+        guard(availability::mayWrite, () -> store.drop(keys, token));
+    }
+
+    @Override
+    public void discard(CacheKey<?> key, Envelope unreadable) {
+        guard(availability::mayRead, () -> store.discard(key, unreadable));
     }
 
     @Override

@@ -16,6 +16,7 @@ record Read<V>(CacheKey<V> key, Loader<V, ?> loader, Predicate<@Nullable V> stor
         return key.spec().options();
     }
 
+    /** The same call with another loader. */
     Read<V> with(Loader<V, ?> other) {
         return new Read<>(key, other, storable, arrived);
     }

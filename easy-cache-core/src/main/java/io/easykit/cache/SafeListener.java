@@ -52,7 +52,7 @@ final class SafeListener implements CacheListener {
         for (CacheListener listener : listeners) {
             try {
                 event.accept(listener);
-            } catch (RuntimeException own) {
+            } catch (Exception own) {
                 log.warn("A cache listener failed: {}", listener.getClass().getName(), own);
             }
         }

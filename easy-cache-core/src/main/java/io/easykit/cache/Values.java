@@ -34,7 +34,7 @@ final class Values {
                 case VALUE ->
                     new Opened<>((V) codec.decode(envelope.payload(), key.spec().type()));
             };
-        } catch (RuntimeException unreadable) {
+        } catch (Exception | LinkageError | StackOverflowError unreadable) {
             log.debug("Cannot read the value of {}", key, unreadable);
             return null;
         }
@@ -50,7 +50,7 @@ final class Values {
         }
         try {
             return Envelope.of(Kind.VALUE, codec.encode(value, key.spec().type()));
-        } catch (RuntimeException unfit) {
+        } catch (Exception | LinkageError | StackOverflowError unfit) {
             log.warn(
                     "Cannot cache the value of {}: {} has no form in bytes. Return a plain object, or give the codec"
                             + " a module for it.",

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A {@link ValueCodec} that writes JSON. Use a mapper of its own, never the one of the web layer. */
@@ -16,9 +17,12 @@ public final class JacksonValueCodec implements ValueCodec {
     private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
     private final Map<Type, ObjectWriter> writers = new ConcurrentHashMap<>();
 
-    /** With the mapper's defaults: dates as ISO texts, unknown properties ignored. */
+    /** With the mapper's defaults (dates as ISO texts, unknown properties ignored), and dates keep their zone. */
     public JacksonValueCodec() {
-        this(JsonMapper.builder().build());
+        this(JsonMapper.builder()
+                .disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+                .enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
+                .build());
     }
 
     public JacksonValueCodec(JsonMapper mapper) {

@@ -1,5 +1,6 @@
 package io.easykit.cache.redis;
 
+import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.ScriptOutputType;
@@ -79,10 +80,21 @@ final class LettuceCommands implements RedisCommands {
     private <T> CompletionStage<T> with(
             Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<T>> command) {
         CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> present = connection.get();
-        if (present == null || present.isCompletedExceptionally()) {
+        if (present == null || isLost(present)) {
             present = connect(present);
         }
-        return present.isDone() ? command.apply(present.join()) : present.thenCompose(command);
+        return present.thenCompose(command);
+    }
+
+    /** Lettuce mends a connection that broke, but not one that was closed because its factory was stopped. */
+    private static boolean isLost(CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> attempt) {
+        return attempt.isCompletedExceptionally() || (attempt.isDone() && isClosed(attempt.join()));
+    }
+
+    private static boolean isClosed(RedisClusterAsyncCommands<byte[], byte[]> redis) {
+        return redis instanceof AbstractRedisAsyncCommands<?, ?> commands
+                && commands.getConnection() instanceof RedisChannelHandler<?, ?> channel
+                && channel.isClosed();
     }
 
     private CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> connect(
@@ -94,7 +106,11 @@ final class LettuceCommands implements RedisCommands {
         }
         Thread thread = new Thread(() -> complete(attempt), "easy-cache-connect");
         thread.setDaemon(true);
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError noThread) {
+            attempt.completeExceptionally(noThread);
+        }
         return attempt;
     }
 

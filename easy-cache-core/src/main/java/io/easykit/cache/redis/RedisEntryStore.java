@@ -61,13 +61,13 @@ public final class RedisEntryStore implements EntryStore {
     private final AtomicBoolean askingTime = new AtomicBoolean();
 
     /**
-     * @param factory a Lettuce factory is used over its one shared connection, asynchronously; any other one
-     *     command by command, with its own timeouts
+     * @param factory a Lettuce factory is used over its one shared connection, asynchronously; one that shares none, or
+     *     any other one, command by command, with its own timeouts
      * @param commandTimeout how long a caller waits for an answer
      */
     public RedisEntryStore(RedisConnectionFactory factory, Duration commandTimeout) {
         this(
-                factory instanceof LettuceConnectionFactory lettuce
+                factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection()
                         ? new LettuceCommands(lettuce)
                         : new ConnectionFactoryCommands(factory),
                 commandTimeout);
@@ -158,7 +158,7 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public void discard(Collection<? extends CacheKey<?>> keys, String token) {
+    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
         forEach(keys, key -> invalidate(key, token, Duration.ZERO));
     }
 
@@ -187,6 +187,11 @@ public final class RedisEntryStore implements EntryStore {
 
     private CompletionStage<Object> invalidate(CacheKey<?> key, String token, Duration window) {
         return run(RedisScript.INVALIDATE, bytes(key.text()), List.of(bytes(token), bytes(window.toMillis())));
+    }
+
+    @Override
+    public void discard(CacheKey<?> key, Envelope unreadable) {
+        await(run(RedisScript.DISCARD, bytes(key.text()), List.of(unreadable.toBytes())));
     }
 
     /** Sends all before it waits for the first. */
@@ -227,7 +232,7 @@ public final class RedisEntryStore implements EntryStore {
         boolean loading = false;
         boolean updating = false;
         for (Map.Entry<byte[], byte[]> field : fields.entrySet()) {
-            switch (field.getKey()[0]) {
+            switch (firstByte(field.getKey())) {
                 case 'v' -> value = field.getValue();
                 case 's' -> invalidated = true;
                 case 'f' -> loading = isElection(field.getValue());
@@ -291,6 +296,10 @@ public final class RedisEntryStore implements EntryStore {
             Thread.currentThread().interrupt();
             throw new StoreUnavailableException("Interrupted while waiting for Redis", false, stop);
         }
+    }
+
+    private static byte firstByte(byte[] name) {
+        return name.length == 0 ? 0 : name[0];
     }
 
     private static boolean isElection(byte[] fill) {

@@ -16,6 +16,7 @@ enum RedisScript {
     RELEASE,
     PREPARE,
     INVALIDATE,
+    DISCARD,
     HEAL,
     RAISE_EPOCH;
 

@@ -1,89 +1,280 @@
 package io.easykit.cache.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.junit.jupiter.params.provider.ValueSource;
 
+/** Two nodes on one Redis. */
 class EasyCacheIntegrationTests {
 
     record User(long id, String name) {}
 
-    private final LettuceConnectionFactory factory = new LettuceConnectionFactory(
-            RedisServer.shared().host(), RedisServer.shared().port());
+    private static final User OLD = new User(1, "Ada");
+    private static final User NEW = new User(1, "Ada Lovelace");
+
+    private final Node a =
+            Node.on(RedisServer.shared().host(), RedisServer.shared().port());
+    private final Node b =
+            Node.on(RedisServer.shared().host(), RedisServer.shared().port());
+    private final RawRedis redis = RedisServer.shared().connect();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
     private final CacheSpec<User> users = CacheSpec.of("user", User.class);
-    private EasyCache cache;
+    private final AtomicReference<User> database = new AtomicReference<>(OLD);
 
     @BeforeEach
-    void connect() {
-        factory.afterPropertiesSet();
-        factory.start();
-        factory.getConnection().serverCommands().flushAll();
-        cache = EasyCache.builder(new JacksonValueCodec())
-                .store("default", new RedisEntryStore(factory, Duration.ofSeconds(2)))
-                .build();
+    void empty() {
+        RedisServer.shared().flush();
     }
 
     @AfterEach
-    void disconnect() {
-        factory.destroy();
+    void leaveNoKeyWithoutAnEnd() {
+        threads.shutdownNow();
+        a.close();
+        b.close();
+        assertEveryKeyHasAnEnd();
+        redis.close();
     }
 
-    @Test
-    void loadsOnceThenHits() {
+    private void assertEveryKeyHasAnEnd() {
+        for (Object key : (List<?>) redis.command("KEYS", "*")) {
+            assertThat(redis.command("PTTL", RawRedis.text((byte[]) key)))
+                    .as(RawRedis.text((byte[]) key))
+                    .isNotEqualTo(-1L);
+        }
+    }
+
+    private CacheKey<User> key(Consistency consistency, Object part) {
+        return users.withOptions(CacheOptions.defaults().withConsistency(consistency))
+                .key(part);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void loadsAColdKeyOnceForAHundredReadersOnBothNodes(Consistency consistency) throws Exception {
+        CacheKey<User> key = users.withOptions(CacheOptions.defaults()
+                        .withConsistency(consistency)
+                        .withElection(Duration.ofMinutes(1))
+                        .withWaiting(Duration.ofMinutes(1)))
+                .key(1);
         AtomicInteger loads = new AtomicInteger();
-        for (int i = 0; i < 3; i++) {
-            assertThat(cache.fetch(users.key(1), () -> new User(loads.incrementAndGet(), "Ada")))
-                    .isEqualTo(new User(1, "Ada"));
+        CountDownLatch all = new CountDownLatch(100);
+        List<Future<User>> results = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            EasyCache cache = i % 2 == 0 ? a.cache() : b.cache();
+            results.add(threads.submit(() -> {
+                all.countDown();
+                return cache.fetch(key, () -> {
+                    loads.incrementAndGet();
+                    assertThat(all.await(10, TimeUnit.SECONDS)).isTrue();
+                    return OLD;
+                });
+            }));
+        }
+        for (Future<User> result : results) {
+            assertThat(result.get()).isEqualTo(OLD);
         }
         assertThat(loads).hasValue(1);
     }
 
     @ParameterizedTest
     @EnumSource(Consistency.class)
-    void loadsOnceForAHundredConcurrentReaders(Consistency consistency) throws Exception {
-        CacheSpec<User> spec = users.withOptions(CacheOptions.defaults().withConsistency(consistency));
-        AtomicInteger loads = new AtomicInteger();
-        CountDownLatch go = new CountDownLatch(1);
-        ExecutorService pool = Executors.newFixedThreadPool(100);
-        List<Future<User>> results = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            results.add(pool.submit(() -> {
-                go.await();
-                return cache.fetch(spec.key(7), () -> new User(loads.incrementAndGet(), "Ada"));
-            }));
-        }
-        go.countDown();
-        for (Future<User> result : results) {
-            assertThat(result.get()).isEqualTo(new User(1, "Ada"));
-        }
-        pool.shutdown();
+    void endsWithTheNewValueWhenAnUpdateOvertakesALoad(Consistency consistency) throws Exception {
+        CacheKey<User> key = key(consistency, 1);
+        CountDownLatch read = new CountDownLatch(1);
+        CountDownLatch updated = new CountDownLatch(1);
+        Future<User> reader = threads.submit(() -> a.cache().fetch(key, () -> {
+            User seen = database.get();
+            read.countDown();
+            updated.await();
+            return seen;
+        }));
+        read.await();
+        b.cache().update(List.of(key), () -> {
+            database.set(NEW);
+            return null;
+        });
+        updated.countDown();
+        assertThat(reader.get()).isEqualTo(consistency == Consistency.AP ? OLD : NEW);
+        assertThat(b.cache().fetch(key, database::get)).isEqualTo(NEW);
+        assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(NEW);
     }
 
     @Test
-    void servesTheOldValueInsideTheWindowOnly() {
-        cache.fetch(users.key(1), () -> new User(1, "old"));
-        cache.update(List.of(users.key(1)), () -> null);
-        assertThat(cache.fetch(users.key(1), () -> new User(1, "new")).name()).isIn("old", "new");
-        CacheSpec<User> strong = users.withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
-        assertThat(cache.fetch(strong.key(1), () -> new User(1, "new")).name()).isEqualTo("new");
+    void servesTheOldValueToWeakReadersOnly() {
+        CacheOptions wide = CacheOptions.defaults().withStaleWindow(Duration.ofMinutes(1));
+        CacheKey<User> weak = users.withOptions(wide).key("weak");
+        CacheKey<User> strong = key(Consistency.CP, "strong");
+        for (CacheKey<User> key : List.of(weak, strong)) {
+            a.cache().fetch(key, () -> OLD);
+        }
+        a.cache().update(List.of(weak, strong), () -> null);
+        assertThat(b.cache().fetch(weak, () -> NEW)).isEqualTo(OLD);
+        assertThat(b.cache().fetch(strong, () -> NEW)).isEqualTo(NEW);
+        await().until(() -> a.cache().fetch(weak, () -> OLD).equals(NEW));
+        assertThat(redis.command("HLEN", weak.text())).isEqualTo(1L);
+    }
+
+    @Test
+    void endsTheWindowThoughLoadsFailAndUpdatesGoOn() {
+        CacheKey<User> key = users.withOptions(CacheOptions.defaults().withStaleWindow(Duration.ofMillis(300)))
+                .key(1);
+        a.cache().fetch(key, () -> OLD);
+        a.cache().invalidate(key);
+        AtomicReference<Object> read = new AtomicReference<>(OLD);
+        await().atMost(Duration.ofSeconds(5))
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> {
+                    a.cache().invalidate(key);
+                    try {
+                        read.set(b.cache().fetch(key, () -> {
+                            throw new IllegalStateException("no database");
+                        }));
+                        return false;
+                    } catch (IllegalStateException noDatabase) {
+                        return true;
+                    }
+                });
+        assertThat(read).hasValue(OLD);
+    }
+
+    @Test
+    void storesWhatALoaderSlowerThanItsElectionBrings() throws Exception {
+        CacheKey<User> key = users.withOptions(
+                        CacheOptions.defaults().withConsistency(Consistency.CP).withElection(Duration.ofMillis(50)))
+                .key(1);
+        CountDownLatch takenOver = new CountDownLatch(1);
+        CountDownLatch stored = new CountDownLatch(1);
+        Future<User> slow = threads.submit(() -> a.cache().fetch(key, () -> {
+            takenOver.await();
+            return OLD;
+        }));
+        await().until(() -> Long.valueOf(1).equals(redis.command("HEXISTS", key.text(), "f")));
+        Future<User> successor = threads.submit(() -> b.cache().fetch(key, () -> {
+            takenOver.countDown();
+            stored.await();
+            return NEW;
+        }));
+        assertThat(slow.get()).isEqualTo(OLD);
+        stored.countDown();
+        assertThat(successor.get()).isEqualTo(OLD);
+        assertThat(b.cache().fetch(key, () -> NEW)).isEqualTo(OLD);
+    }
+
+    @Test
+    void neverGoesBackForAStrongReaderWhileScriptsAreFlushed() throws Exception {
+        CacheSpec<Integer> counters = CacheSpec.of("counter", Integer.class)
+                .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+        CacheKey<Integer> key = counters.key(1);
+        AtomicInteger row = new AtomicInteger();
+        AtomicInteger acknowledged = new AtomicInteger();
+        AtomicBoolean done = new AtomicBoolean();
+        List<Future<Integer>> readers = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            EasyCache cache = i % 2 == 0 ? a.cache() : b.cache();
+            readers.add(threads.submit(() -> {
+                int reads = 0;
+                while (!done.get()) {
+                    int least = acknowledged.get();
+                    assertThat(cache.fetch(key, row::get)).isGreaterThanOrEqualTo(least);
+                    reads++;
+                }
+                return reads;
+            }));
+        }
+        for (int update = 0; update < 150; update++) {
+            (update % 2 == 0 ? a : b).cache().update(List.of(key), row::incrementAndGet);
+            acknowledged.set(row.get());
+            if (update % 5 == 0) {
+                redis.command("SCRIPT", "FLUSH");
+                assertEveryKeyHasAnEnd();
+            }
+        }
+        done.set(true);
+        for (Future<Integer> reader : readers) {
+            assertThat(reader.get()).isPositive();
+        }
+        assertThat(b.cache().fetch(key, row::get)).isEqualTo(150);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "HSET KEY v gar",
+                "HSET KEY v a-long-text-that-nobody-wrote-as-an-envelope",
+                "HSET KEY f odd",
+                "HSET KEY v odd f odd s odd i odd i:x odd",
+                "HSET KEY name Ada",
+                "SET KEY text",
+                "RPUSH KEY element",
+                "SADD KEY member",
+                "ZADD KEY 1 member"
+            })
+    void healsWhatIsNoEntry(String command) {
+        for (Consistency consistency : Consistency.values()) {
+            CacheKey<User> key = key(consistency, consistency + command);
+            spoil(command, key);
+            assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(OLD);
+            assertThat(b.cache().fetch(key, () -> NEW)).isEqualTo(OLD);
+            assertThat(redis.command("HLEN", key.text())).isEqualTo(1L);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HSET KEY v odd s odd i odd i:x odd", "SET KEY text"})
+    void updatesWhatIsNoEntry(String command) {
+        for (Consistency consistency : Consistency.values()) {
+            CacheKey<User> key = key(consistency, consistency + command);
+            spoil(command, key);
+            b.cache().update(List.of(key), () -> null);
+            assertThat(a.cache().fetch(key, () -> NEW)).isEqualTo(NEW);
+            assertThat(b.cache().fetch(key, () -> OLD)).isEqualTo(NEW);
+        }
+    }
+
+    private void spoil(String command, CacheKey<User> key) {
+        String[] words = command.split(" ");
+        words[1] = key.text();
+        redis.command(words);
+    }
+
+    @Test
+    void healsAFieldWithoutAName() {
+        CacheKey<User> key = key(Consistency.AP, 1);
+        redis.command("HSET", key.text(), "", "nothing");
+        assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(OLD);
+        assertThat(redis.command("HLEN", key.text())).isEqualTo(1L);
+    }
+
+    @Test
+    void leavesNothingOfKeysThatWereNeverCached() {
+        for (int i = 0; i < 100; i++) {
+            a.cache().update(List.of(key(Consistency.CP, i), key(Consistency.AP, "x" + i)), () -> null);
+        }
+        assertThat(redis.snapshot()).isEqualTo(Map.of());
     }
 }

@@ -1,0 +1,156 @@
+package io.easykit.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CacheKeyTests {
+
+    private final CacheSpec<String> users = CacheSpec.of("user", String.class);
+
+    record Query(@Nullable String name, @Nullable String city) {}
+
+    record Page(Query query, int number) {}
+
+    @Test
+    void spellsPrefixAndParts() {
+        assertThat(users.key(42).text()).isEqualTo("ec:user::42");
+        assertThat(users.key("a", 7L, true, TimeUnit.DAYS).text()).isEqualTo("ec:user::a:7:true:DAYS");
+        UUID id = UUID.randomUUID();
+        assertThat(users.key(id, LocalDate.of(2026, 11, 20)).text()).isEqualTo("ec:user::" + id + ":2026-11-20");
+    }
+
+    @Test
+    void escapesWhatHasAMeaning() {
+        assertThat(users.key("a:b", "[c,d]\\").text()).isEqualTo("ec:user::a\\:b:\\[c\\,d\\]\\\\");
+    }
+
+    @Test
+    void isEqualToAKeyOfTheSameTextOnTheSameCluster() {
+        assertThat(users.key(1)).isEqualTo(users.key(1L)).hasSameHashCodeAs(users.key("1"));
+        assertThat(users.key(1)).isNotEqualTo(users.key(2)).isNotEqualTo("ec:user::1");
+        assertThat(users.key(1)).isNotEqualTo(users.withClusterId("trade").key(1));
+        assertThat(users.key(1)).hasToString("ec:user::1");
+    }
+
+    @Test
+    void tellsNoElementFromAnEmptyOne() {
+        assertThat(List.of(
+                        users.key(List.of()).text(),
+                        users.key("").text(),
+                        users.key(List.of("")).text(),
+                        users.key(List.of("", "")).text(),
+                        users.key(List.of(List.of())).text(),
+                        users.key("", "").text()))
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void tellsRecordsApartThatHaveTheSameText() {
+        Query one = new Query("x, city=y", "z");
+        Query other = new Query("x", "y, city=z");
+        assertThat(one).hasToString(other.toString());
+        assertThat(users.key(one)).isNotEqualTo(users.key(other));
+        assertThat(users.key(new Query(null, "z"))).isNotEqualTo(users.key(new Query("null", "z")));
+        assertThat(users.key(new Query("\\N", "z"))).isNotEqualTo(users.key(new Query(null, "z")));
+        assertThat(users.key(new Page(one, 1))).isNotEqualTo(users.key(new Page(other, 1)));
+        assertThat(users.key(new Page(one, 1))).isEqualTo(users.key(new Page(new Query("x, city=y", "z"), 1)));
+    }
+
+    @Test
+    void neverCollidesForDifferentParts() {
+        long seed = new Random().nextLong();
+        Random random = new Random(seed);
+        Map<String, List<Object>> seen = new HashMap<>();
+        for (int i = 0; i < 50_000; i++) {
+            String prefix = random.nextBoolean() ? "a" : "a:b";
+            List<Object> parts = new ArrayList<>();
+            for (int n = random.nextInt(3); n >= 0; n--) {
+                parts.add(randomPart(random, 2));
+            }
+            List<Object> whole = List.of(prefix, parts);
+            String text =
+                    CacheSpec.of(prefix, String.class).key(parts.toArray()).text();
+            List<Object> former = seen.putIfAbsent(text, whole);
+            if (former != null) {
+                assertThat(whole).as("seed %s, key %s", seed, text).isEqualTo(former);
+            }
+        }
+    }
+
+    private static Object randomPart(Random random, int depth) {
+        if (depth > 0 && random.nextInt(3) == 0) {
+            List<Object> list = new ArrayList<>();
+            for (int n = random.nextInt(3); n > 0; n--) {
+                list.add(randomPart(random, depth - 1));
+            }
+            return list;
+        }
+        StringBuilder text = new StringBuilder();
+        for (int n = random.nextInt(4); n > 0; n--) {
+            text.append("ab:,[]\\N".charAt(random.nextInt(8)));
+        }
+        return text.toString();
+    }
+
+    @Test
+    void refusesAKeyWithoutParts() {
+        assertThatThrownBy(users::key)
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessageContaining("'user'")
+                .hasMessageContaining("Name at least one");
+    }
+
+    @Test
+    void refusesNull() {
+        assertThatThrownBy(() -> users.key(1, null))
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessageContaining("'user' is null")
+                .hasMessageContaining("condition");
+        assertThatThrownBy(() -> users.key(Arrays.asList("a", null))).isInstanceOf(InvalidCacheKeyException.class);
+    }
+
+    @Test
+    void refusesWhatHasNoStableText() {
+        for (Object odd : List.of(new int[] {1}, new InMemoryEntryStore(() -> 0), Set.of(1), Map.of(1, 2))) {
+            assertThatThrownBy(() -> users.key(odd))
+                    .isInstanceOf(InvalidCacheKeyException.class)
+                    .hasMessageContaining(odd.getClass().getTypeName())
+                    .hasMessageContaining("Use its id or a list of texts");
+        }
+        assertThat(CacheKey.hasStableText(Query.class)).isTrue();
+        assertThat(CacheKey.hasStableText(int[].class)).isFalse();
+        assertThat(CacheKey.hasStableText(Set.class)).isFalse();
+    }
+
+    @Test
+    void refusesHalfACharacter() {
+        assertThatThrownBy(() -> users.key("\ud83d"))
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessageContaining("surrogate");
+        assertThat(users.key("\ud83d\ude00").text()).isEqualTo("ec:user::\ud83d\ude00");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", ":user", "user:", "user::v2"})
+    void refusesAPrefixThatCannotStartAKey(String prefix) {
+        assertThatThrownBy(() -> CacheSpec.of(prefix, String.class))
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessageContaining("'" + prefix + "'")
+                .hasMessageContaining("user:v2");
+    }
+}

@@ -1,0 +1,414 @@
+package io.easykit.cache;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The protocol on a map, with a clock that a test moves, and with the faults of a line. */
+final class InMemoryEntryStore implements EntryStore {
+
+    enum Operation {
+        READ,
+        FETCH,
+        STORE,
+        RELEASE,
+        PREPARE,
+        INVALIDATE,
+        DISCARD,
+        DROP,
+        EPOCHS,
+        RAISE_EPOCH,
+        PROBE
+    }
+
+    enum Fault {
+        /** The store never hears of it. */
+        LOST_REQUEST,
+        /** It happens, but the caller never hears so. */
+        LOST_REPLY
+    }
+
+    /** An operation that is held before it happens. */
+    static final class Held {
+
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch released = new CountDownLatch(1);
+
+        void awaitReached() throws InterruptedException {
+            if (!reached.await(10, TimeUnit.SECONDS)) {
+                throw new AssertionError("Nobody came");
+            }
+        }
+
+        void release() {
+            released.countDown();
+        }
+
+        private void hold() {
+            reached.countDown();
+            boolean interrupted = false;
+            while (released.getCount() > 0) {
+                try {
+                    released.await();
+                } catch (InterruptedException later) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private final LongSupplier clock;
+    private final Map<String, Entry> entries = new HashMap<>();
+    private final Map<Operation, Fault> next = new ConcurrentHashMap<>();
+    private final Map<Operation, Fault> always = new ConcurrentHashMap<>();
+    private final Map<Operation, Held> held = new ConcurrentHashMap<>();
+    private final Map<Operation, AtomicInteger> counts = new EnumMap<>(Operation.class);
+    private final Map<String, Long> epochs = new HashMap<>();
+    private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
+    private long lastToken;
+
+    InMemoryEntryStore(LongSupplier clock) {
+        this.clock = clock;
+        for (Operation operation : Operation.values()) {
+            counts.put(operation, new AtomicInteger());
+        }
+    }
+
+    void failNext(Operation operation, Fault fault) {
+        next.put(operation, fault);
+    }
+
+    void fail(Operation operation, Fault fault) {
+        always.put(operation, fault);
+    }
+
+    /** Every request is lost until {@link #back()}. */
+    void away() {
+        for (Operation operation : Operation.values()) {
+            fail(operation, Fault.LOST_REQUEST);
+        }
+    }
+
+    void back() {
+        always.clear();
+        next.clear();
+    }
+
+    /** Holds the next operation of this kind. */
+    Held hold(Operation operation) {
+        Held hold = new Held();
+        held.put(operation, hold);
+        return hold;
+    }
+
+    /** How many of these were tried. */
+    int count(Operation operation) {
+        return counts.get(operation).get();
+    }
+
+    /** Puts bytes where the value would be, with no end. */
+    synchronized void spoil(CacheKey<?> key, byte[] bytes) {
+        Entry entry = new Entry();
+        entry.value = Envelope.wrap(bytes, 0);
+        entry.expires = Long.MAX_VALUE;
+        entry.gone = Long.MAX_VALUE;
+        entries.put(key.text(), entry);
+    }
+
+    /** What lies there; empty if nothing does. */
+    synchronized Set<String> parts(CacheKey<?> key) {
+        Entry entry = find(key);
+        Set<String> parts = new LinkedHashSet<>();
+        if (entry != null) {
+            if (entry.value != null) {
+                parts.add("value");
+            }
+            if (entry.fill != null) {
+                parts.add("fill");
+            }
+            if (entry.staleUntil != null) {
+                parts.add("staleUntil");
+            }
+            if (!entry.intents.isEmpty()) {
+                parts.add("intents");
+            }
+        }
+        return parts;
+    }
+
+    @Override
+    public Snapshot read(CacheKey<?> key, long epoch) {
+        return run(Operation.READ, () -> {
+            Entry entry = find(key);
+            if (entry == null) {
+                return Snapshot.NOTHING;
+            }
+            boolean invalidated = entry.staleUntil != null;
+            boolean loading = entry.fill != null && entry.electedUntil > 0;
+            boolean updating = !entry.intents.isEmpty();
+            if (entry.value == null || entry.epoch < epoch) {
+                return new Snapshot(null, false, invalidated, loading, updating, null);
+            }
+            boolean fresh = entry.fill == null && !invalidated && !updating;
+            Duration remaining = fresh ? Duration.ofMillis(entry.expires - now()) : null;
+            return new Snapshot(entry.value, fresh, invalidated, loading, updating, remaining);
+        });
+    }
+
+    @Override
+    public Fetched fetch(CacheKey<?> key, long epoch) {
+        CacheOptions options = key.spec().options();
+        return run(Operation.FETCH, () -> {
+            Entry entry = entries.computeIfAbsent(key.text(), any -> new Entry());
+            long now = now();
+            Envelope value = entry.value != null && entry.epoch >= epoch && now < entry.expires ? entry.value : null;
+            boolean loading = entry.fill != null && now < entry.electedUntil;
+            if (value != null && entry.staleUntil == null) {
+                boolean due = entry.expires - now <= options.ahead().toMillis();
+                return due && !loading
+                        ? fetched(Outcome.SUCCESS_NEED_QUERY, value, false, elect(entry, options, epoch), 0)
+                        : fetched(Outcome.SUCCESS, value, false, null, 0);
+            }
+            boolean served = options.takesOld() && value != null && entry.staleUntil != null && now < entry.staleUntil;
+            Envelope old = served ? value : null;
+            if (entry.intents.values().stream().anyMatch(end -> now < end)) {
+                return fetched(old == null ? Outcome.NEED_QUERY_NO_STORE : Outcome.SUCCESS, old, served, null, 0);
+            }
+            if (loading) {
+                return old == null
+                        ? fetched(Outcome.NEED_WAIT, null, false, null, entry.electedUntil - now)
+                        : fetched(Outcome.SUCCESS, old, true, null, 0);
+            }
+            Outcome outcome = old == null ? Outcome.NEED_QUERY : Outcome.SUCCESS_NEED_QUERY;
+            return fetched(outcome, old, served, elect(entry, options, epoch), 0);
+        });
+    }
+
+    @Override
+    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+        return run(Operation.STORE, () -> {
+            Entry entry = find(key);
+            if (entry == null || !tokenOf(ticket).equals(entry.fill)) {
+                return false;
+            }
+            Entry stored = new Entry();
+            stored.value = value;
+            stored.epoch = ticket.epoch();
+            stored.expires = now() + life.toMillis();
+            stored.gone = stored.expires;
+            entries.put(key.text(), stored);
+            return true;
+        });
+    }
+
+    @Override
+    public void release(CacheKey<?> key, Ticket ticket) {
+        run(Operation.RELEASE, () -> {
+            Entry entry = find(key);
+            if (entry != null && Arrays.equals(ticket.text(), text(entry))) {
+                entry.electedUntil = 0;
+            }
+            return true;
+        });
+    }
+
+    @Override
+    public void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        run(Operation.PREPARE, () -> {
+            keys.forEach(key -> prepare(key, token, lease));
+            return true;
+        });
+    }
+
+    private void prepare(CacheKey<?> key, String token, Duration lease) {
+        Entry found = find(key);
+        Entry entry = found != null ? found : new Entry();
+        entries.put(key.text(), entry);
+        long ends = now() + lease.toMillis();
+        entry.intents.put(token, ends);
+        entry.fill = null;
+        if (!key.spec().options().takesOld()) {
+            entry.value = null;
+            entry.staleUntil = null;
+        } else if (entry.value != null) {
+            entry.staleUntil = entry.staleUntil == null ? ends : Long.valueOf(Math.min(ends, entry.staleUntil));
+        }
+        entry.gone = Math.max(entry.gone, ends);
+    }
+
+    @Override
+    public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
+        run(Operation.INVALIDATE, () -> {
+            keys.forEach(key -> invalidate(key, token, key.spec().options().window()));
+            return true;
+        });
+    }
+
+    @Override
+    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+        run(Operation.DROP, () -> {
+            keys.forEach(key -> invalidate(key, token, Duration.ZERO));
+            return true;
+        });
+    }
+
+    @Override
+    public Map<String, Long> epochs() {
+        return run(Operation.EPOCHS, () -> Map.copyOf(epochs));
+    }
+
+    @Override
+    public long raiseEpoch(String prefix) {
+        return run(
+                Operation.RAISE_EPOCH,
+                () -> epochs.merge(prefix, now() / 1000 + 1, (old, floor) -> Math.max(old + 1, floor)));
+    }
+
+    @Override
+    public void probe() {
+        run(Operation.PROBE, () -> true);
+    }
+
+    @Override
+    public void onReconnect(Runnable action) {
+        reconnectActions.add(action);
+    }
+
+    /** The line broke and is there again. */
+    void reconnect() {
+        reconnectActions.forEach(Runnable::run);
+    }
+
+    private void invalidate(CacheKey<?> key, String token, Duration staleWindow) {
+        Entry entry = find(key);
+        if (entry == null) {
+            return;
+        }
+        long now = now();
+        long window = staleWindow.toMillis();
+        entry.fill = null;
+        entry.intents.remove(token);
+        entry.intents.values().removeIf(end -> end <= now);
+        if (entry.value == null || window <= 0) {
+            entry.value = null;
+            entry.staleUntil = null;
+        } else {
+            long until = now + window;
+            entry.staleUntil = entry.staleUntil == null ? until : Long.valueOf(Math.min(until, entry.staleUntil));
+            long last =
+                    entry.intents.values().stream().mapToLong(end -> end).max().orElse(0);
+            entry.gone = Math.min(entry.gone, Math.max(entry.staleUntil, last));
+        }
+        dropIfEmpty(key, entry);
+    }
+
+    @Override
+    public void discard(CacheKey<?> key, Envelope unreadable) {
+        run(Operation.DISCARD, () -> {
+            Entry entry = find(key);
+            if (entry != null && entry.value != null && Arrays.equals(entry.value.toBytes(), unreadable.toBytes())) {
+                entry.value = null;
+                entry.staleUntil = null;
+                entry.fill = null;
+                dropIfEmpty(key, entry);
+            }
+            return true;
+        });
+    }
+
+    private Ticket elect(Entry entry, CacheOptions options, long epoch) {
+        if (entry.fill == null) {
+            entry.fill = Long.toString(++lastToken);
+        }
+        entry.electedUntil = now() + options.election().toMillis();
+        entry.gone =
+                Math.max(entry.gone, entry.electedUntil + Duration.ofMinutes(2).toMillis());
+        return new Ticket(text(entry), epoch);
+    }
+
+    private static byte[] text(Entry entry) {
+        return (entry.fill + ":" + entry.electedUntil).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static String tokenOf(Ticket ticket) {
+        String text = new String(ticket.text(), StandardCharsets.US_ASCII);
+        return text.substring(0, text.indexOf(':'));
+    }
+
+    private static Fetched fetched(
+            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable Ticket ticket, long millis) {
+        return new Fetched(outcome, value, old, ticket, Duration.ofMillis(millis));
+    }
+
+    private @Nullable Entry find(CacheKey<?> key) {
+        Entry entry = entries.get(key.text());
+        if (entry != null && entry.gone <= now()) {
+            entries.remove(key.text());
+            return null;
+        }
+        return entry;
+    }
+
+    private void dropIfEmpty(CacheKey<?> key, Entry entry) {
+        if (entry.value == null && entry.fill == null && entry.intents.isEmpty()) {
+            entries.remove(key.text());
+        }
+    }
+
+    private long now() {
+        return clock.getAsLong();
+    }
+
+    private <T> T run(Operation operation, Supplier<T> work) {
+        counts.get(operation).incrementAndGet();
+        Held hold = held.remove(operation);
+        if (hold != null) {
+            hold.hold();
+        }
+        Fault fault = next.remove(operation);
+        if (fault == null) {
+            fault = always.get(operation);
+        }
+        if (fault == Fault.LOST_REQUEST) {
+            throw new StoreUnavailableException(operation + " got lost", true, null);
+        }
+        T result;
+        synchronized (this) {
+            result = work.get();
+        }
+        if (fault == Fault.LOST_REPLY) {
+            throw new StoreUnavailableException("The reply to " + operation + " got lost", true, null);
+        }
+        return result;
+    }
+
+    private static final class Entry {
+
+        private @Nullable Envelope value;
+        private long epoch;
+        private long expires;
+        private @Nullable String fill;
+        private long electedUntil;
+        private @Nullable Long staleUntil;
+        private final Map<String, Long> intents = new HashMap<>();
+        private long gone;
+    }
+}

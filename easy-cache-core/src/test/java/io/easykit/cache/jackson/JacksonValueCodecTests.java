@@ -1,0 +1,138 @@
+package io.easykit.cache.jackson;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.ValueCodec;
+import java.lang.reflect.Type;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.time.DayOfWeek;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.core.ParameterizedTypeReference;
+
+class JacksonValueCodecTests {
+
+    private static final User ADA = new User(Long.MAX_VALUE, "Ada", DayOfWeek.MONDAY, Optional.of("ada@example.org"));
+
+    private final ValueCodec codec = new JacksonValueCodec();
+
+    record User(long id, String name, DayOfWeek day, Optional<String> mail) {}
+
+    record Order(UUID id, List<User> buyers, Map<String, BigDecimal> prices, Instant at) {}
+
+    record Page<T>(List<T> items, int total) {}
+
+    static final class Node {
+
+        public Node next;
+    }
+
+    private static Arguments of(Object value, ParameterizedTypeReference<?> type) {
+        return Arguments.of(value, type.getType());
+    }
+
+    static Stream<Arguments> values() {
+        return Stream.of(
+                of(ADA, new ParameterizedTypeReference<User>() {}),
+                of(List.of(ADA, ADA), new ParameterizedTypeReference<List<User>>() {}),
+                of(Set.of(1L, Long.MIN_VALUE), new ParameterizedTypeReference<Set<Long>>() {}),
+                of(List.of(1L, 2L), new ParameterizedTypeReference<List<Long>>() {}),
+                of(Map.of(7L, ADA), new ParameterizedTypeReference<Map<Long, User>>() {}),
+                of(
+                        Map.of(DayOfWeek.FRIDAY, List.of("a")),
+                        new ParameterizedTypeReference<Map<DayOfWeek, List<String>>>() {}),
+                of(Optional.of(ADA), new ParameterizedTypeReference<Optional<User>>() {}),
+                of(new Page<>(List.of(ADA), 1), new ParameterizedTypeReference<Page<User>>() {}),
+                of(
+                        new Order(
+                                UUID.randomUUID(),
+                                List.of(ADA),
+                                Map.of("EUR", new BigDecimal("12.30")),
+                                Instant.parse("2026-11-20T10:15:30.123456789Z")),
+                        new ParameterizedTypeReference<Order>() {}),
+                of(
+                        new BigDecimal("0.10000000000000000000000000000001"),
+                        new ParameterizedTypeReference<BigDecimal>() {}),
+                of(new BigDecimal("1.00"), new ParameterizedTypeReference<BigDecimal>() {}),
+                of(new BigInteger("123456789012345678901234567890"), new ParameterizedTypeReference<BigInteger>() {}),
+                of(9007199254740993L, new ParameterizedTypeReference<Long>() {}),
+                of(0.1f, new ParameterizedTypeReference<Float>() {}),
+                of(Double.MIN_VALUE, new ParameterizedTypeReference<Double>() {}),
+                of("\u0000 \ud83d\ude00 \"\\", new ParameterizedTypeReference<String>() {}),
+                of('x', new ParameterizedTypeReference<Character>() {}),
+                of(LocalDate.of(2026, 11, 20), new ParameterizedTypeReference<LocalDate>() {}),
+                of(LocalDateTime.of(2026, 11, 20, 1, 2, 3, 4), new ParameterizedTypeReference<LocalDateTime>() {}),
+                of(Instant.parse("2026-11-20T10:15:30.123456789Z"), new ParameterizedTypeReference<Instant>() {}),
+                of(Duration.ofMillis(1500), new ParameterizedTypeReference<Duration>() {}),
+                of(
+                        ZonedDateTime.of(2026, 11, 20, 1, 2, 3, 0, ZoneId.of("Europe/Berlin")),
+                        new ParameterizedTypeReference<ZonedDateTime>() {}),
+                of(
+                        OffsetDateTime.of(2026, 11, 20, 1, 2, 3, 0, ZoneOffset.ofHours(2)),
+                        new ParameterizedTypeReference<OffsetDateTime>() {}));
+    }
+
+    @ParameterizedTest
+    @MethodSource("values")
+    void restoresByGenericType(Object value, Type type) {
+        assertThat(codec.decode(codec.encode(value, type), type)).isEqualTo(value);
+    }
+
+    @Test
+    void restoresBytesAndArrays() {
+        byte[] bytes = {0, 1, -1, 127, -128};
+        assertThat((byte[]) codec.decode(codec.encode(bytes, byte[].class), byte[].class))
+                .isEqualTo(bytes);
+        long[] longs = {Long.MIN_VALUE, 0, Long.MAX_VALUE};
+        assertThat((long[]) codec.decode(codec.encode(longs, long[].class), long[].class))
+                .isEqualTo(longs);
+    }
+
+    @Test
+    void namesNoClass() {
+        String json = new String(codec.encode(ADA, User.class), StandardCharsets.UTF_8);
+        assertThat(json).contains("\"name\":\"Ada\"").doesNotContain("easykit").doesNotContain("class");
+    }
+
+    @Test
+    void toleratesAPropertyThatANewerVersionWrote() {
+        byte[] newer = "{\"id\":1,\"name\":\"Ada\",\"day\":\"MONDAY\",\"mail\":null,\"nick\":\"A\"}"
+                .getBytes(StandardCharsets.UTF_8);
+        assertThat(codec.decode(newer, User.class)).isEqualTo(new User(1, "Ada", DayOfWeek.MONDAY, Optional.empty()));
+    }
+
+    @Test
+    void refusesBytesOfSomethingElse() {
+        for (String odd : List.of("", "garbage", "{\"id\":", "[1]", "{\"id\":1} {")) {
+            assertThatThrownBy(() -> codec.decode(odd.getBytes(StandardCharsets.UTF_8), User.class))
+                    .as(odd)
+                    .isInstanceOf(RuntimeException.class);
+        }
+    }
+
+    @Test
+    void refusesACircleWithoutAnError() {
+        Node circle = new Node();
+        circle.next = circle;
+        assertThatThrownBy(() -> codec.encode(circle, Node.class)).isInstanceOf(RuntimeException.class);
+    }
+}
