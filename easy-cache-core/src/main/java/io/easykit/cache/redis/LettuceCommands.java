@@ -1,11 +1,15 @@
 package io.easykit.cache.redis;
 
+import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -17,16 +21,19 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * Talks to Lettuce itself, over the factory's one shared connection.
  *
  * <p>Connecting may block for as long as a network likes, so it happens on a thread of its own; callers wait for it as
- * they wait for an answer, not longer than their command timeout.
+ * they wait for an answer, not longer than their command timeout. What nobody waits for any more when the connection
+ * stands is not sent: an update that was refused long ago must not be announced then.
  */
 final class LettuceCommands implements RedisCommands {
 
     private final LettuceConnectionFactory factory;
+    private final long timeoutNanos;
     private final AtomicReference<@Nullable CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>>> connection =
             new AtomicReference<>();
 
-    LettuceCommands(LettuceConnectionFactory factory) {
+    LettuceCommands(LettuceConnectionFactory factory, Duration commandTimeout) {
         this.factory = factory;
+        this.timeoutNanos = commandTimeout.toNanos();
     }
 
     @Override
@@ -63,16 +70,30 @@ final class LettuceCommands implements RedisCommands {
     private <T> CompletionStage<T> with(
             Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<T>> command) {
         CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> present = connection.get();
-        if (present == null || present.isCompletedExceptionally()) {
+        if (present == null || isOver(present)) {
             present = connect(present);
         }
-        return present.isDone() ? command.apply(present.join()) : present.thenCompose(command);
+        if (present.isDone()) {
+            return present.thenCompose(command);
+        }
+        long asked = System.nanoTime();
+        return present.thenCompose(redis -> System.nanoTime() - asked < timeoutNanos
+                ? command.apply(redis)
+                : CompletableFuture.failedFuture(new TimeoutException("The caller has gone")));
+    }
+
+    /** Whether connecting failed, or the factory has closed the connection since: when it is stopped, it does. */
+    private static boolean isOver(CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> present) {
+        return present.isCompletedExceptionally()
+                || present.getNow(null) instanceof AbstractRedisAsyncCommands<?, ?> redis
+                        && redis.getConnection() instanceof RedisChannelHandler<?, ?> handler
+                        && handler.isClosed();
     }
 
     private CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> connect(
-            @Nullable CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> failed) {
+            @Nullable CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> over) {
         CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> attempt = new CompletableFuture<>();
-        if (!connection.compareAndSet(failed, attempt)) {
+        if (!connection.compareAndSet(over, attempt)) {
             CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> other = connection.get();
             return other != null ? other : connect(null);
         }

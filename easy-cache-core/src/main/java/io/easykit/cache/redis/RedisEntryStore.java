@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -60,14 +61,14 @@ public final class RedisEntryStore implements EntryStore {
     private final AtomicBoolean askingTime = new AtomicBoolean();
 
     /**
-     * @param factory a Lettuce factory is used over its one shared connection, asynchronously; any other one
+     * @param factory a Lettuce factory that shares its connection is used over that one, asynchronously; any other one
      *     command by command, with its own timeouts
      * @param commandTimeout how long a caller waits for an answer
      */
     public RedisEntryStore(RedisConnectionFactory factory, Duration commandTimeout) {
         this(
-                factory instanceof LettuceConnectionFactory lettuce
-                        ? new LettuceCommands(lettuce)
+                factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection()
+                        ? new LettuceCommands(lettuce, commandTimeout)
                         : new ConnectionFactoryCommands(factory),
                 commandTimeout);
     }
@@ -151,14 +152,28 @@ public final class RedisEntryStore implements EntryStore {
         return run(RedisScript.INVALIDATE, bytes(key.text()), List.of(bytes(token), bytes(window.toMillis())));
     }
 
-    /** Sends all before it waits for the first. */
+    /** Sends all before it waits for the first; a client that waits itself does so for one dead server only once. */
     private void forEach(
             Collection<? extends CacheKey<?>> keys, Function<CacheKey<?>, CompletionStage<Object>> command) {
         List<CompletionStage<Object>> replies = new ArrayList<>(keys.size());
         for (CacheKey<?> key : keys) {
-            replies.add(command.apply(key));
+            CompletionStage<Object> reply = command.apply(key);
+            replies.add(reply);
+            if (isIllAlready(reply)) {
+                break;
+            }
         }
         replies.forEach(this::await);
+    }
+
+    private static boolean isIllAlready(CompletionStage<?> reply) {
+        try {
+            reply.toCompletableFuture().getNow(null);
+            return false;
+        } catch (CompletionException failed) {
+            Throwable failure = failed.getCause() == null ? failed : failed.getCause();
+            return RedisFailure.translate(failure).isIll();
+        }
     }
 
     private CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
@@ -189,7 +204,7 @@ public final class RedisEntryStore implements EntryStore {
         boolean loading = false;
         boolean updating = false;
         for (Map.Entry<byte[], byte[]> field : fields.entrySet()) {
-            switch (field.getKey()[0]) {
+            switch (field.getKey().length == 0 ? ' ' : field.getKey()[0]) {
                 case 'v' -> value = field.getValue();
                 case 's' -> invalidated = true;
                 case 'f' -> loading = isElection(field.getValue());

@@ -11,14 +11,14 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local window = tonumber(ARGV[2])
 redis.call('HDEL', KEYS[1], 'f', 'i:' .. ARGV[1])
 local entry = redis.call('HMGET', KEYS[1], 'v', 's', 'i')
-local value, stale = entry[1], tonumber(entry[2] or now + window)
+local value, stale = entry[1], tonumber(entry[2] or now + window) or 0
 
 local intents = 0
 if entry[3] then
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     if string.sub(fields[i], 1, 2) == 'i:' then
-      local ends = tonumber(fields[i + 1])
+      local ends = tonumber(fields[i + 1]) or 0
       if ends > now then intents = math.max(intents, ends) else redis.call('HDEL', KEYS[1], fields[i]) end
     end
   end
