@@ -84,10 +84,13 @@ final class LettuceCommands implements RedisCommands {
 
     /** Whether connecting failed, or the factory has closed the connection since: when it is stopped, it does. */
     private static boolean isOver(CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> present) {
+        if (!present.isDone()) {
+            return false;
+        }
         return present.isCompletedExceptionally()
-                || present.getNow(null) instanceof AbstractRedisAsyncCommands<?, ?> redis
+                || (present.join() instanceof AbstractRedisAsyncCommands<?, ?> redis
                         && redis.getConnection() instanceof RedisChannelHandler<?, ?> handler
-                        && handler.isClosed();
+                        && handler.isClosed());
     }
 
     private CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> connect(

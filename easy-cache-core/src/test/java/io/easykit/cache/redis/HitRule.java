@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EntryStore.Snapshot;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -22,15 +22,15 @@ interface HitRule {
 
     /** The rule of {@link RedisEntryStore} itself. */
     static HitRule shipped() {
-        Map<Entry, Integer> known = new HashMap<>();
+        Map<Entry, Boolean> known = new HashMap<>();
+        return entry -> known.computeIfAbsent(entry, HitRule::isFresh) ? entry.version() : null;
+    }
+
+    private static boolean isFresh(Entry entry) {
         CacheKey<?> key = CacheSpec.of("model", String.class).key(1);
-        return entry -> known.computeIfAbsent(entry, any -> {
-                            Snapshot seen = new RedisEntryStore(new Fields(entry), Duration.ofSeconds(1)).read(key, 0);
-                            return seen.fresh() ? entry.version() : -1;
-                        })
-                        < 0
-                ? null
-                : known.get(entry);
+        return new RedisEntryStore(new Fields(entry), Duration.ofSeconds(1))
+                .read(key, 0)
+                .fresh();
     }
 
     /** Answers with the fields of one entry. */
@@ -38,7 +38,7 @@ interface HitRule {
 
         @Override
         public CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
-            Map<byte[], byte[]> fields = new HashMap<>();
+            Map<byte[], byte[]> fields = new IdentityHashMap<>();
             entry.fields().forEach((name, value) -> fields.put(name.getBytes(ISO_8859_1), value.getBytes(ISO_8859_1)));
             return CompletableFuture.completedFuture(fields);
         }

@@ -89,7 +89,7 @@ class InterleavingCheckerTests {
         return all(
                 new Scenario(null, null, Updates.ONE, 1, 0, 4),
                 new Scenario(null, null, Updates.ONE, 1, 1, 3),
-                new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 0, 3),
+                new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 0, 2),
                 new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 2),
                 new Scenario(null, null, Updates.INVALIDATION, 1, 1, 3),
                 new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 2));

@@ -12,6 +12,7 @@ import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -95,13 +96,14 @@ final class Laboratory implements AutoCloseable {
     }
 
     /** One transaction, in which Redis's own clock stands still: not even a key with 1 ms to live goes meanwhile. */
+    @SuppressWarnings("FutureReturnValueIgnored") // EXEC brings all replies
     private Result execute(Call call) {
         calls++;
         connection.setAutoFlushCommands(false);
         redis.multi();
         redis.del(KEY);
         if (call.entry.exists()) {
-            Map<byte[], byte[]> fields = new HashMap<>();
+            Map<byte[], byte[]> fields = new IdentityHashMap<>();
             call.entry.fields().forEach((name, value) -> fields.put(bytes(name), bytes(value)));
             redis.hset(KEY, fields);
             redis.pexpire(KEY, Math.max((call.entry.deadline() - call.clock) * TICK_MILLIS, LAST_MOMENT));
