@@ -83,7 +83,7 @@ final class Explorer {
 
     private List<String> scheduleTo(World end, Map<World, World> origins) {
         List<String> schedule = new ArrayList<>();
-        for (World world = end; origins.get(world) != world; world = origins.get(world)) {
+        for (World world = end; !origins.get(world).equals(world); world = origins.get(world)) {
             World there = world;
             schedule.add(model.steps(origins.get(world)).stream()
                     .filter(step -> step.next().equals(there))

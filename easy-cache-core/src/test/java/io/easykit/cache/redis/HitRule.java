@@ -38,7 +38,7 @@ interface HitRule {
 
         @Override
         public CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
-            Map<byte[], byte[]> fields = new IdentityHashMap<>();
+            IdentityHashMap<byte[], byte[]> fields = new IdentityHashMap<>();
             entry.fields().forEach((name, value) -> fields.put(name.getBytes(ISO_8859_1), value.getBytes(ISO_8859_1)));
             return CompletableFuture.completedFuture(fields);
         }

@@ -62,6 +62,7 @@ class InterleavingCheckerTests {
         WARM
     }
 
+    @SuppressWarnings("ImmutableEnumChecker") // lists are copied and never changed
     enum Updates {
         ONE(Updater.announcing("u", 1)),
         /** By one updater. */
@@ -200,6 +201,7 @@ class InterleavingCheckerTests {
     }
 
     /** A protocol with one idea less. */
+    @SuppressWarnings("ImmutableEnumChecker") // nothing in it is ever changed
     enum Weakness {
         NO_OWNER_CHECK_IN_STORE(
                 ScriptTexts.shipped()

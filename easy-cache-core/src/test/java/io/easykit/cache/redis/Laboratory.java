@@ -103,7 +103,7 @@ final class Laboratory implements AutoCloseable {
         redis.multi();
         redis.del(KEY);
         if (call.entry.exists()) {
-            Map<byte[], byte[]> fields = new IdentityHashMap<>();
+            IdentityHashMap<byte[], byte[]> fields = new IdentityHashMap<>();
             call.entry.fields().forEach((name, value) -> fields.put(bytes(name), bytes(value)));
             redis.hset(KEY, fields);
             redis.pexpire(KEY, Math.max((call.entry.deadline() - call.clock) * TICK_MILLIS, LAST_MOMENT));
