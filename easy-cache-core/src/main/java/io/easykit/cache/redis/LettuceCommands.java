@@ -6,11 +6,13 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -22,18 +24,21 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * Talks to Lettuce itself, over the factory's one shared connection.
  *
  * <p>Connecting may block for as long as a network likes, so it happens on a thread of its own; callers wait for it as
- * they wait for an answer, not longer than their command timeout.
+ * they wait for an answer, not longer than their command timeout. What nobody waits for any more when the connection
+ * stands is not sent: an update that was refused long ago must not be announced then.
  */
 final class LettuceCommands implements RedisCommands {
 
     private final LettuceConnectionFactory factory;
+    private final long timeoutNanos;
     private final AtomicReference<@Nullable CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>>> connection =
             new AtomicReference<>();
 
     private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
 
-    LettuceCommands(LettuceConnectionFactory factory) {
+    LettuceCommands(LettuceConnectionFactory factory, Duration commandTimeout) {
         this.factory = factory;
+        this.timeoutNanos = commandTimeout.toNanos();
     }
 
     @Override
@@ -80,27 +85,33 @@ final class LettuceCommands implements RedisCommands {
     private <T> CompletionStage<T> with(
             Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<T>> command) {
         CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> present = connection.get();
-        if (present == null || isLost(present)) {
+        if (present == null || isOver(present)) {
             present = connect(present);
         }
-        return present.thenCompose(command);
+        if (present.isDone()) {
+            return present.thenCompose(command);
+        }
+        long asked = System.nanoTime();
+        return present.thenCompose(redis -> System.nanoTime() - asked < timeoutNanos
+                ? command.apply(redis)
+                : CompletableFuture.failedFuture(new TimeoutException("The caller has gone")));
     }
 
-    /** Lettuce mends a connection that broke, but not one that was closed because its factory was stopped. */
-    private static boolean isLost(CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> attempt) {
-        return attempt.isCompletedExceptionally() || (attempt.isDone() && isClosed(attempt.join()));
-    }
-
-    private static boolean isClosed(RedisClusterAsyncCommands<byte[], byte[]> redis) {
-        return redis instanceof AbstractRedisAsyncCommands<?, ?> commands
-                && commands.getConnection() instanceof RedisChannelHandler<?, ?> channel
-                && channel.isClosed();
+    /** Whether connecting failed, or the factory has closed the connection since: when it is stopped, it does. */
+    private static boolean isOver(CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> present) {
+        if (!present.isDone()) {
+            return false;
+        }
+        return present.isCompletedExceptionally()
+                || (present.join() instanceof AbstractRedisAsyncCommands<?, ?> redis
+                        && redis.getConnection() instanceof RedisChannelHandler<?, ?> handler
+                        && handler.isClosed());
     }
 
     private CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> connect(
-            @Nullable CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> failed) {
+            @Nullable CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> over) {
         CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> attempt = new CompletableFuture<>();
-        if (!connection.compareAndSet(failed, attempt)) {
+        if (!connection.compareAndSet(over, attempt)) {
             CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> other = connection.get();
             return other != null ? other : connect(null);
         }

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -61,14 +62,14 @@ public final class RedisEntryStore implements EntryStore {
     private final AtomicBoolean askingTime = new AtomicBoolean();
 
     /**
-     * @param factory a Lettuce factory is used over its one shared connection, asynchronously; one that shares none, or
-     *     any other one, command by command, with its own timeouts
+     * @param factory a Lettuce factory that shares its connection is used over that one, asynchronously; any other one
+     *     command by command, with its own timeouts
      * @param commandTimeout how long a caller waits for an answer
      */
     public RedisEntryStore(RedisConnectionFactory factory, Duration commandTimeout) {
         this(
                 factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection()
-                        ? new LettuceCommands(lettuce)
+                        ? new LettuceCommands(lettuce, commandTimeout)
                         : new ConnectionFactoryCommands(factory),
                 commandTimeout);
     }
@@ -194,14 +195,28 @@ public final class RedisEntryStore implements EntryStore {
         await(run(RedisScript.DISCARD, bytes(key.text()), List.of(unreadable.toBytes())));
     }
 
-    /** Sends all before it waits for the first. */
+    /** Sends all before it waits for the first; a client that waits itself does so for one dead server only once. */
     private void forEach(
             Collection<? extends CacheKey<?>> keys, Function<CacheKey<?>, CompletionStage<Object>> command) {
         List<CompletionStage<Object>> replies = new ArrayList<>(keys.size());
         for (CacheKey<?> key : keys) {
-            replies.add(command.apply(key));
+            CompletionStage<Object> reply = command.apply(key);
+            replies.add(reply);
+            if (isIllAlready(reply)) {
+                break;
+            }
         }
         replies.forEach(this::await);
+    }
+
+    private static boolean isIllAlready(CompletionStage<?> reply) {
+        try {
+            reply.toCompletableFuture().getNow(null);
+            return false;
+        } catch (CompletionException failed) {
+            Throwable failure = failed.getCause() == null ? failed : failed.getCause();
+            return RedisFailure.translate(failure).isIll();
+        }
     }
 
     private CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {

@@ -2,6 +2,7 @@ package io.easykit.cache.redis;
 
 import io.easykit.cache.StoreUnavailableException;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +29,23 @@ final class RedisFailure {
 
     static StoreUnavailableException translate(Throwable failure) {
         String reply = errorReply(failure);
-        boolean ill = reply == null || SERVER_STATES.stream().anyMatch(reply::startsWith);
+        boolean ill = reply == null || isRefusedConnection(failure) || speaksOfServer(reply);
         return new StoreUnavailableException(describe(failure, reply), ill, failure);
+    }
+
+    /** Redis 6.2 puts the error of a command in a script behind a text of its own and a dash. */
+    private static boolean speaksOfServer(String reply) {
+        return SERVER_STATES.stream().anyMatch(state -> reply.startsWith(state) || reply.contains("-" + state + " "));
+    }
+
+    /** What the server says while a connection is made keeps us from all of it: too many clients, a wrong password. */
+    private static boolean isRefusedConnection(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RedisConnectionException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String describe(Throwable failure, @Nullable String reply) {

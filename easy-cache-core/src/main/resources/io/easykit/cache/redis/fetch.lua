@@ -15,7 +15,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local caller, election, keep = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local takesOld, ahead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
 local entry = redis.call('HMGET', KEYS[1], 'v', 'f', 's', 'i')
-local value, fill, stale, intents = entry[1], entry[2], tonumber(entry[3]), tonumber(entry[4])
+local value, fill, intents = entry[1], entry[2], tonumber(entry[4])
+-- What is no number is a time long past, here and in the other scripts.
+local stale = entry[3] and (tonumber(entry[3]) or 0)
 
 if value and (#value < 12 or struct.unpack('>I4', value, 7) < epoch) then value = false end
 if fill and #fill ~= 14 then fill = false end

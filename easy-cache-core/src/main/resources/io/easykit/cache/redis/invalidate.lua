@@ -11,7 +11,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local window = tonumber(ARGV[2])
 redis.call('HDEL', KEYS[1], 'f', 'i:' .. ARGV[1])
 local entry = redis.call('HMGET', KEYS[1], 'v', 's', 'i')
-local value, stale = entry[1], tonumber(entry[2]) or now + window
+local value, stale = entry[1], tonumber(entry[2] or now + window) or 0
 
 local intents = 0
 if entry[3] then

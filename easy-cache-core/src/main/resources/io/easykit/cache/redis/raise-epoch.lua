@@ -6,7 +6,8 @@
 --
 -- returns the new epoch, in seconds of the clock or above
 local time = redis.call('TIME')
-local epoch = math.max(tonumber(time[1]), tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) + 1)
+local now = tonumber(time[1])
+local epoch = math.max(now, tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) + 1)
 redis.call('HSET', KEYS[1], ARGV[1], epoch)
 redis.call('PEXPIRE', KEYS[1], 31536000000)
 return epoch

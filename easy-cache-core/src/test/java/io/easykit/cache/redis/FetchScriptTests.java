@@ -1,0 +1,240 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Elections last 10 s, the fill token is kept for 120 s more, and values are refreshed 30 s ahead. */
+class FetchScriptTests {
+
+    private static final boolean TAKES_OLD = true;
+    private static final boolean STRICT = false;
+
+    @AutoClose
+    private final SeededEntry entry = new SeededEntry();
+
+    @Test
+    void electsTheFirstReaderOfAColdKey() {
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket call+now +10s");
+
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s} lives 130s");
+    }
+
+    @Test
+    void makesOthersWaitWhileSomebodyLoads() {
+        entry.fill("fill-tok", 10).lives(130);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_WAIT 10s");
+
+        assertThat(entry.state()).isEqualTo("{f=fill-tok +10s} lives 130s");
+    }
+
+    @Test
+    void electsTheSameReaderAgainWhenRepeated() {
+        String first = fetch("call", STRICT);
+
+        assertThat(fetch("call", STRICT)).isEqualTo(first);
+
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s} lives 130s");
+    }
+
+    @Test
+    void handsTheFillTokenToTheNextLoader() {
+        entry.fill("fill-tok", -10).lives(100);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+
+        assertThat(entry.state()).isEqualTo("{f=fill-tok +10s} lives 130s");
+    }
+
+    @Test
+    void electsAtOnceAfterARelease() {
+        entry.fill("fill-tok", 0).lives(130);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+    }
+
+    @Test
+    void bringsAFreshValue() {
+        entry.value(300, 0, "value").lives(300);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("SUCCESS value +300s epoch 0");
+
+        assertThat(entry.state()).isEqualTo("{v=value +300s epoch 0} lives 300s");
+    }
+
+    @Test
+    void electsOneReaderToRefreshAheadOfTheEnd() {
+        entry.value(20, 0, "value").lives(20);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("SUCCESS_NEED_QUERY value +20s epoch 0 ticket call+now +10s");
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s, v=value +20s epoch 0} lives 130s");
+
+        assertThat(fetch("next", STRICT)).isEqualTo("SUCCESS value +20s epoch 0");
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s, v=value +20s epoch 0} lives 130s");
+    }
+
+    @Test
+    void doesNotShortenALongerLife() {
+        entry.value(300, 0, "old").stale(20).lives(300);
+
+        fetch("call", STRICT);
+
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s, s=+20s, v=old +300s epoch 0} lives 300s");
+    }
+
+    @Test
+    void refusesAValuePastItsLifeThatAnElectionKeptAlive() {
+        entry.value(-10, 0, "late").fill("fill-tok", -10).lives(100);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+    }
+
+    @Test
+    void givesTheOldValueInsideTheWindowAndElectsOne() {
+        entry.value(300, 0, "old").stale(20).lives(20);
+
+        assertThat(fetch("call", TAKES_OLD))
+                .isEqualTo("SUCCESS_NEED_QUERY old +300s epoch 0 ticket call+now +10s is old");
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s, s=+20s, v=old +300s epoch 0} lives 130s");
+
+        assertThat(fetch("next", TAKES_OLD)).isEqualTo("SUCCESS old +300s epoch 0 is old");
+    }
+
+    @Test
+    void neverGivesTheOldValueToAStrictReader() {
+        entry.value(300, 0, "old").stale(20).lives(20);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("next", STRICT)).isEqualTo("NEED_WAIT 10s");
+    }
+
+    @Test
+    void refusesTheOldValueAfterTheWindow() {
+        entry.value(300, 0, "old").stale(-10).lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+    }
+
+    @Test
+    void refusesTheOldValuePastItsLife() {
+        entry.value(-10, 0, "old").stale(20).lives(20);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {TAKES_OLD, STRICT})
+    void electsNobodyDuringAnUpdate(boolean takesOld) {
+        entry.intent("u", 30).lives(30);
+
+        assertThat(fetch("call", takesOld)).isEqualTo("NEED_QUERY_NO_STORE");
+
+        assertThat(entry.state()).isEqualTo("{i=+30s, i:u=+30s} lives 30s");
+    }
+
+    @Test
+    void givesTheOldValueDuringAnUpdate() {
+        entry.value(300, 0, "old").stale(30).intent("u", 30).lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("SUCCESS old +300s epoch 0 is old");
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY_NO_STORE");
+
+        assertThat(entry.state()).isEqualTo("{i=+30s, i:u=+30s, s=+30s, v=old +300s epoch 0} lives 300s");
+    }
+
+    @Test
+    void electsAgainWhenTheLeasesAreOver() {
+        entry.value(300, 0, "old")
+                .stale(-10)
+                .intent("crashed", -10)
+                .intent("crashed too", -20)
+                .lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+    }
+
+    @Test
+    void refusesAValueOfAnOlderEpoch() {
+        entry.value(300, 6, "older").lives(300);
+
+        assertThat(fetch("call", TAKES_OLD, "7")).isEqualTo("NEED_QUERY ticket call+now +10s");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"6", "7"})
+    void bringsAValueOfThisOrALaterEpoch(String epoch) {
+        entry.value(300, 7, "value").lives(300);
+
+        assertThat(fetch("call", STRICT, epoch)).isEqualTo("SUCCESS value +300s epoch 7");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "abc", "elevenbytes"})
+    void takesAValueThatIsTooShortForNone(String garbage) {
+        entry.field("v", garbage).lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s, v='" + garbage + "'} lives 300s");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "thirteenbytes", "more than fourteen bytes"})
+    void takesAFillTokenOfTheWrongLengthForNone(String garbage) {
+        entry.field("f", garbage).lives(300);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket call+now +10s");
+
+        assertThat(entry.state()).isEqualTo("{f=call+now +10s} lives 300s");
+    }
+
+    @Test
+    void takesAStaleUntilOfGarbageForOneThatIsOver() {
+        entry.value(300, 0, "old").field("s", "garbage").lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+    }
+
+    @Test
+    void takesAnIntentOfGarbageForOneThatIsOver() {
+        entry.field("i", "garbage").lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+    }
+
+    @Test
+    void failsOnAKeyOfAnotherType() {
+        entry.isText();
+
+        assertThatThrownBy(() -> fetch("call", STRICT)).hasMessageContaining("WRONGTYPE");
+    }
+
+    private String fetch(String caller, boolean takesOld) {
+        return fetch(caller, takesOld, "0");
+    }
+
+    /** The reply in words; what is missing in it is left out. */
+    private String fetch(String caller, boolean takesOld, String epoch) {
+        List<?> reply = (List<?>)
+                entry.call(RedisScript.FETCH, caller, "10000", "120000", takesOld ? "1" : "0", "30000", epoch);
+        StringBuilder words = new StringBuilder(reply.get(1).toString());
+        if (reply.size() > 2 && !reply.get(2).equals("")) {
+            words.append(' ').append(entry.spell("v", reply.get(2).toString()));
+        }
+        if (reply.size() > 3 && !reply.get(3).equals("")) {
+            words.append(" ticket ").append(entry.spell("f", reply.get(3).toString()));
+        }
+        if (reply.size() > 4 && !reply.get(4).equals(0L)) {
+            words.append(' ')
+                    .append(Math.round((Long) reply.get(4) / 10_000.0) * 10)
+                    .append('s');
+        }
+        return words + (reply.size() > 5 ? " is old" : "");
+    }
+}

@@ -1,0 +1,310 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.easykit.cache.Consistency;
+import io.easykit.cache.redis.Model.Violation;
+import io.easykit.cache.redis.World.Updater;
+import io.easykit.test.RedisServer;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Proves the protocol by trying everything: the shipped scripts on a real Redis, and the shipped hit rule, through all
+ * interleavings of a few readers and updaters with crashes, rollbacks, lost replies, expiry and ticks of the clock.
+ *
+ * <p>{@link Model} says what the processes do and what must hold; {@link Laboratory} runs the scripts; {@link Explorer}
+ * visits every state that can be reached. A violation comes with the shortest schedule that leads to it.
+ *
+ * <p>The weakened variants show that the checker bites: each takes out one idea of the protocol.
+ */
+class InterleavingCheckerTests {
+
+    private static final Logger log = LoggerFactory.getLogger(InterleavingCheckerTests.class);
+
+    /** Sets the first seed of the random schedules, to repeat a run. */
+    private static final String SEED = "easykit.checker.seed";
+
+    private static Laboratory laboratory;
+
+    @BeforeAll
+    static void open() {
+        laboratory = new Laboratory(RedisServer.shared(), ScriptTexts.shipped(), true);
+    }
+
+    @AfterAll
+    static void close() {
+        laboratory.close();
+    }
+
+    /**
+     * What is to be explored.
+     *
+     * @param reads how many reads each of the two readers does
+     * @param repeats how many commands may be executed twice
+     */
+    record Scenario(Consistency consistency, Start start, Updates updates, int reads, int repeats, int lastTick) {}
+
+    enum Start {
+        COLD,
+        WARM
+    }
+
+    @SuppressWarnings("ImmutableEnumChecker") // lists are copied and never changed
+    enum Updates {
+        ONE(Updater.announcing("u", 1)),
+        /** By one updater. */
+        TWO_IN_A_ROW(Updater.announcing("u", 2)),
+        /** By two updaters. */
+        TWO_AT_ONCE(Updater.announcing("u", 1), Updater.announcing("w", 1)),
+        /** Nobody announces it: the data change, then they are invalidated. */
+        INVALIDATION(Updater.invalidatingOnly("u", 1)),
+        INVALIDATION_BESIDE_ONE(Updater.invalidatingOnly("u", 1), Updater.announcing("w", 1));
+
+        private final List<Updater> updaters;
+
+        Updates(Updater... updaters) {
+            this.updaters = List.of(updaters);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void noInterleavingViolatesTheInvariants(Scenario scenario) {
+        explore(laboratory, HitRule.shipped(), scenario);
+    }
+
+    static Stream<Scenario> noInterleavingViolatesTheInvariants() {
+        return all(
+                new Scenario(null, null, Updates.ONE, 1, 0, 4),
+                new Scenario(null, null, Updates.ONE, 1, 1, 3),
+                new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 0, 2),
+                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 2),
+                new Scenario(null, null, Updates.INVALIDATION, 1, 1, 3),
+                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 2));
+    }
+
+    @Tag("heavy")
+    @ParameterizedTest
+    @MethodSource
+    void noLongInterleavingViolatesTheInvariants(Scenario scenario) {
+        explore(laboratory, HitRule.shipped(), scenario);
+    }
+
+    static Stream<Scenario> noLongInterleavingViolatesTheInvariants() {
+        return all(
+                new Scenario(null, null, Updates.ONE, 2, 1, 4),
+                new Scenario(null, null, Updates.ONE, 1, 2, 5),
+                new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 1, 5),
+                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 1, 4),
+                new Scenario(null, null, Updates.TWO_AT_ONCE, 2, 0, 3),
+                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 1, 4));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void noRandomScheduleViolatesTheInvariants(Consistency consistency) {
+        walk(consistency, 60);
+    }
+
+    @Tag("heavy")
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void noneOfManyRandomSchedulesViolatesTheInvariants(Consistency consistency) {
+        walk(consistency, 5000);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Weakness.class)
+    void findsTheFaultOfAWeakenedProtocol(Weakness weakness) {
+        try (Laboratory weakened = new Laboratory(RedisServer.shared(), weakness.scripts, true)) {
+            assertThatExceptionOfType(Violation.class)
+                    .isThrownBy(() -> explore(weakened, weakness.hitRule, weakness.scenario))
+                    .withMessageContaining(weakness.symptom)
+                    .satisfies(violation -> log.info("{}: {}", weakness, violation.getMessage()));
+        }
+    }
+
+    @Test
+    void weakeningMustMatchExactlyOnce() {
+        ScriptTexts shipped = ScriptTexts.shipped();
+        assertThatIllegalArgumentException().isThrownBy(() -> shipped.weaken(RedisScript.STORE, "no such text", ""));
+        assertThatIllegalArgumentException().isThrownBy(() -> shipped.weaken(RedisScript.STORE, "redis.call", ""));
+    }
+
+    private static void explore(Laboratory laboratory, HitRule hitRule, Scenario scenario) {
+        Model model = new Model(laboratory, hitRule, scenario.consistency, scenario.lastTick, false);
+        Explorer explorer = new Explorer(model);
+        List<World.Reader> readers = Model.readers(2, scenario.reads);
+        List<Updater> updaters = scenario.updates.updaters;
+        int callsBefore = laboratory.calls();
+        long began = System.nanoTime();
+        explorer.visitAll(
+                scenario.start == Start.WARM
+                        ? model.warm(readers, updaters, scenario.repeats)
+                        : model.cold(readers, updaters, scenario.repeats));
+        assertThat(explorer.states()).isGreaterThan(1000);
+        log.info(
+                "{}: {} states, {} transitions, {} runs of a script, {} ms",
+                scenario,
+                explorer.states(),
+                explorer.transitions(),
+                laboratory.calls() - callsBefore,
+                (System.nanoTime() - began) / 1_000_000);
+    }
+
+    private static void walk(Consistency consistency, int schedules) {
+        long seed = Long.getLong(SEED, System.nanoTime());
+        log.info("Random schedules: repeat with -D{}={}", SEED, seed);
+        try (Laboratory forgetful = new Laboratory(RedisServer.shared(), ScriptTexts.shipped(), false)) {
+            Model model = new Model(forgetful, HitRule.shipped(), consistency, 25, true);
+            Explorer explorer = new Explorer(model);
+            World start = model.warm(
+                    Model.readers(3, 6),
+                    List.of(Updater.announcing("u", 4), Updater.announcing("w", 4), Updater.invalidatingOnly("x", 2)),
+                    10);
+            Random random = new Random(seed);
+            for (int i = 0; i < schedules; i++) {
+                explorer.walk(start, random);
+            }
+            log.info(
+                    "{}: {} random schedules, {} steps, {} runs of a script",
+                    consistency,
+                    schedules,
+                    explorer.states(),
+                    forgetful.calls());
+        }
+    }
+
+    private static Stream<Scenario> all(Scenario... templates) {
+        return Stream.of(templates)
+                .flatMap(template -> Stream.of(Consistency.values()).flatMap(consistency -> Stream.of(Start.values())
+                        .map(start -> new Scenario(
+                                consistency,
+                                start,
+                                template.updates,
+                                template.reads,
+                                template.repeats,
+                                template.lastTick))));
+    }
+
+    /** A protocol with one idea less. */
+    @SuppressWarnings("ImmutableEnumChecker") // nothing in it is ever changed
+    enum Weakness {
+        NO_OWNER_CHECK_IN_STORE(
+                ScriptTexts.shipped()
+                        .weaken(
+                                RedisScript.STORE,
+                                "if not fill or #fill ~= 14 or string.sub(fill, 1, 8) ~= string.sub(ARGV[1], 1, 8)"
+                                        + " then return 0 end",
+                                ""),
+                "a plain read now would hit version 0",
+                new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3)),
+
+        /** Who is elected may serve the old value for as long as it loads. */
+        ONE_FIELD_FOR_LOCK_AND_WINDOW(
+                ScriptTexts.shipped()
+                        .weaken(
+                                RedisScript.FETCH,
+                                "'f', fill)",
+                                "'f', fill, value and 's' or 'f', value and now + election or fill)"),
+                "would bring version 0",
+                new Scenario(Consistency.AP, Start.WARM, Updates.ONE, 1, 0, 3)),
+
+        WINDOW_EXTENDED_BY_EACH_UPDATE(
+                ScriptTexts.shipped()
+                        .weaken(
+                                RedisScript.INVALIDATE,
+                                "stale = math.min(now + window, stale)",
+                                "stale = now + window"),
+                "would bring version 0",
+                new Scenario(Consistency.AP, Start.WARM, Updates.TWO_IN_A_ROW, 1, 0, 3)),
+
+        ONE_INTENT_FOR_ALL_UPDATERS(
+                ScriptTexts.shipped()
+                        .weaken(RedisScript.PREPARE, "'i:' .. ARGV[1]", "'i:'")
+                        .weaken(RedisScript.INVALIDATE, "'i:' .. ARGV[1]", "'i:'"),
+                "version",
+                new Scenario(Consistency.CP, Start.WARM, Updates.TWO_AT_ONCE, 1, 0, 3)),
+
+        PREPARE_KEEPS_THE_FILL_TOKEN(
+                ScriptTexts.shipped().weaken(RedisScript.PREPARE, "'f', 'v', 's')", "'v', 's')"),
+                "version 0",
+                new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
+
+        INVALIDATION_KEEPS_THE_FILL_TOKEN(
+                ScriptTexts.shipped().weaken(RedisScript.INVALIDATE, "'f', 'i:' .. ARGV[1])", "'i:' .. ARGV[1])"),
+                "version 0",
+                new Scenario(Consistency.AP, Start.WARM, Updates.INVALIDATION, 1, 0, 3)),
+
+        STORE_LEAVES_LOCKS_BEHIND(
+                ScriptTexts.shipped().weaken(RedisScript.STORE, "redis.call('DEL', KEYS[1])", ""),
+                "a store left more than the value",
+                new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3)),
+
+        /** Brought back to life by a fetch that is executed twice, an old token stores an old value. */
+        FILL_TOKEN_WITHOUT_THE_SERVERS_BYTES(
+                ScriptTexts.shipped().weaken(RedisScript.FETCH, "now % 4294967296", "0"),
+                "version 0",
+                new Scenario(Consistency.CP, Start.COLD, Updates.INVALIDATION, 1, 1, 3)),
+
+        RELEASE_OF_ANYBODYS_ELECTION(
+                ScriptTexts.shipped()
+                        .weaken(
+                                RedisScript.RELEASE,
+                                "if redis.call('HGET', KEYS[1], 'f') ~= ARGV[1]",
+                                "if string.sub(redis.call('HGET', KEYS[1], 'f') or '', 1, 8)"
+                                        + " ~= string.sub(ARGV[1], 1, 8)"),
+                "two readers load by one election",
+                new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 2, 0, 3)),
+
+        ELECTION_WITHOUT_AN_EXPIRY(
+                ScriptTexts.shipped()
+                        .weaken(RedisScript.FETCH, "redis.call('PEXPIRE', KEYS[1], election + keep)", "local no = 0"),
+                "the key never expires",
+                new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
+
+        HIT_ALTHOUGH_INVALIDATED(
+                entry -> entry.has("v") && !entry.has("f") ? entry.version() : null,
+                "a plain read now would hit version 0",
+                new Scenario(Consistency.AP, Start.WARM, Updates.ONE, 1, 0, 3)),
+
+        /** The election keeps the key alive beyond the life of the value. */
+        HIT_ALTHOUGH_SOMEBODY_LOADS(
+                entry -> entry.has("v") && !entry.has("s") ? entry.version() : null,
+                "would hit an expired value",
+                new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 4));
+
+        private final ScriptTexts scripts;
+        private final HitRule hitRule;
+        private final String symptom;
+        private final Scenario scenario;
+
+        Weakness(ScriptTexts scripts, String symptom, Scenario scenario) {
+            this(scripts, HitRule.shipped(), symptom, scenario);
+        }
+
+        Weakness(HitRule hitRule, String symptom, Scenario scenario) {
+            this(ScriptTexts.shipped(), hitRule, symptom, scenario);
+        }
+
+        Weakness(ScriptTexts scripts, HitRule hitRule, String symptom, Scenario scenario) {
+            this.scripts = scripts;
+            this.hitRule = hitRule;
+            this.symptom = symptom;
+            this.scenario = scenario;
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class InvalidateScriptTests {
+
+    private static final int WINDOW = 20;
+
+    @AutoClose
+    private final SeededEntry entry = new SeededEntry();
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, WINDOW})
+    void leavesNothingOfAKeyThatWasNeverCached(int window) {
+        assertThat(invalidate("", window)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, WINDOW})
+    void leavesNothingOfAnUpdateOfAKeyThatWasNeverCached(int window) {
+        entry.intent("u", 30).lives(30);
+
+        assertThat(invalidate("u", window)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @Test
+    void dropsTheValueWhereThereIsNoWindow() {
+        entry.value(300, 0, "old").lives(300);
+
+        assertThat(invalidate("", 0)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @Test
+    void leavesTheValueForTheWindow() {
+        entry.value(300, 0, "old").lives(300);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=old +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void takesTheFillTokenAway() {
+        entry.value(300, 0, "old").fill("fill-tok", 10).lives(300);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=old +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void takesTheFillTokenOfAColdKeyAway() {
+        entry.fill("fill-tok", 10).lives(130);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @Test
+    void neverRaisesStaleUntil() {
+        entry.value(300, 0, "old").stale(10).lives(10);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+10s, v=old +300s epoch 0} lives 10s");
+    }
+
+    @Test
+    void lowersWhatThePreparationAllowed() {
+        entry.value(300, 0, "old").stale(30).intent("u", 30).lives(300);
+
+        assertThat(invalidate("u", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=old +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void isIdempotent() {
+        entry.value(300, 0, "old").stale(30).intent("u", 30).lives(300);
+        invalidate("u", WINDOW);
+
+        assertThat(invalidate("u", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=old +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void leavesTheIntentsOfOthers() {
+        entry.value(300, 0, "old").stale(30).intent("u", 60).intent("other", 40).lives(300);
+
+        assertThat(invalidate("u", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{i=+40s, i:other=+40s, s=+20s, v=old +300s epoch 0} lives 40s");
+    }
+
+    @Test
+    void leavesTheIntentsOfOthersWhenItDropsTheValue() {
+        entry.value(300, 0, "old").stale(30).intent("u", 60).intent("other", 40).lives(300);
+
+        assertThat(invalidate("u", 0)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{i=+40s, i:other=+40s} lives 300s");
+    }
+
+    @Test
+    void clearsIntentsWhoseLeaseIsOver() {
+        entry.value(300, 0, "old")
+                .intent("crashed", -20)
+                .intent("crashed too", -10)
+                .lives(300);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=old +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void endsAnUpdateWhoseLeaseIsOver() {
+        entry.value(300, 0, "fresh").lives(300);
+
+        assertThat(invalidate("late", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=fresh +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void boundsAValueOfGarbageToo() {
+        entry.field("v", "abc").lives(300);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v='abc'} lives 20s");
+    }
+
+    @Test
+    void doesNotMindGarbageInItsFields() {
+        entry.value(300, 0, "old")
+                .field("s", "garbage")
+                .field("i", "garbage")
+                .field("i:x", "garbage")
+                .lives(300);
+
+        assertThat(invalidate("", 0)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @Test
+    void failsOnAKeyOfAnotherType() {
+        entry.isText();
+
+        assertThatThrownBy(() -> invalidate("", WINDOW)).hasMessageContaining("WRONGTYPE");
+    }
+
+    private Object invalidate(String token, int window) {
+        return entry.call(RedisScript.INVALIDATE, token, Integer.toString(window * 1000));
+    }
+}

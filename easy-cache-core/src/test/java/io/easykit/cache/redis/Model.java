@@ -1,0 +1,395 @@
+package io.easykit.cache.redis;
+
+import io.easykit.cache.Consistency;
+import io.easykit.cache.Outcome;
+import io.easykit.cache.redis.Laboratory.Result;
+import io.easykit.cache.redis.World.Reader;
+import io.easykit.cache.redis.World.Updater;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * The rules of the model: which steps are possible in a {@link World}, and what must hold after each.
+ *
+ * <p>Each step is atomic: one script or plain read on Redis, one read or commit of the database, one tick of Redis's
+ * clock, or the expiry of the key. A process crashes by never moving again: where all interleavings are visited, those
+ * in which it does not are among them, at each of its steps. In a single random schedule everybody moves, so there a
+ * crash is a step.
+ *
+ * <p>A command may be executed twice: the client repeats it when the connection was lost before the reply came. The
+ * process then knows the second reply only.
+ *
+ * <p>What must hold:
+ *
+ * <ol>
+ *   <li>No read returns a version below the floor of its arrival; AP: unless that version's bound is still to come. The
+ *       floor rises with the commit of an announced update, and with the invalidation of any other. So a CP read never
+ *       returns what was no longer current when it came.
+ *   <li>What a plain read would accept now, and what a fetch would bring now, may be returned now.
+ *   <li>A key has a time to live, in any state; the fields are consistent with each other.
+ *   <li>A rejected store changes nothing; an accepted one leaves nothing but the value.
+ *   <li>One reader at a time is elected, and nobody while an update is announced.
+ * </ol>
+ */
+final class Model {
+
+    private static final int LEASE_TICKS = 2;
+    private static final String LEASE = Laboratory.millis(LEASE_TICKS);
+    private static final String ELECTION = Laboratory.millis(1);
+    private static final String KEEP = Laboratory.millis(1);
+    private static final String LIFE = Laboratory.millis(3);
+    private static final int AHEAD_TICKS = 1;
+    private static final String AHEAD = Laboratory.millis(AHEAD_TICKS);
+    private static final String NO_EPOCH = "0";
+    private static final int MOST_TURNS = 2;
+
+    private final Laboratory laboratory;
+    private final HitRule hitRule;
+    private final Consistency consistency;
+    private final int window;
+    private final int lastTick;
+    private final boolean crashes;
+    private final String takesOld;
+    private final String windowMillis;
+
+    /**
+     * @param lastTick where the clock stops
+     * @param crashes whether a crash is a step
+     */
+    Model(Laboratory laboratory, HitRule hitRule, Consistency consistency, int lastTick, boolean crashes) {
+        this.laboratory = laboratory;
+        this.hitRule = hitRule;
+        this.consistency = consistency;
+        this.window = consistency == Consistency.AP ? 1 : 0;
+        this.lastTick = lastTick;
+        this.crashes = crashes;
+        this.takesOld = consistency == Consistency.AP ? "1" : "0";
+        this.windowMillis = Laboratory.millis(window);
+    }
+
+    /** A possible next step, and what it leads to. */
+    record Step(String what, World next) {}
+
+    /** An invariant does not hold. */
+    static final class Violation extends AssertionError {
+
+        private static final long serialVersionUID = 1L;
+
+        Violation(String message) {
+            super(message);
+        }
+    }
+
+    World cold(List<Reader> readers, List<Updater> updaters, int repeats) {
+        return new World(laboratory.nothing(), 0, 0, 0, List.of(), repeats, false, readers, updaters);
+    }
+
+    /** The entry holds version 0 when the schedule begins. */
+    World warm(List<Reader> readers, List<Updater> updaters, int repeats) {
+        Result fetched = laboratory.run(laboratory.nothing(), 0, RedisScript.FETCH, fetchArguments("warm"));
+        String ticket = (String) ((List<?>) fetched.reply()).get(3);
+        Result stored = laboratory.run(fetched.entry(), 0, RedisScript.STORE, storeArguments(ticket, 0));
+        return cold(readers, updaters, repeats).withEntry(stored.entry());
+    }
+
+    List<Step> steps(World world) {
+        List<Step> steps = new ArrayList<>();
+        for (int i = 0; i < world.readers().size(); i++) {
+            addSteps(steps, world, i, world.readers().get(i));
+        }
+        for (int i = 0; i < world.updaters().size(); i++) {
+            addSteps(steps, world, i, world.updaters().get(i));
+        }
+        addSteps(steps, world);
+        return steps;
+    }
+
+    // Time
+
+    private void addSteps(List<Step> steps, World world) {
+        if (world.entry().exists() && world.entry().deadline() == world.clock()) {
+            steps.add(new Step("the key expires", world.withEntry(laboratory.nothing())));
+        }
+        if (world.clock() < lastTick) {
+            World later = world.withClock(world.clock() + 1);
+            boolean gone = later.entry().exists() && later.entry().deadline() < later.clock();
+            steps.add(new Step("the clock ticks", gone ? later.withEntry(laboratory.nothing()) : later));
+        }
+    }
+
+    // A reader
+
+    private void addSteps(List<Step> steps, World world, int index, Reader reader) {
+        String name = reader.name();
+        switch (reader.at()) {
+            case REST -> {
+                if (reader.reads() > 0) {
+                    addRead(steps, world, index, reader);
+                }
+            }
+            case FETCH -> {
+                Result fetched = laboratory.run(
+                        world.entry(), world.clock(), RedisScript.FETCH, fetchArguments(reader.caller()));
+                addRepeat(steps, world, name + " fetches", fetched);
+                addFetched(steps, world.withEntry(fetched.entry()), world.entry(), index, reader, fetched);
+            }
+            case LOAD -> {
+                steps.add(new Step(name + " loads", world.with(index, reader.hasLoaded(world.version()))));
+                steps.add(new Step(name + " cannot load", world.with(index, reader.cannotLoad())));
+                addCrash(steps, name, world.with(index, reader.crashes()));
+            }
+            case STORE -> {
+                Result stored = laboratory.run(
+                        world.entry(),
+                        world.clock(),
+                        RedisScript.STORE,
+                        storeArguments(reader.ticket(), reader.loaded()));
+                addRepeat(steps, world, name + " stores", stored);
+                steps.add(new Step(
+                        name + " stores version " + reader.loaded() + ": " + stored.reply(),
+                        stored(world, index, reader, stored)));
+            }
+            case RELEASE -> {
+                Result released =
+                        laboratory.run(world.entry(), world.clock(), RedisScript.RELEASE, List.of(reader.ticket()));
+                steps.add(new Step(
+                        name + " releases: " + released.reply(),
+                        world.withEntry(released.entry()).with(index, reader.isDone())));
+            }
+            case CRASHED -> {}
+        }
+    }
+
+    private void addRead(List<Step> steps, World world, int index, Reader reader) {
+        Integer hit = hitRule.accepts(world.entry());
+        if (hit == null) {
+            steps.add(new Step(reader.name() + " misses", world.with(index, reader.arrives(world.floor()))));
+            return;
+        }
+        requireServable(world, hit, world.floor(), reader.name() + " hits");
+        steps.add(new Step(reader.name() + " hits", world.with(index, reader.isDone())));
+        if (world.entry().expires() - world.clock() <= AHEAD_TICKS) {
+            steps.add(new Step(reader.name() + " hits and refreshes", world.with(index, reader.refreshes())));
+        }
+    }
+
+    private void addFetched(List<Step> steps, World world, Entry before, int index, Reader reader, Result fetched) {
+        List<?> reply = (List<?>) fetched.reply();
+        Outcome outcome = Outcome.valueOf((String) reply.get(1));
+        String what = reader.name() + " fetches: " + outcome;
+        switch (outcome) {
+            case SUCCESS, SUCCESS_NEED_QUERY -> {
+                int version = Entry.versionOf(((String) reply.get(2)).substring(10));
+                requireServable(world, version, reader.floor(), what);
+                if (outcome == Outcome.SUCCESS) {
+                    steps.add(new Step(what, world.with(index, reader.isDone())));
+                } else {
+                    requireNobodyElected(world, before, reader);
+                    steps.add(new Step(what, world.with(index, reader.isElected((String) reply.get(3), true))));
+                }
+            }
+            case NEED_QUERY -> {
+                requireNobodyElected(world, before, reader);
+                steps.add(new Step(what, world.with(index, reader.isElected((String) reply.get(3), reader.served()))));
+            }
+            case NEED_WAIT, NEED_QUERY_NO_STORE -> {
+                // To wait is to fetch again later, and in the end to load without storing. What is loaded now was
+                // current after the reader came, so there is nothing to check.
+                steps.add(new Step(what + ", waits", world));
+                steps.add(new Step(what + ", loads without storing", world.with(index, reader.isDone())));
+            }
+        }
+    }
+
+    private World stored(World world, int index, Reader reader, Result stored) {
+        boolean accepted = stored.reply().equals(1L);
+        if (!accepted) {
+            require(world, stored.entry() == world.entry(), "a rejected store changed the entry");
+        } else {
+            require(
+                    world,
+                    stored.entry().fields().keySet().equals(Set.of("v")),
+                    "a store left more than the value: " + stored.entry());
+        }
+        World next = world.withEntry(stored.entry());
+        if (!accepted && !reader.served() && consistency == Consistency.CP) {
+            return next.with(index, reader.turns() + 1 < MOST_TURNS ? reader.takesAnotherTurn() : reader.isDone());
+        }
+        if (!reader.served()) {
+            requireServable(next, reader.loaded(), reader.floor(), reader.name() + " returns what it loaded");
+        }
+        return next.with(index, reader.isDone());
+    }
+
+    // An updater
+
+    private void addSteps(List<Step> steps, World world, int index, Updater updater) {
+        String name = updater.name();
+        switch (updater.at()) {
+            case REST -> {
+                if (updater.updates() == 0) {
+                    return;
+                }
+                if (!updater.announces()) {
+                    World next = world.committed(updater);
+                    steps.add(new Step(
+                            name + " commits version " + next.version(), next.with(index, updater.hasEnded())));
+                    return;
+                }
+                Result prepared = laboratory.run(
+                        world.entry(), world.clock(), RedisScript.PREPARE, prepareArguments(updater.token()));
+                addRepeat(steps, world, name + " prepares", prepared);
+                steps.add(new Step(
+                        name + " prepares",
+                        world.withEntry(prepared.entry())
+                                .with(index, updater.isPrepared(world.clock() + LEASE_TICKS))));
+            }
+            case COMMIT -> {
+                // The promise holds for leases that are longer than the commit.
+                if (world.clock() < updater.leaseEnd()) {
+                    World next = world.committed(updater);
+                    steps.add(new Step(
+                            name + " commits version " + next.version(), next.with(index, updater.hasEnded())));
+                }
+                steps.add(new Step(name + " rolls back", world.with(index, updater.hasEnded())));
+                addCrash(steps, name, world.with(index, updater.crashes()));
+            }
+            case INVALIDATE -> {
+                Result invalidated = laboratory.run(
+                        world.entry(), world.clock(), RedisScript.INVALIDATE, invalidateArguments(updater.token()));
+                addRepeat(steps, world, name + " invalidates", invalidated);
+                steps.add(new Step(
+                        name + " invalidates",
+                        world.withEntry(invalidated.entry()).invalidated(window).with(index, updater.isDone())));
+                addCrash(steps, name, world.with(index, updater.crashes()));
+            }
+            case CRASHED -> {}
+        }
+    }
+
+    private void addCrash(List<Step> steps, String name, World next) {
+        if (crashes) {
+            steps.add(new Step(name + " crashes", next));
+        }
+    }
+
+    /** The command runs, its reply is lost, and the process is where it was: its client will repeat it. */
+    private static void addRepeat(List<Step> steps, World world, String what, Result result) {
+        if (world.repeats() > 0) {
+            steps.add(new Step(
+                    what + ", the reply is lost",
+                    world.withEntry(result.entry()).withOneRepeatLess()));
+        }
+    }
+
+    // What must hold
+
+    /** Checks what must hold in every state. */
+    void check(World world) {
+        Entry entry = world.entry();
+        checkFields(world, entry);
+        Integer hit = hitRule.accepts(entry);
+        if (hit != null) {
+            requireServable(world, hit, world.floor(), "a plain read now would hit");
+            require(world, world.clock() <= entry.expires(), "a plain read now would hit an expired value");
+        }
+        List<?> reply = (List<?>) laboratory
+                .run(entry, world.clock(), RedisScript.FETCH, fetchArguments("look"))
+                .reply();
+        if (reply.size() > 2 && reply.get(2) instanceof String value && !value.isEmpty()) {
+            requireServable(world, Entry.versionOf(value.substring(10)), world.floor(), "a fetch now would bring");
+        }
+        if (!world.repeated()) {
+            checkElections(world);
+        }
+    }
+
+    /** A repeated fetch may be elected beside the one who took over from it. Nothing else may. */
+    private static void checkElections(World world) {
+        List<String> rights = world.readers().stream()
+                .filter(reader -> reader.isLoading(world.clock()))
+                .map(reader -> reader.ticket().substring(0, 8))
+                .toList();
+        require(world, rights.stream().distinct().count() == rights.size(), "two readers load by one election");
+    }
+
+    private static void checkFields(World world, Entry entry) {
+        if (!entry.exists()) {
+            return;
+        }
+        require(world, entry.deadline() != Entry.NEVER, "the key never expires");
+        List<Integer> intents = entry.fields().keySet().stream()
+                .filter(field -> field.startsWith("i:"))
+                .map(entry::tick)
+                .toList();
+        if (entry.has("i")) {
+            require(world, intents.stream().allMatch(end -> end <= entry.tick("i")), "an intent outlives field i");
+        } else {
+            require(world, intents.isEmpty(), "an intent without field i");
+        }
+        if (entry.has("f")) {
+            require(world, entry.fields().get("f").length() == 14, "a fill token of the wrong length");
+        }
+        if (entry.has("v") && !entry.has("s")) {
+            require(world, !entry.has("i"), "an announced update left the value fresh");
+            if (!entry.has("f")) {
+                require(world, entry.deadline() == entry.expires(), "a value at rest does not expire with its key");
+            }
+        }
+        require(world, entry.has("v") || !entry.has("s"), "a stale window without a value");
+    }
+
+    private void requireServable(World world, int version, int floor, String what) {
+        boolean inWindow = consistency == Consistency.AP
+                && version < world.staleUntil().size()
+                && world.clock() < world.staleUntil().get(version);
+        require(
+                world,
+                version >= floor || inWindow,
+                what + " version " + version + ", where " + floor + " is the oldest that may be returned");
+    }
+
+    private static void requireNobodyElected(World world, Entry before, Reader reader) {
+        if (before.has("f") && !before.fields().get("f").startsWith(reader.caller())) {
+            require(
+                    world,
+                    Entry.electionEnd(before.fields().get("f")) <= world.clock(),
+                    reader.name() + " was elected beside another one");
+        }
+        if (before.has("i")) {
+            require(world, before.tick("i") <= world.clock(), reader.name() + " was elected during an update");
+        }
+    }
+
+    private static void require(World world, boolean holds, String otherwise) {
+        if (!holds) {
+            throw new Violation(otherwise + " (clock " + world.clock() + ", " + world.entry() + ")");
+        }
+    }
+
+    // Arguments of the scripts
+
+    private List<String> fetchArguments(String caller) {
+        return List.of(caller, ELECTION, KEEP, takesOld, AHEAD, NO_EPOCH);
+    }
+
+    private static List<String> storeArguments(String ticket, int version) {
+        return List.of(ticket, NO_EPOCH, "v" + version, LIFE);
+    }
+
+    private List<String> prepareArguments(String token) {
+        return List.of(token, LEASE, takesOld);
+    }
+
+    private List<String> invalidateArguments(String token) {
+        return List.of(token, windowMillis);
+    }
+
+    static List<Reader> readers(int count, int reads) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> Reader.resting(String.valueOf((char) ('A' + i)), reads))
+                .toList();
+    }
+}

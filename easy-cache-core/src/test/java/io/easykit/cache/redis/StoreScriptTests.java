@@ -1,0 +1,112 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StoreScriptTests {
+
+    @AutoClose
+    private final SeededEntry entry = new SeededEntry();
+
+    @Test
+    void storesWithTheFillToken() {
+        entry.fill("fill-tok", 10).lives(130);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
+    }
+
+    @Test
+    void storesAfterTheElectionWasTakenOver() {
+        entry.fill("fill-tok", 20).lives(130);
+
+        assertThat(store("fill-tok", -30)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
+    }
+
+    @Test
+    void takesAwayEverythingThatWasThere() {
+        entry.value(20, 0, "old")
+                .stale(-10)
+                .fill("fill-tok", 10)
+                .intent("gone", -20)
+                .field("junk", "x")
+                .lives(900);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
+    }
+
+    @Test
+    void isRejectedWithoutAnEntry() {
+        assertThat(store("fill-tok", 10)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @Test
+    void isRejectedWithoutAFillToken() {
+        entry.value(300, 0, "old").stale(20).lives(20);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=old +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void isRejectedWithAnotherFillToken() {
+        entry.value(300, 0, "old").fill("fill-TOK", 10).lives(300);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{f=fill-TOK +10s, v=old +300s epoch 0} lives 300s");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "fill-tok", "fill-tok+thirteen-and-more"})
+    void isRejectedWhereTheFillTokenIsGarbage(String garbage) {
+        entry.field("f", garbage).lives(130);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{f='" + garbage + "'} lives 130s");
+    }
+
+    @Test
+    void isRejectedWhenRepeatedAndLeavesWhatItStored() {
+        entry.fill("fill-tok", 10).lives(130);
+        store("fill-tok", 10);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
+    }
+
+    @Test
+    void keepsEpochsBeyondTheSignedNumbers() {
+        entry.fill("fill-tok", 10).lives(130);
+
+        entry.call(RedisScript.STORE, entry.ticket("fill-tok", 10), "4294967295", "new", "300000");
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch -1} lives 300s");
+    }
+
+    @Test
+    void failsOnAKeyOfAnotherType() {
+        entry.isText();
+
+        assertThatThrownBy(() -> store("fill-tok", 10)).hasMessageContaining("WRONGTYPE");
+    }
+
+    private Object store(String token, int election) {
+        return entry.call(RedisScript.STORE, entry.ticket(token, election), "7", "new", "300000");
+    }
+}

@@ -1,0 +1,242 @@
+package io.easykit.cache.redis;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * One state of the model: the entry in Redis, the data in the database, and where each process stands.
+ *
+ * <p>The data is a version number that each commit raises. Two things are noted for the invariants only. The
+ * {@code floor} is the oldest version that a read may return that comes now. {@code staleUntil} says for each version
+ * until which tick an AP read may return it although it is below the floor.
+ *
+ * <p>What no longer matters is set to zero, so that states which differ in nothing else are one.
+ *
+ * @param clock Redis's clock in ticks
+ * @param version what is committed
+ * @param repeats how many commands may still be executed twice
+ * @param repeated whether one was
+ */
+record World(
+        Entry entry,
+        int clock,
+        int version,
+        int floor,
+        List<Integer> staleUntil,
+        int repeats,
+        boolean repeated,
+        List<Reader> readers,
+        List<Updater> updaters) {
+
+    /** No version is bounded yet. */
+    static final int FOR_EVER = Integer.MAX_VALUE;
+
+    /** Where a reader stands; it does as {@link io.easykit.cache.CacheDispatcher} does. */
+    enum ReaderAt {
+        /** Nobody asks for anything; the next step is a plain read. */
+        REST,
+        /** The plain read was no hit. */
+        FETCH,
+        /** Was elected and is about to read the database. */
+        LOAD,
+        /** Has loaded and is about to store. */
+        STORE,
+        /** Could not load and is about to give the election up. */
+        RELEASE,
+        CRASHED
+    }
+
+    /**
+     * One reader.
+     *
+     * @param reads how many reads are still to come, with the present one
+     * @param floor what the floor was when the present read came
+     * @param served whether the caller has a value already: this is a refresh in the background
+     * @param ticket of the present election; empty without one
+     * @param loaded the version that was loaded
+     * @param elections how often it was elected, which makes its next caller id fresh
+     * @param turns how many stores of the present read were rejected
+     */
+    record Reader(
+            String name,
+            ReaderAt at,
+            int reads,
+            int floor,
+            boolean served,
+            String ticket,
+            int loaded,
+            int elections,
+            int turns) {
+
+        static Reader resting(String name, int reads) {
+            return new Reader(name, ReaderAt.REST, reads, 0, false, "", 0, 0, 0);
+        }
+
+        Reader arrives(int floor) {
+            return new Reader(name, ReaderAt.FETCH, reads, floor, false, "", 0, elections, 0);
+        }
+
+        /** The caller has its value, and a refresh begins in the background. */
+        Reader refreshes() {
+            return new Reader(name, ReaderAt.FETCH, reads, 0, true, "", 0, elections, 0);
+        }
+
+        Reader isElected(String ticket, boolean served) {
+            return new Reader(name, ReaderAt.LOAD, reads, served ? 0 : floor, served, ticket, 0, elections + 1, turns);
+        }
+
+        Reader hasLoaded(int version) {
+            return new Reader(name, ReaderAt.STORE, reads, floor, served, ticket, version, elections, turns);
+        }
+
+        Reader cannotLoad() {
+            return new Reader(name, ReaderAt.RELEASE, reads, 0, false, ticket, 0, elections, 0);
+        }
+
+        Reader takesAnotherTurn() {
+            return new Reader(name, ReaderAt.FETCH, reads, floor, false, "", 0, elections, turns + 1);
+        }
+
+        Reader isDone() {
+            return new Reader(name, ReaderAt.REST, reads - 1, 0, false, "", 0, reads > 1 ? elections : 0, 0);
+        }
+
+        Reader crashes() {
+            return new Reader(name, ReaderAt.CRASHED, 0, 0, false, "", 0, 0, 0);
+        }
+
+        /** Four bytes that no earlier election of anybody had. */
+        String caller() {
+            return name + elections + "  ";
+        }
+
+        boolean isLoading(int clock) {
+            return (at == ReaderAt.LOAD || at == ReaderAt.STORE) && Entry.electionEnd(ticket) > clock;
+        }
+    }
+
+    /** Where an updater stands. */
+    enum UpdaterAt {
+        REST,
+        COMMIT,
+        INVALIDATE,
+        CRASHED
+    }
+
+    /**
+     * One updater.
+     *
+     * @param announces whether it prepares before it commits; else it only invalidates afterwards
+     * @param updates how many updates are still to come, with the present one
+     * @param leaseEnd the tick until which it must have committed, once it has prepared
+     */
+    record Updater(String name, boolean announces, UpdaterAt at, int updates, int leaseEnd) {
+
+        static Updater announcing(String name, int updates) {
+            return new Updater(name, true, UpdaterAt.REST, updates, 0);
+        }
+
+        static Updater invalidatingOnly(String name, int updates) {
+            return new Updater(name, false, UpdaterAt.REST, updates, 0);
+        }
+
+        Updater isPrepared(int leaseEnd) {
+            return new Updater(name, announces, UpdaterAt.COMMIT, updates, leaseEnd);
+        }
+
+        Updater hasEnded() {
+            return new Updater(name, announces, UpdaterAt.INVALIDATE, updates, 0);
+        }
+
+        Updater isDone() {
+            return new Updater(name, announces, UpdaterAt.REST, updates - 1, 0);
+        }
+
+        Updater crashes() {
+            return new Updater(name, announces, UpdaterAt.CRASHED, 0, 0);
+        }
+
+        /** Of the present update; empty without an announcement. */
+        String token() {
+            return announces ? name + updates : "";
+        }
+    }
+
+    World withEntry(Entry value) {
+        return new World(value, clock, version, floor, staleUntil, repeats, repeated, readers, updaters);
+    }
+
+    World withClock(int value) {
+        return new World(entry, value, version, floor, staleUntil, repeats, repeated, readers, updaters);
+    }
+
+    World withOneRepeatLess() {
+        return new World(entry, clock, version, floor, staleUntil, repeats - 1, true, readers, updaters);
+    }
+
+    World with(int index, Reader reader) {
+        return new World(
+                entry,
+                clock,
+                version,
+                floor,
+                staleUntil,
+                repeats,
+                repeated,
+                replaced(readers, index, reader),
+                updaters);
+    }
+
+    World with(int index, Updater updater) {
+        return new World(
+                entry,
+                clock,
+                version,
+                floor,
+                staleUntil,
+                repeats,
+                repeated,
+                readers,
+                replaced(updaters, index, updater));
+    }
+
+    /** A commit. What was announced is the floor at once; older versions must be gone when the lease ends. */
+    World committed(Updater updater) {
+        int next = version + 1;
+        return new World(
+                entry,
+                clock,
+                next,
+                updater.announces() ? next : floor,
+                bounded(next, updater.announces() ? updater.leaseEnd() : FOR_EVER),
+                repeats,
+                repeated,
+                readers,
+                updaters);
+    }
+
+    /** An invalidation was acknowledged: older versions must be gone when the window is over. */
+    World invalidated(int window) {
+        return new World(
+                entry, clock, version, version, bounded(version, clock + window), repeats, repeated, readers, updaters);
+    }
+
+    /** Everything older than a version is bounded by a tick, if it was not by an earlier one. */
+    private List<Integer> bounded(int below, int tick) {
+        List<Integer> bounds = new ArrayList<>(staleUntil);
+        while (bounds.size() < below) {
+            bounds.add(FOR_EVER);
+        }
+        for (int i = 0; i < below; i++) {
+            bounds.set(i, Math.min(bounds.get(i), tick));
+        }
+        return Collections.unmodifiableList(bounds);
+    }
+
+    private static <T> List<T> replaced(List<T> list, int index, T element) {
+        List<T> copy = new ArrayList<>(list);
+        copy.set(index, element);
+        return Collections.unmodifiableList(copy);
+    }
+}
