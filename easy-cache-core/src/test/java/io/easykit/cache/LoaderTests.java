@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -21,10 +22,13 @@ class LoaderTests {
     private final EasyCache cache = bench.node();
     private final CacheKey<String> key = Workbench.cp().key(1);
 
+    @Timeout(20)
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void mayReadItsOwnKey(Consistency consistency) {
-        CacheKey<String> own = Workbench.spec(consistency).key("own");
+        CacheSpec<String> spec = Workbench.spec(consistency);
+        CacheKey<String> own = spec.withOptions(spec.options().withWaiting(Duration.ofMinutes(1)))
+                .key("own");
         assertThat(cache.fetch(own, () -> "outer of " + cache.fetch(own, () -> "inner")))
                 .isEqualTo("outer of inner");
         assertThat(cache.fetch(own, () -> "never")).isEqualTo("outer of inner");

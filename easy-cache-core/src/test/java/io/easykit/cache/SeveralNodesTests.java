@@ -129,6 +129,23 @@ class SeveralNodesTests {
         assertThat(more).hasValue(0);
     }
 
+    @Test
+    void loadAgainForAStrongReaderThatCameDuringALoadThatIsNotStored() throws Exception {
+        CacheSpec<String> spec = Workbench.cp();
+        CacheOptions impatient = spec.options().withWaiting(Duration.ZERO).withElection(Duration.ofMinutes(1));
+        CacheKey<String> key = spec.withOptions(impatient).key(1);
+        bench.store.fetch(key, 0);
+        GatedLoader<String> early = new GatedLoader<>(() -> "old");
+        Caller<String> first = Workbench.call(() -> here.fetch(key, early));
+        early.awaitEntered();
+        bench.clock.advance(Duration.ofMillis(1));
+        Caller<String> second =
+                Workbench.call(() -> here.fetch(key, () -> "new")).awaitWaiting();
+        early.letGo();
+        assertThat(first.result()).isEqualTo("old");
+        assertThat(second.result()).isEqualTo("new");
+    }
+
     private static void finish(GatedLoader<?> loader, Caller<?> loading) {
         loader.letGo();
         try {

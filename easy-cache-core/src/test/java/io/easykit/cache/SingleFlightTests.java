@@ -67,6 +67,7 @@ class SingleFlightTests {
         assertThat(late.result()).isEqualTo("Ada");
         assertThat(slow.loads()).isEqualTo(1);
         assertThat(bench.store.count(Operation.FETCH)).isEqualTo(1);
+        assertThat(bench.store.count(Operation.READ)).isEqualTo(2);
     }
 
     @Test

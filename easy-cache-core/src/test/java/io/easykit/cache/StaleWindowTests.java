@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.InMemoryEntryStore.Operation;
 import io.easykit.cache.Workbench.Caller;
@@ -184,11 +185,17 @@ class StaleWindowTests {
         bench.store.store(
                 cold, ticket, Envelope.of(Envelope.Kind.VALUE, "\"old\"".getBytes(StandardCharsets.UTF_8)), SECOND);
         other.invalidate(cold);
+        int fetches = bench.store.count(Operation.FETCH);
+        InMemoryEntryStore.Held slowest = bench.store.hold(Operation.FETCH);
         fetch.release();
         assertThat(leader.result()).isEqualTo("old");
+        slowest.awaitReached();
+        await().until(() -> waiting.stream().filter(Caller::isDone).count() == 19);
+        slowest.release();
         for (Caller<String> reader : waiting) {
             assertThat(reader.result()).isEqualTo("old");
         }
+        assertThat(bench.store.count(Operation.FETCH)).isEqualTo(fetches + 20);
         assertThat(bench.background.size()).isEqualTo(1);
         assertThat(loads).hasValue(0);
     }
