@@ -94,7 +94,7 @@ final class CacheDispatcher implements CacheReader {
         this.background = engine.background();
         this.listener = engine.listener();
         this.ticker = engine.ticker();
-        this.soloLoads = new SoloLoads(listener, ticker);
+        this.soloLoads = new SoloLoads(engine);
     }
 
     @Override
@@ -161,7 +161,7 @@ final class CacheDispatcher implements CacheReader {
         if (landing == null) {
             return soloLoads.join(read, running);
         }
-        return landing.serves(read) ? landing : null;
+        return landing.serves(read) ? values.unpack(landing, read.key()) : null;
     }
 
     private <V> @Nullable Landing<V> awaitLanding(Flight<V> running, Read<V> read) {
@@ -182,7 +182,7 @@ final class CacheDispatcher implements CacheReader {
             landing = Landing.failed(away, ticker.nanoTime());
         } finally {
             flights.remove(read.key(), flight);
-            flight.land(landing);
+            flight.land(values.pack(landing, read.key()));
         }
         return landing;
     }
@@ -283,7 +283,7 @@ final class CacheDispatcher implements CacheReader {
             boolean accepted = store.store(read.key(), ticket, sealed, Values.life(value, read.options()));
             listener.onLoad(read.key(), took, accepted ? Load.STORED : Load.REJECTED);
             if (accepted) {
-                return Landing.of(value, sent);
+                return Landing.of(value, sent).packed(sealed);
             }
             return read.options().consistency() == Consistency.AP ? Landing.of(value, began) : Landing.overtaken(value);
         } catch (StoreUnavailableException away) {
@@ -375,7 +375,7 @@ final class CacheDispatcher implements CacheReader {
             log.debug("Cannot refresh {}", read.key(), away);
         } finally {
             flights.remove(read.key(), flight);
-            flight.land(landing != null ? landing : Landing.ownOnly(null));
+            flight.land(landing != null ? values.pack(landing, read.key()) : Landing.ownOnly(null));
         }
     }
 

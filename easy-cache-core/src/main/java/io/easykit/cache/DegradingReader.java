@@ -30,7 +30,7 @@ final class DegradingReader implements CacheReader {
         this.local = local;
         this.cpReads = options.cpReads();
         this.limit = new LoadLimit(options.concurrentLoads());
-        this.loads = new SoloLoads(engine.listener(), engine.ticker());
+        this.loads = new SoloLoads(engine);
         this.listener = engine.listener();
         this.transactions = engine.transactions();
     }

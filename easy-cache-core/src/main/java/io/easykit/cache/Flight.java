@@ -42,25 +42,37 @@ final class Flight<V> {
      *     the load began or, later, when the store that was accepted was sent
      * @param shared false if nobody but the pilot may have it
      * @param overtaken whether something was invalidated while the pilot loaded
+     * @param packed the value in bytes, from which {@link Values} gives each of several readers an object of its own;
+     *     null if there is no need, or no way
      */
-    record Landing<V>(@Nullable V value, @Nullable Throwable failure, long asOf, boolean shared, boolean overtaken) {
+    record Landing<V>(
+            @Nullable V value,
+            @Nullable Throwable failure,
+            long asOf,
+            boolean shared,
+            boolean overtaken,
+            @Nullable Envelope packed) {
 
         static <V> Landing<V> of(@Nullable V value, long asOf) {
-            return new Landing<>(value, null, asOf, true, false);
+            return new Landing<>(value, null, asOf, true, false, null);
         }
 
         static <V> Landing<V> failed(Throwable failure, long asOf) {
-            return new Landing<>(null, failure, asOf, true, false);
+            return new Landing<>(null, failure, asOf, true, false, null);
         }
 
         /** A result that only the pilot may have. */
         static <V> Landing<V> ownOnly(@Nullable V value) {
-            return new Landing<>(value, null, 0, false, false);
+            return new Landing<>(value, null, 0, false, false, null);
         }
 
         /** A load during which something was invalidated: the pilot may have it, if it finds nothing better. */
         static <V> Landing<V> overtaken(@Nullable V value) {
-            return new Landing<>(value, null, 0, false, true);
+            return new Landing<>(value, null, 0, false, true, null);
+        }
+
+        Landing<V> packed(Envelope bytes) {
+            return new Landing<>(value, failure, asOf, shared, overtaken, bytes);
         }
 
         /**

@@ -10,13 +10,15 @@ import org.jspecify.annotations.Nullable;
 /** Loads that are not stored. */
 final class SoloLoads {
 
+    private final Values values;
     private final CacheListener listener;
     private final Ticker ticker;
     private final Map<CacheKey<?>, Flight<?>> flights = new ConcurrentHashMap<>();
 
-    SoloLoads(CacheListener listener, Ticker ticker) {
-        this.listener = listener;
-        this.ticker = ticker;
+    SoloLoads(Engine engine) {
+        this.values = engine.values();
+        this.listener = engine.listener();
+        this.ticker = engine.ticker();
     }
 
     /** Loads for one reader, on its own. */
@@ -52,7 +54,7 @@ final class SoloLoads {
                 return load(read);
             }
             if (landing.serves(read)) {
-                return landing;
+                return values.unpack(landing, read.key());
             }
             beside = null;
         }
@@ -65,7 +67,7 @@ final class SoloLoads {
             return landing;
         } finally {
             flights.remove(read.key(), flight);
-            flight.land(landing != null ? landing : Landing.ownOnly(null));
+            flight.land(landing != null ? values.pack(landing, read.key()) : Landing.ownOnly(null));
         }
     }
 

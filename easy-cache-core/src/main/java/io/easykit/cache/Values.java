@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import io.easykit.cache.Envelope.Kind;
+import io.easykit.cache.Flight.Landing;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -59,6 +60,28 @@ final class Values {
                     unfit);
             return null;
         }
+    }
+
+    /** A landing for several readers: a value that one of them could change is packed before its pilot has it. */
+    <V> Landing<V> pack(Landing<V> landing, CacheKey<V> key) {
+        if (!landing.shared() || landing.value() == null || landing.packed() != null || areImmutable(key)) {
+            return landing;
+        }
+        Envelope packed = seal(landing.value(), key);
+        return packed == null ? landing : landing.packed(packed);
+    }
+
+    /** The landing for one more reader, with an object of its own. */
+    <V> Landing<V> unpack(Landing<V> landing, CacheKey<V> key) {
+        if (landing.packed() == null || areImmutable(key)) {
+            return landing;
+        }
+        Opened<V> own = open(landing.packed(), key);
+        return own == null ? landing : Landing.of(own.value(), landing.asOf());
+    }
+
+    private static boolean areImmutable(CacheKey<?> key) {
+        return ImmutableTypes.contain(key.spec().type());
     }
 
     /** How long a value may live: shorter for "nothing", and a little shorter by chance. */

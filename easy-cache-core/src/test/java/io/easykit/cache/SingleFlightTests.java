@@ -9,11 +9,13 @@ import io.easykit.cache.InMemoryEntryStore.Operation;
 import io.easykit.cache.Workbench.Caller;
 import io.easykit.cache.Workbench.GatedLoader;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.core.type.TypeReference;
 
 /** Readers of one key in one JVM. */
 class SingleFlightTests {
@@ -52,6 +54,25 @@ class SingleFlightTests {
         slow.letGo();
         assertThat(early.result()).isEqualTo("Ada");
         assertThat(late.result()).isEqualTo("Bob");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FETCH", "STORE"})
+    void givesEachReaderAMutableValueOfItsOwn(Operation lost) throws Exception {
+        CacheKey<List<String>> key = CacheSpec.<List<String>>ofGeneric(
+                        "names", new TypeReference<List<String>>() {}.getType())
+                .key(1);
+        GatedLoader<List<String>> loader = new GatedLoader<>(() -> new ArrayList<>(List.of("Ada")));
+        bench.store.fail(lost, Fault.LOST_REQUEST);
+        Caller<List<String>> first = Workbench.call(() -> cache.fetch(key, loader));
+        loader.awaitEntered();
+        Caller<List<String>> second =
+                Workbench.call(() -> cache.fetch(key, loader)).awaitWaiting();
+        loader.letGo();
+        first.result().add("spoiled by the first");
+        assertThat(second.result()).containsExactly("Ada");
+        second.result().add("spoiled by the second");
+        assertThat(first.result()).containsExactly("Ada", "spoiled by the first");
     }
 
     @Test
