@@ -53,7 +53,12 @@ class ShopCrashIntegrationTests {
     }
 
     private ChildJvm start() {
-        return ChildJvm.start(ShopApplication.class, "--server.port=0", "--shop.data-dir=" + dataDirectory);
+        return ChildJvm.start(
+                ShopApplication.class,
+                "--server.port=0",
+                "--shop.data-dir=" + dataDirectory,
+                // A busy machine may be slow to connect; here nothing is to be read past the cache for that.
+                "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s");
     }
 
     private static ShopClient clientOf(ChildJvm shop) {

@@ -33,6 +33,7 @@ class ShopIntegrationTests {
     @DynamicPropertySource
     static void keepData(DynamicPropertyRegistry properties) {
         properties.add("shop.data-dir", dataDirectory::toString);
+        properties.add("easy-cache.command-timeout", () -> "60s");
     }
 
     @BeforeEach
