@@ -105,12 +105,12 @@ class InterleavingCheckerTests {
 
     static Stream<Scenario> noLongInterleavingViolatesTheInvariants() {
         return all(
-                new Scenario(null, null, Updates.ONE, 2, 1, 4),
+                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 4),
+                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 1, 2),
+                new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 1, 3),
+                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 1, 3),
                 new Scenario(null, null, Updates.ONE, 1, 2, 5),
-                new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 1, 5),
-                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 1, 4),
-                new Scenario(null, null, Updates.TWO_AT_ONCE, 2, 0, 3),
-                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 1, 4));
+                new Scenario(null, null, Updates.ONE, 2, 1, 4));
     }
 
     @ParameterizedTest
@@ -123,7 +123,7 @@ class InterleavingCheckerTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void noneOfManyRandomSchedulesViolatesTheInvariants(Consistency consistency) {
-        walk(consistency, 5000);
+        walk(consistency, 1000);
     }
 
     @ParameterizedTest
