@@ -25,7 +25,6 @@ public final class CacheKey<V> {
     public static final String PROBE = "ec:probe";
 
     private static final String NAMESPACE = "ec:";
-    private static final String RESERVED = "\\:[],";
 
     private static final ClassValue<Boolean> STABLE_TEXT = new ClassValue<>() {
         @Override
@@ -101,8 +100,10 @@ public final class CacheKey<V> {
     }
 
     private static void append(CacheSpec<?> spec, StringBuilder text, @Nullable Object part) {
-        if (part instanceof Long || part instanceof Integer || part instanceof Boolean) {
-            text.append(part);
+        if (part instanceof Long number) {
+            text.append(number.longValue());
+        } else if (part instanceof Integer number) {
+            text.append(number.intValue());
         } else if (part instanceof String string) {
             escape(text, string);
         } else if (part instanceof List<?> list) {
@@ -150,13 +151,21 @@ public final class CacheKey<V> {
 
     private static void escape(StringBuilder text, String part) {
         requireText(part);
+        int copied = 0;
         for (int i = 0; i < part.length(); i++) {
-            char c = part.charAt(i);
-            if (RESERVED.indexOf(c) >= 0) {
-                text.append('\\');
+            if (isReserved(part.charAt(i))) {
+                text.append(part, copied, i).append('\\');
+                copied = i;
             }
-            text.append(c);
         }
+        text.append(part, copied, part.length());
+    }
+
+    private static boolean isReserved(char c) {
+        return switch (c) {
+            case '\\', ':', '[', ']', ',' -> true;
+            default -> false;
+        };
     }
 
     private static String textOf(CacheSpec<?> spec, @Nullable Object part) {
