@@ -1,0 +1,126 @@
+package io.easykit.test;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+
+/**
+ * A JVM beside the test's own, with the same class path, to be killed or paused at a moment that the test chooses.
+ *
+ * <p>It ends with the test's JVM at the latest.
+ */
+public final class ChildJvm implements AutoCloseable {
+    private final String name;
+    private final OwnedProcess process;
+    private final List<String> lines = new CopyOnWriteArrayList<>();
+    private volatile boolean outputEnded;
+
+    private ChildJvm(String name, OwnedProcess process) {
+        this.name = name;
+        this.process = process;
+    }
+
+    /** Runs the main method of a class, which the test's class path holds. */
+    public static ChildJvm start(Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path")));
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
+        OwnedProcess process = OwnedProcess.start(new ProcessBuilder(command).redirectErrorStream(true));
+        ChildJvm child = new ChildJvm(main.getSimpleName(), process);
+        Thread reader = new Thread(child::readOutput, "output-of-" + child.name);
+        reader.setDaemon(true);
+        reader.start();
+        return child;
+    }
+
+    /** What the child has printed so far, errors included. */
+    public List<String> lines() {
+        return List.copyOf(lines);
+    }
+
+    /**
+     * Waits for a line, which may have been printed already.
+     *
+     * @return the first such line
+     * @throws IllegalStateException where none comes in time, or the child has ended without one; with all it printed
+     */
+    public String awaitLine(Predicate<String> wanted, Duration timeout) {
+        Waiting.until(
+                timeout,
+                () -> outputEnded || find(wanted).isPresent(),
+                () -> name + " ran for " + timeout + " without the expected line" + output());
+        return find(wanted)
+                .orElseThrow(() -> new IllegalStateException(name + " ended without the expected line" + output()));
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Kills the child without a chance to clean up (SIGKILL), and waits until it is gone. */
+    public void kill() {
+        process.kill();
+    }
+
+    /** Stops the child in its tracks (SIGSTOP), as a long pause of the garbage collector does. */
+    public void pause() {
+        process.pause();
+    }
+
+    /** Lets a paused child go on (SIGCONT). */
+    public void resume() {
+        process.resume();
+    }
+
+    /** Asks the child to shut down (SIGTERM), so that its shutdown hooks run; does not wait. */
+    public void terminate() {
+        process.terminate();
+    }
+
+    /**
+     * Waits for the end of the child.
+     *
+     * @return its exit code; 128 plus the signal's number where a signal ended it
+     * @throws IllegalStateException where it still runs after the timeout
+     */
+    public int waitFor(Duration timeout) {
+        return process.waitFor(timeout);
+    }
+
+    /** Kills the child where it still runs. */
+    @Override
+    public void close() {
+        process.kill();
+    }
+
+    private void readOutput() {
+        try (BufferedReader reader = new BufferedReader(new InputStreamReader(process.output(), UTF_8))) {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                lines.add(line);
+            }
+        } catch (IOException e) {
+            lines.add("(its output broke off: " + e.getMessage() + ")");
+        } finally {
+            outputEnded = true;
+        }
+    }
+
+    private Optional<String> find(Predicate<String> wanted) {
+        return lines.stream().filter(wanted).findFirst();
+    }
+
+    private String output() {
+        return "; it printed:" + System.lineSeparator() + String.join(System.lineSeparator(), lines);
+    }
+}

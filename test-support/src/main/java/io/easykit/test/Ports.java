@@ -1,0 +1,40 @@
+package io.easykit.test;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Picks ports for servers.
+ *
+ * <p>They lie below the range from which systems take the ports of outgoing connections, so that a server that is away
+ * for a moment finds its port free again, and they leave room for the cluster bus, which listens 10,000 higher. Somebody
+ * may still be quicker: who binds must be ready to try another one.
+ */
+final class Ports {
+    private static final int FIRST = 10_000;
+    private static final int COUNT = 10_000;
+    private static final int BUS_OFFSET = 10_000;
+
+    private Ports() {}
+
+    static int free() {
+        for (int attempt = 0; attempt < 1_000; attempt++) {
+            int port = FIRST + ThreadLocalRandom.current().nextInt(COUNT);
+            if (isFree(port) && isFree(port + BUS_OFFSET)) {
+                return port;
+            }
+        }
+        throw new IllegalStateException("No free port between " + FIRST + " and " + (FIRST + COUNT + BUS_OFFSET)
+                + "; end the servers that former test runs have left behind");
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.easykit.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a redis-server program of this machine, each server in a temporary directory of its own. */
+final class ProcessBackend implements RedisBackend {
+    private final Path program;
+
+    ProcessBackend(Path program) {
+        this.program = program;
+    }
+
+    @Override
+    public Instance prepare(List<String> arguments) {
+        return new ProcessInstance(program, Ports.free(), arguments);
+    }
+
+    private static final class ProcessInstance implements Instance {
+        private final Path directory;
+        private final int port;
+        private final List<String> command;
+        private final Thread closeOnShutdown = new Thread(this::delete, "redis-cleanup");
+        private @Nullable OwnedProcess process;
+
+        ProcessInstance(Path program, int port, List<String> arguments) {
+            this.port = port;
+            this.command = new ArrayList<>(List.of(program.toString(), "--bind", host()));
+            command.addAll(List.of("--port", String.valueOf(port)));
+            command.addAll(arguments);
+            try {
+                this.directory = Files.createTempDirectory("easykit-redis-");
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot create a directory for Redis", e);
+            }
+            Runtime.getRuntime().addShutdownHook(closeOnShutdown);
+        }
+
+        @Override
+        public String host() {
+            return "127.0.0.1";
+        }
+
+        @Override
+        public int port() {
+            return port;
+        }
+
+        @Override
+        public void start() {
+            process = OwnedProcess.startIn(
+                    directory,
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(logFile().toFile()));
+        }
+
+        @Override
+        public void kill() {
+            process().kill();
+        }
+
+        @Override
+        public void pause() {
+            process().pause();
+        }
+
+        @Override
+        public void resume() {
+            process().resume();
+        }
+
+        @Override
+        public boolean isRunning() {
+            return process != null && process.isAlive();
+        }
+
+        @Override
+        public boolean owns(Map<String, String> serverInfo) {
+            return String.valueOf(process().pid()).equals(serverInfo.get("process_id"));
+        }
+
+        @Override
+        public String log() {
+            try {
+                return Files.exists(logFile()) ? Files.readString(logFile()) : "";
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot read what Redis has printed", e);
+            }
+        }
+
+        @Override
+        public void close() {
+            delete();
+            try {
+                Runtime.getRuntime().removeShutdownHook(closeOnShutdown);
+            } catch (IllegalStateException e) {
+                // The JVM is on its way down, and the hook finds nothing left to do.
+            }
+        }
+
+        private void delete() {
+            if (process != null) {
+                process.kill();
+            }
+            if (!Files.exists(directory)) {
+                return;
+            }
+            try (Stream<Path> files = Files.walk(directory)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot delete " + directory, e);
+            }
+        }
+
+        private Path logFile() {
+            return directory.resolve("redis.log");
+        }
+
+        private OwnedProcess process() {
+            if (process == null) {
+                throw new IllegalStateException("Redis on port " + port + " was never started");
+            }
+            return process;
+        }
+    }
+}

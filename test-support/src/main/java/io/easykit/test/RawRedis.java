@@ -1,0 +1,276 @@
+package io.easykit.test;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One blocking RESP2 connection, for looking at a server without the client that is under test.
+ *
+ * <p>Not safe for use by several threads. After an {@link UncheckedIOException} (connection lost, or no reply within
+ * the timeout) the connection is of no further use.
+ */
+public final class RawRedis implements AutoCloseable {
+    private final Socket socket;
+    private final InputStream in;
+    private final OutputStream out;
+
+    private RawRedis(Socket socket) throws IOException {
+        this.socket = socket;
+        this.in = new BufferedInputStream(socket.getInputStream());
+        this.out = new BufferedOutputStream(socket.getOutputStream());
+    }
+
+    /**
+     * Opens a connection.
+     *
+     * @param timeout longest wait for the connection, and for each reply
+     * @throws UncheckedIOException where nothing listens there
+     */
+    public static RawRedis connect(String host, int port, Duration timeout) {
+        Socket socket = new Socket();
+        try {
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout((int) timeout.toMillis());
+            socket.connect(new InetSocketAddress(host, port), (int) timeout.toMillis());
+            return new RawRedis(socket);
+        } catch (IOException e) {
+            closeQuietly(socket);
+            throw new UncheckedIOException("No connection to Redis at " + host + ":" + port, e);
+        }
+    }
+
+    /** Sends a command whose arguments are text; see {@link #command(byte[][])}. */
+    public @Nullable Object command(String... arguments) {
+        return command(Arrays.stream(arguments).map(a -> a.getBytes(UTF_8)).toArray(byte[][]::new));
+    }
+
+    /**
+     * Sends a command and waits for its reply.
+     *
+     * @return a {@code Long}, a {@code String} (status), a {@code byte[]} (bulk string), a {@code List} of these, or
+     *     {@code null}; an error inside a list, as {@code EXEC} gives it, is an element of type {@link RedisError}
+     * @throws RedisError where the reply is an error
+     */
+    public @Nullable Object command(byte[]... arguments) {
+        try {
+            write(arguments);
+            Object reply = read();
+            if (reply instanceof RedisError error) {
+                throw error;
+            }
+            return reply;
+        } catch (IOException e) {
+            throw new UncheckedIOException("No reply to " + text(arguments[0]), e);
+        }
+    }
+
+    /** The fields of one section of {@code INFO}. */
+    public Map<String, String> info(String section) {
+        return fields("INFO", section);
+    }
+
+    /** The reply of a command that speaks in lines of {@code name:value}. */
+    Map<String, String> fields(String... command) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        for (String line : text((byte[]) require(command)).split("\r\n", -1)) {
+            int colon = line.indexOf(':');
+            if (colon > 0 && !line.startsWith("#")) {
+                fields.put(line.substring(0, colon), line.substring(colon + 1));
+            }
+        }
+        return fields;
+    }
+
+    /** A command whose reply is never nil. */
+    Object require(String... arguments) {
+        return notNil(command(arguments));
+    }
+
+    /**
+     * The whole keyspace of database 0 in an order that does not depend on Redis, to compare complete states.
+     *
+     * <p>Bytes that are not UTF-8 are spelled as {@code \xNN}, as {@code redis-cli} does. The keys are read one after
+     * the other, so nobody else may write meanwhile.
+     *
+     * @throws IllegalStateException where a key has a type without a text form here (streams, module types)
+     */
+    public SortedMap<String, Stored> snapshot() {
+        SortedMap<String, Stored> keyspace = new TreeMap<>();
+        for (Object key : list(command("KEYS", "*"))) {
+            byte[] name = (byte[]) key;
+            String type = String.valueOf(command("TYPE".getBytes(UTF_8), name));
+            if (!type.equals("none")) {
+                Long pttl = (Long) require("PTTL".getBytes(UTF_8), name);
+                keyspace.put(text(name), new Stored(type, content(type, name), pttl));
+            }
+        }
+        return keyspace;
+    }
+
+    @Override
+    public void close() {
+        closeQuietly(socket);
+    }
+
+    /** The text of a bulk string, as {@link #snapshot()} spells it. */
+    public static String text(byte[] bytes) {
+        try {
+            return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException e) {
+            StringBuilder spelled = new StringBuilder();
+            for (byte b : bytes) {
+                spelled.append(b >= 0x20 && b < 0x7f ? String.valueOf((char) b) : String.format("\\x%02x", b & 0xff));
+            }
+            return spelled.toString();
+        }
+    }
+
+    private Object content(String type, byte[] key) {
+        return switch (type) {
+            case "string" -> text((byte[]) require("GET".getBytes(UTF_8), key));
+            case "list" -> texts("LRANGE".getBytes(UTF_8), key, "0".getBytes(UTF_8), "-1".getBytes(UTF_8));
+            case "set" -> new TreeSet<>(texts("SMEMBERS".getBytes(UTF_8), key));
+            case "hash" -> new TreeMap<>(pairs(texts("HGETALL".getBytes(UTF_8), key)));
+            case "zset" ->
+                pairs(texts(
+                        "ZRANGE".getBytes(UTF_8),
+                        key,
+                        "0".getBytes(UTF_8),
+                        "-1".getBytes(UTF_8),
+                        "WITHSCORES".getBytes(UTF_8)));
+            default ->
+                throw new IllegalStateException(
+                        "Key " + text(key) + " has type " + type + ", of which a snapshot has no text form");
+        };
+    }
+
+    private List<String> texts(byte[]... command) {
+        return list(command(command)).stream().map(e -> text((byte[]) e)).toList();
+    }
+
+    private static Map<String, String> pairs(List<String> flat) {
+        Map<String, String> pairs = new LinkedHashMap<>();
+        for (int i = 0; i < flat.size(); i += 2) {
+            pairs.put(flat.get(i), flat.get(i + 1));
+        }
+        return pairs;
+    }
+
+    private Object require(byte[]... arguments) {
+        return notNil(command(arguments));
+    }
+
+    private static List<?> list(@Nullable Object reply) {
+        return (List<?>) notNil(reply);
+    }
+
+    private static Object notNil(@Nullable Object reply) {
+        if (reply == null) {
+            throw new IllegalStateException("Redis replied nil, where a value was expected; did the key expire?");
+        }
+        return reply;
+    }
+
+    private void write(byte[]... arguments) throws IOException {
+        out.write(("*" + arguments.length + "\r\n").getBytes(UTF_8));
+        for (byte[] argument : arguments) {
+            out.write(("$" + argument.length + "\r\n").getBytes(UTF_8));
+            out.write(argument);
+            out.write("\r\n".getBytes(UTF_8));
+        }
+        out.flush();
+    }
+
+    private @Nullable Object read() throws IOException {
+        String line = readLine();
+        String rest = line.substring(1);
+        return switch (line.charAt(0)) {
+            case '+' -> rest;
+            case '-' -> new RedisError(rest);
+            case ':' -> Long.valueOf(rest);
+            case '$' -> readBulk(Integer.parseInt(rest));
+            case '*' -> readList(Integer.parseInt(rest));
+            default -> throw new IOException("Not a RESP2 reply: " + line);
+        };
+    }
+
+    private byte @Nullable [] readBulk(int length) throws IOException {
+        if (length < 0) {
+            return null;
+        }
+        byte[] bytes = in.readNBytes(length);
+        if (bytes.length < length || in.readNBytes(2).length < 2) {
+            throw new EOFException("Redis closed the connection in the middle of a reply");
+        }
+        return bytes;
+    }
+
+    private @Nullable List<@Nullable Object> readList(int size) throws IOException {
+        if (size < 0) {
+            return null;
+        }
+        List<@Nullable Object> elements = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
+            elements.add(read());
+        }
+        return elements;
+    }
+
+    private String readLine() throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int c = in.read(); c != '\n'; c = in.read()) {
+            if (c < 0) {
+                throw new EOFException("Redis closed the connection");
+            }
+            line.append((char) c);
+        }
+        line.setLength(line.length() - 1);
+        return line.toString();
+    }
+
+    private static void closeQuietly(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // Nothing is left to lose.
+        }
+    }
+
+    /**
+     * One key of a {@link #snapshot()}.
+     *
+     * @param type as {@code TYPE} names it
+     * @param content a {@code String}, {@code List} (list), {@code SortedSet} (set), {@code SortedMap} (hash), or
+     *     {@code Map} from member to score in the order of the scores (sorted set)
+     * @param pttl remaining life in milliseconds, -1 without an end
+     */
+    public record Stored(String type, Object content, long pttl) {}
+
+    /** An error reply; the message is Redis's own. */
+    public static final class RedisError extends RuntimeException {
+        RedisError(String message) {
+            super(message);
+        }
+    }
+}

@@ -1,0 +1,378 @@
+package io.easykit.test;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A line between a client and a server that a test can disturb: cut, frozen, slow, or losing requests or replies.
+ *
+ * <p>A client of Redis matches replies to requests by their order. A connection that has lost bytes is therefore never
+ * healed but closed: its client would take a later reply for the lost one, which no real network does to it.
+ */
+public final class TcpProxy implements AutoCloseable {
+    private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
+    private static final int BACKLOG = 50;
+    private static final int BUFFER = 64 * 1024;
+    private static final int PORT_ATTEMPTS = 20;
+
+    private final RedisServer target;
+    private final int port;
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
+
+    /** Guards the faults below and what the links have suffered from them. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final Condition changed = lock.newCondition();
+    private @Nullable Listener listener;
+    private boolean closed;
+    private boolean frozen;
+    private boolean dropRequests;
+    private boolean dropReplies;
+    private boolean dropNextReply;
+    private Duration delay = Duration.ZERO;
+
+    private TcpProxy(RedisServer target) {
+        this.target = target;
+        this.port = listenOnFreePort();
+    }
+
+    /** Opens an undisturbed line to the server. */
+    public static TcpProxy to(RedisServer server) {
+        return new TcpProxy(server);
+    }
+
+    public String host() {
+        return "127.0.0.1";
+    }
+
+    /** The port to connect to in place of the server's; it stays the same for the life of the proxy. */
+    public int port() {
+        return port;
+    }
+
+    /** How many connections run through this line. */
+    public int connections() {
+        return links.size();
+    }
+
+    /** Closes all connections and refuses new ones. */
+    public void cut() {
+        @Nullable Listener former;
+        lock.lock();
+        try {
+            former = listener;
+            listener = null;
+        } finally {
+            lock.unlock();
+        }
+        if (former != null) {
+            former.close();
+        }
+        links.forEach(Link::close);
+    }
+
+    /** Lets nothing pass; nothing is lost, and connections stay open. */
+    public void freeze() {
+        change(() -> frozen = true);
+    }
+
+    /**
+     * While on, the server gets no request, and clients wait in vain.
+     *
+     * @param on false closes the connections that have lost something
+     */
+    public void dropRequests(boolean on) {
+        change(() -> dropRequests = on);
+        closeDamaged();
+    }
+
+    /**
+     * While on, the server runs every request, and clients wait in vain for the replies.
+     *
+     * @param on false closes the connections that have lost something
+     */
+    public void dropReplies(boolean on) {
+        change(() -> dropReplies = on);
+        closeDamaged();
+    }
+
+    /**
+     * Lets the server run the next request, whoever sends it, and closes that connection in place of the reply.
+     *
+     * <p>Replies to earlier requests that are still on their way on the same connection are lost with it.
+     */
+    public void dropNextReply() {
+        change(() -> dropNextReply = true);
+    }
+
+    /** Holds every request back for at least this long; zero makes the line fast again. */
+    public void delay(Duration delay) {
+        change(() -> this.delay = delay);
+    }
+
+    /** Ends every fault: listens again, and closes the connections that have lost something. */
+    public void heal() {
+        change(() -> {
+            frozen = false;
+            dropRequests = false;
+            dropReplies = false;
+            dropNextReply = false;
+            delay = Duration.ZERO;
+        });
+        closeDamaged();
+        listenAgain();
+    }
+
+    /** Closes the line for good. */
+    @Override
+    public void close() {
+        change(() -> closed = true);
+        cut();
+    }
+
+    private int listenOnFreePort() {
+        for (int attempt = 1; ; attempt++) {
+            int candidate = Ports.free();
+            try {
+                listen(candidate);
+                return candidate;
+            } catch (BindException e) {
+                if (attempt == PORT_ATTEMPTS) {
+                    throw new UncheckedIOException("No port for the proxy", e);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException("No port for the proxy", e);
+            }
+        }
+    }
+
+    private void listenAgain() {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("The proxy is closed; open another one");
+            }
+            if (listener == null) {
+                listen(port);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot listen on port " + port + " again", e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void listen(int onPort) throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), onPort), BACKLOG);
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+        listener = new Listener(socket, daemon("proxy-accept-" + onPort, () -> acceptAll(socket)));
+    }
+
+    private void acceptAll(ServerSocket socket) {
+        while (!socket.isClosed()) {
+            try {
+                connect(socket.accept(), socket);
+            } catch (IOException e) {
+                // The line was cut; or this one client went away, and the next one is welcome.
+            }
+        }
+    }
+
+    private void connect(Socket client, ServerSocket from) {
+        Socket server = new Socket();
+        try {
+            server.connect(new InetSocketAddress(target.host(), target.port()), CONNECT_TIMEOUT_MILLIS);
+            client.setTcpNoDelay(true);
+            server.setTcpNoDelay(true);
+        } catch (IOException e) {
+            closeQuietly(server);
+            closeQuietly(client);
+            return;
+        }
+        Link link = new Link(client, server);
+        links.add(link);
+        if (from.isClosed()) {
+            link.close();
+            return;
+        }
+        daemon("proxy-requests-" + port, link::pumpRequests);
+        daemon("proxy-replies-" + port, link::pumpReplies);
+    }
+
+    private void change(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void closeDamaged() {
+        for (Link link : links) {
+            if (link.isDamagedAndHealing()) {
+                link.close();
+            }
+        }
+    }
+
+    private static Thread daemon(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private static void closeQuietly(Closeable socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // Nothing is left to lose.
+        }
+    }
+
+    private record Listener(ServerSocket socket, Thread acceptor) {
+        /** The system keeps a closed socket open for as long as a thread still waits in it, so that one must leave first. */
+        void close() {
+            closeQuietly(socket);
+            try {
+                acceptor.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** One client's connection, and the one to the server on its behalf. */
+    private final class Link {
+        private final Socket client;
+        private final Socket server;
+        private boolean damaged;
+        private boolean closeOnReply;
+        private boolean linkClosed;
+
+        Link(Socket client, Socket server) {
+            this.client = client;
+            this.server = server;
+        }
+
+        void pumpRequests() {
+            pump(client, server, this::requestMayPass);
+        }
+
+        void pumpReplies() {
+            pump(server, client, this::replyMayPass);
+        }
+
+        boolean isDamagedAndHealing() {
+            lock.lock();
+            try {
+                return damaged && !dropRequests && !dropReplies;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void close() {
+            change(() -> linkClosed = true);
+            closeQuietly(client);
+            closeQuietly(server);
+            links.remove(this);
+        }
+
+        private void pump(Socket from, Socket to, Gate gate) {
+            byte[] bytes = new byte[BUFFER];
+            try {
+                for (int length = read(from, bytes); length >= 0; length = read(from, bytes)) {
+                    if (gate.mayPass()) {
+                        to.getOutputStream().write(bytes, 0, length);
+                    }
+                }
+            } catch (IOException e) {
+                // Either side has closed its connection, which the other side shall see too.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } finally {
+                close();
+            }
+        }
+
+        private static int read(Socket from, byte[] bytes) throws IOException {
+            return from.getInputStream().read(bytes);
+        }
+
+        private boolean requestMayPass() throws InterruptedException {
+            long arrival = System.nanoTime();
+            lock.lock();
+            try {
+                awaitThaw();
+                awaitDelay(arrival);
+                if (dropRequests || linkClosed) {
+                    damaged = true;
+                    return false;
+                }
+                closeOnReply |= dropNextReply;
+                dropNextReply = false;
+                return true;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private boolean replyMayPass() throws InterruptedException {
+            lock.lock();
+            try {
+                awaitThaw();
+                if (closeOnReply) {
+                    close();
+                }
+                if (dropReplies || linkClosed) {
+                    damaged = true;
+                    return false;
+                }
+                return true;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void awaitThaw() throws InterruptedException {
+            while (frozen && !linkClosed) {
+                changed.await();
+            }
+        }
+
+        /** A change of the delay wakes those who wait, and they look at the one that holds now. */
+        private void awaitDelay(long arrival) throws InterruptedException {
+            long rest = delay.toNanos();
+            while (rest > 0 && !linkClosed) {
+                changed.awaitNanos(rest);
+                rest = delay.toNanos() - (System.nanoTime() - arrival);
+            }
+        }
+    }
+
+    /** Waits until some bytes may go on, and says whether they shall. */
+    private interface Gate {
+        boolean mayPass() throws InterruptedException;
+    }
+}
