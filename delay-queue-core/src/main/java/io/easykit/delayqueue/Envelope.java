@@ -61,15 +61,21 @@ public record Envelope(long nonce, Map<String, String> headers, @Nullable RetryP
         return Bytes.of(bytes.toByteArray());
     }
 
-    /** @throws UndecodableMessageException when this is no frame, or one of a version that came later */
+    /**
+     * Reads a frame.
+     *
+     * @throws UndecodableMessageException when this is no frame, or one of a version that came later
+     */
     public static Envelope decode(Bytes frame) {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(frame.array()));
         try {
             long nonce = in.readLong();
             int version = in.readUnsignedByte();
             if (version != VERSION) {
-                throw new UndecodableMessageException("The message has format version " + version
-                        + ", and this node reads version " + VERSION + ": update the node.", null);
+                throw new UndecodableMessageException(
+                        "The message has format version " + version + ", and this node reads version " + VERSION
+                                + ": update the node.",
+                        null);
             }
             int content = in.readUnsignedByte();
             if ((content & ~(HEADERS | RETRY)) != 0) {

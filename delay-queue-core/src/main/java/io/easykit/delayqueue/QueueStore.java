@@ -123,7 +123,11 @@ public interface QueueStore {
     /** Told when something is due earlier than what was waiting. */
     interface BellListener {
 
-        /** @param due the new earliest due time, by the store's clock */
+        /**
+         * Called for each bell.
+         *
+         * @param due the new earliest due time, by the store's clock
+         */
         void onBell(ShardKey shard, Instant due);
     }
 
@@ -135,6 +139,8 @@ public interface QueueStore {
     }
 
     /**
+     * A message to be stored.
+     *
      * @param id    of 1 to 512 bytes
      * @param frame the encoded {@link Envelope}; not empty
      */
@@ -158,7 +164,9 @@ public interface QueueStore {
      */
     record Claim(String owner, long request, int count, Duration lease, List<Lease> acknowledged) {
         public Claim {
-            require(owner.matches("[A-Za-z0-9._@/-]{1,200}"), "Owner '" + owner + "' has other characters than . _ - @ /");
+            require(
+                    owner.matches("[A-Za-z0-9._@/-]{1,200}"),
+                    "Owner '" + owner + "' has other characters than . _ - @ /");
             require(request >= 1, "Request numbers start at 1");
             requireCount(count);
             requireLease(lease);
@@ -217,6 +225,8 @@ public interface QueueStore {
     }
 
     /**
+     * A delivery that failed.
+     *
      * @param retryAfter the wait until the next attempt, or null: the message is dead
      * @param error      what to keep as its error; cut at 4,096 bytes
      */
@@ -235,17 +245,27 @@ public interface QueueStore {
         GONE
     }
 
-    /** @param nextLeaseEnd when the next lease ends, or null when nothing is in flight */
+    /**
+     * The answer to a reap.
+     *
+     * @param nextLeaseEnd when the next lease ends, or null when nothing is in flight
+     */
     record Reaped(Instant now, @Nullable Instant nextLeaseEnd, List<LostLease> lost) {}
 
     /**
+     * A lease that ended before its message was settled.
+     *
      * @param owner     whose lease ended
      * @param lostSoFar leases of the message that were lost, this one included
      * @param dead      whether the message died of it
      */
     record LostLease(Lease lease, String owner, int lostSoFar, boolean dead) {}
 
-    /** @param life first bytes of the frame that is meant ({@link Envelope#life}), or null for whatever has the id */
+    /**
+     * A message to be cancelled or moved.
+     *
+     * @param life first bytes of the frame that is meant ({@link Envelope#life}), or null for whatever has the id
+     */
     record Target(String id, @Nullable Bytes life) {
         public Target {
             requireId(id);
@@ -277,10 +297,18 @@ public interface QueueStore {
         }
     }
 
-    /** @param diedUntil the cut-off that was used, for the next page */
+    /**
+     * What a redrive of a page did.
+     *
+     * @param diedUntil the cut-off that was used, for the next page
+     */
     record RedrivenPage(Instant diedUntil, int count) {}
 
-    /** @param total how many there are in the place */
+    /**
+     * One page of a place.
+     *
+     * @param total how many there are in the place
+     */
     record Page(long total, List<StoredMessage> messages) {}
 
     private static void requireId(String id) {

@@ -39,7 +39,8 @@ public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplie
         if (failures >= maxAttempts) {
             return Optional.empty();
         }
-        double full = Math.min(maxDelay.toMillis(), firstDelay.toMillis() * Math.pow(multiplier, failures - 1));
+        double full =
+                Math.min((double) maxDelay.toMillis(), firstDelay.toMillis() * Math.pow(multiplier, failures - 1));
         return Optional.of(Duration.ofMillis(Math.round(full * (1 - jitter * random.nextDouble()))));
     }
 

@@ -32,6 +32,8 @@ public record ShardStats(
     }
 
     /**
+     * What happened since the shard exists.
+     *
      * @param sent         messages stored
      * @param acknowledged messages done
      * @param failed       runs that failed

@@ -31,6 +31,8 @@ public record StoredMessage(
     }
 
     /**
+     * What happened to a message since it was first claimed.
+     *
      * @param number   of the last delivery
      * @param failures since the send or the last redrive
      * @param lost     leases that expired, since the send or the last redrive
@@ -41,6 +43,8 @@ public record StoredMessage(
     public record History(long number, int failures, int lost, int releases, Instant due, String owner) {}
 
     /**
+     * One failure of a message.
+     *
      * @param at    when the failure was noted, by the store's clock
      * @param owner who had the message
      * @param text  what the handler's side says, or {@link #LEASE_LOST} or {@link #BODY_MISSING}; at most 4,096 bytes
