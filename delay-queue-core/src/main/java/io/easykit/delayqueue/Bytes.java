@@ -1,6 +1,7 @@
 package io.easykit.delayqueue;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** An array of bytes as a value, compared by content. */
 public final class Bytes {
@@ -26,7 +27,7 @@ public final class Bytes {
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof Bytes that && Arrays.equals(array, that.array);
     }
 

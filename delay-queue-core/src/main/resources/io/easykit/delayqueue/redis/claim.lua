@@ -28,7 +28,7 @@ local function again(last)
     local s = state and parse(state)
     if s and s.number == string.format('%.0f', number + i - 1) and redis.call('ZSCORE', inflight, id) then
       redis.call('ZADD', inflight, 'XX', 'GT', now + lease, id)
-      handOut(id, s, redis.call('GET', message(id)))
+      handOut(id, s, redis.call('GET', message(id)) or '')
     end
   end
 end
