@@ -19,6 +19,7 @@ import io.easykit.delayqueue.QueueStore.Move;
 import io.easykit.delayqueue.QueueStore.NewMessage;
 import io.easykit.delayqueue.QueueStore.Pace;
 import io.easykit.delayqueue.QueueStore.Target;
+import io.easykit.delayqueue.StoredMessage;
 import io.easykit.delayqueue.StoredMessage.Place;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
@@ -52,7 +53,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class ProtocolChecker implements AutoCloseable {
 
-    private static final int STEPS = 220;
     private static final String CLOCK = "test:clock";
     private static final String BELLS = "test:bells";
 
@@ -95,12 +95,12 @@ final class ProtocolChecker implements AutoCloseable {
                 clocked, "redis.pcall('PUBLISH', prefix .. 'bell',", "redis.pcall('RPUSH', '" + BELLS + "',");
     }
 
-    /** Runs one seed; returns how many calls the store has answered. */
-    int run(long seed) {
+    /** Runs one seed for so many steps, and drains; returns how many calls the store has answered. */
+    int run(long seed, int steps) {
         redis.command("FLUSHALL");
         Run run = new Run(seed);
         try {
-            run.play();
+            run.play(steps);
         } catch (AssertionError | RuntimeException e) {
             throw new AssertionError("Seed " + seed + " after " + run.log(), e);
         }
@@ -155,9 +155,9 @@ final class ProtocolChecker implements AutoCloseable {
             return history.subList(Math.max(0, history.size() - 12), history.size());
         }
 
-        void play() {
+        void play(int steps) {
             tick(0);
-            for (int step = 0; step < STEPS; step++) {
+            for (int step = 0; step < steps; step++) {
                 if (random.nextInt(3) == 0) {
                     tick(random.nextInt(300_000));
                 }
@@ -401,10 +401,12 @@ final class ProtocolChecker implements AutoCloseable {
             return new Target(id, life ? frame("m" + random.nextInt(Math.max(1, sequence)) + "-") : null);
         }
 
-        /** Deaths that an operator sees, or remembers from a while ago. */
+        /** Deaths that an operator sees, or remembers from a while ago; now and then one that never was. */
         private List<Death> deaths() {
             List<Death> deaths = new ArrayList<>(promises.remembered(random));
-            model.list(KEY, Place.DEAD, 0, 5).messages().forEach(m -> deaths.add(new Death(m.id(), m.at())));
+            for (StoredMessage dead : model.list(KEY, Place.DEAD, 0, 5).messages()) {
+                deaths.add(new Death(dead.id(), dead.at().minusMillis(random.nextInt(4) == 0 ? 1 : 0)));
+            }
             deaths.removeIf(death -> random.nextInt(3) == 0);
             return deaths;
         }
