@@ -103,7 +103,7 @@ final class ScriptRunner {
     }
 
     /** What Redis itself said, or null if it said nothing. Drivers pass an error reply on as an exception of their own. */
-    private static @Nullable String errorReply(Throwable thrown) {
+    static @Nullable String errorReply(Throwable thrown) {
         for (Throwable e = thrown; e != null; e = e.getCause()) {
             String message = e.getMessage();
             if (!(e instanceof DataAccessException) && message != null && message.matches("(?s)[A-Z]{2,} .*")) {
