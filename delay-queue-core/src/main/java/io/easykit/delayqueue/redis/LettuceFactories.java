@@ -8,6 +8,8 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.tracing.Tracing;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -50,8 +52,9 @@ public final class LettuceFactories {
             options = clusterOptions(options, cluster);
             configuration = withoutRedirects(cluster);
         }
+        Optional<ClientResources> resources = client.getClientResources().map(LettuceFactories::untraced);
         LettuceConnectionFactory copy = new LettuceConnectionFactory(
-                configuration, new DedicatedClient(client, strict(options, commandTimeout), commandTimeout));
+                configuration, new DedicatedClient(client, resources, strict(options, commandTimeout), commandTimeout));
         copy.setEarlyStartup(false);
         return copy;
     }
@@ -60,6 +63,28 @@ public final class LettuceFactories {
     private static RedisConfiguration configurationOf(LettuceConnectionFactory original) {
         Object configuration = new DirectFieldAccessor(original).getPropertyValue("configuration");
         return (RedisConfiguration) Objects.requireNonNull(configuration);
+    }
+
+    /**
+     * The same threads and timers, not traced. The resources' own way to change one setting makes others that take the
+     * threads along when they are shut down.
+     */
+    private static ClientResources untraced(ClientResources shared) {
+        if (!shared.tracing().isEnabled()) {
+            return shared;
+        }
+        return (ClientResources) Proxy.newProxyInstance(
+                LettuceFactories.class.getClassLoader(),
+                new Class<?>[] {ClientResources.class},
+                (proxy, method, arguments) -> {
+                    try {
+                        return method.getName().equals("tracing")
+                                ? Tracing.disabled()
+                                : method.invoke(shared, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getTargetException();
+                    }
+                });
     }
 
     private static ClientOptions strict(ClientOptions options, Duration commandTimeout) {
@@ -95,7 +120,11 @@ public final class LettuceFactories {
         return copy;
     }
 
-    private record DedicatedClient(LettuceClientConfiguration original, ClientOptions options, Duration timeout)
+    private record DedicatedClient(
+            LettuceClientConfiguration original,
+            Optional<ClientResources> resources,
+            ClientOptions options,
+            Duration timeout)
             implements LettuceClientConfiguration {
 
         @Override
@@ -108,11 +137,9 @@ public final class LettuceFactories {
             return timeout;
         }
 
-        /** Threads and timers are the application's, and remain its to shut down. */
         @Override
         public Optional<ClientResources> getClientResources() {
-            return original.getClientResources()
-                    .map(shared -> shared.mutate().tracing(Tracing.disabled()).build());
+            return resources;
         }
 
         @Override

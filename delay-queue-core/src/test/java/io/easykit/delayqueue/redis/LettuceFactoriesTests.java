@@ -59,7 +59,9 @@ class LettuceFactoriesTests {
                         .startTls()
                         .build());
 
-        assertThat(copy.getStandaloneConfiguration()).isEqualTo(server);
+        assertThat(copy.getHostName()).isEqualTo("redis.example");
+        assertThat(copy.getPort()).isEqualTo(7000);
+        assertThat(copy.getPassword()).isEqualTo("secret");
         assertThat(copy.getDatabase()).isEqualTo(3);
         assertThat(copy.getClientName()).isEqualTo("shop");
         assertThat(copy.isUseSsl()).isTrue();
@@ -76,14 +78,15 @@ class LettuceFactoriesTests {
         assertThat(options.getDisconnectedBehavior()).isEqualTo(DisconnectedBehavior.REJECT_COMMANDS);
         assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
         assertThat(options.getTimeoutOptions().getSource().getTimeout(command()))
-                .isEqualTo(250);
+                .isEqualTo(250_000_000);
         assertThat(options.getReplayFilter().test(command())).isTrue();
     }
 
     @Test
     void asksTheMasterOnlyAndUnseen() {
-        ClientResources traced = resources
-                .mutate()
+        ClientResources traced = DefaultClientResources.builder()
+                .ioThreadPoolSize(2)
+                .computationThreadPoolSize(2)
                 .tracing(new MicrometerTracing(ObservationRegistry.create(), "redis"))
                 .build();
 
@@ -100,6 +103,7 @@ class LettuceFactoriesTests {
                 .isFalse();
         assertThat(client.getClientResources().orElseThrow().eventLoopGroupProvider())
                 .isSameAs(traced.eventLoopGroupProvider());
+        traced.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
     @Test
