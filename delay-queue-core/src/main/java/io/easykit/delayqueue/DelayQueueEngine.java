@@ -1,5 +1,7 @@
 package io.easykit.delayqueue;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -16,6 +18,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     private final DelayQueueTemplate template;
     private final DeadLetters deadLetters;
     private final Undo undo;
+    private final EngineParts parts;
 
     private DelayQueueEngine(Builder settings) {
         this.store = settings.store;
@@ -24,6 +27,15 @@ public final class DelayQueueEngine implements AutoCloseable {
         Events events = new Events(settings.listeners);
         this.template = new DelayQueueTemplate(store, topics, new Sender(settings, topics, events, undo));
         this.deadLetters = new DeadLetters(store, topics);
+        this.parts = new EngineParts(
+                store,
+                topics,
+                settings.codec(),
+                events,
+                new Availability(),
+                settings.scheduler,
+                settings.workers,
+                settings.node == null ? processName() : settings.node);
     }
 
     public static Builder builder(QueueStore store) {
@@ -53,14 +65,25 @@ public final class DelayQueueEngine implements AutoCloseable {
     }
 
     /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
+    @SuppressWarnings("unchecked") // the codec makes what the endpoint's type says
     public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
-        return new ListenerContainer(endpoint, handler);
+        return new ListenerContainer(parts, endpoint, (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler);
     }
 
     /** Ends what the engine itself does in the background. Stop the containers before; the store is its owner's. */
     @Override
     public void close() {
         undo.close();
+    }
+
+    private static String processName() {
+        String host;
+        try {
+            host = InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            host = "localhost";
+        }
+        return host + "@" + ProcessHandle.current().pid();
     }
 
     /** Builds an engine. */
@@ -75,6 +98,8 @@ public final class DelayQueueEngine implements AutoCloseable {
         @Nullable Executor workers;
 
         @Nullable String node;
+
+        Scheduler scheduler = Scheduler.THREADS;
 
         private @Nullable PayloadCodec codec;
 
@@ -124,6 +149,12 @@ public final class DelayQueueEngine implements AutoCloseable {
         /** Names this process in leases and errors; host and process id unless given. */
         public Builder node(String node) {
             this.node = node;
+            return this;
+        }
+
+        /** Time and threads, for tests. */
+        Builder scheduler(Scheduler scheduler) {
+            this.scheduler = scheduler;
             return this;
         }
 

@@ -20,7 +20,7 @@ final class Events {
             try {
                 listener.onEvent(event);
                 tell(listener, event);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 log.warn("A listener failed on {}", event, e);
             }
         }
