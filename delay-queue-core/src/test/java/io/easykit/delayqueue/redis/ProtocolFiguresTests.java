@@ -31,7 +31,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * What the protocol costs a Redis: CPU a message, memory a message, the longest script. Prints its figures; the bounds are the
- * product's promises, and CPU time does not depend on how busy the machine is as much as elapsed time does.
+ * product's promises. A busy machine inflates CPU time as well as elapsed time, so those two take the best of three rounds and
+ * mean something on an idle machine only.
  */
 class ProtocolFiguresTests {
 
