@@ -114,7 +114,8 @@ public interface QueueStore {
 
     /**
      * Listens for messages that became due earlier than what was waiting. A hint that may be lost, or come twice: whoever
-     * sleeps looks again after a second anyway. The subscription outlives an outage of the store.
+     * sleeps looks again after a second anyway. While the store is away this throws, and can be tried again; once made,
+     * the subscription outlives outages.
      *
      * @param listener called on a thread of the store; has to return at once
      */
