@@ -184,7 +184,7 @@ public final class EngineFaultRun {
         Attempt before = current.put(id, new Attempt(process, message.acknowledgment()));
         if (before != null && before.process.node.isAlive()) {
             // The one before has lost the message, or notices at this very moment, or when it wakes up.
-            process.node.after(Duration.ofMillis(1), () -> checkGone(id, before));
+            time.node().after(Duration.ofMillis(1), () -> checkGone(id, before));
         }
         int plan = random.nextInt(10);
         if (plan == 0) {
@@ -195,7 +195,7 @@ public final class EngineFaultRun {
     }
 
     private void checkGone(String id, Attempt before) {
-        boolean stalled = before.process.node.isFrozen() || !before.process.node.isAlive();
+        boolean stalled = before.process.node.isStalled() || !before.process.node.isAlive();
         assertThat(stalled || before.acknowledgment.isLost() || settled.contains(before.acknowledgment))
                 .as("%s belongs to two at a time", id)
                 .isTrue();

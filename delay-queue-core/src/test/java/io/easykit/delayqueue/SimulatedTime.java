@@ -95,10 +95,12 @@ final class SimulatedTime {
 
         private boolean alive = true;
         private boolean frozen;
+        private long thawedAt = -1;
         private final List<Runnable> whileFrozen = new ArrayList<>();
 
-        boolean isFrozen() {
-            return frozen;
+        /** Whether it is frozen, or has thawed at this very instant, and not yet done what was due meanwhile. */
+        boolean isStalled() {
+            return frozen || thawedAt == nanos;
         }
 
         boolean isAlive() {
@@ -117,6 +119,7 @@ final class SimulatedTime {
 
         void thaw() {
             frozen = false;
+            thawedAt = nanos;
             List.copyOf(whileFrozen).forEach(action -> schedule(nanos, () -> guarded(action)));
             whileFrozen.clear();
         }
