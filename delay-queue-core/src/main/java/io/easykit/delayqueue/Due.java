@@ -32,9 +32,11 @@ public record Due(boolean relative, long millis) {
 
     static long ceilingMillis(Duration duration) {
         try {
-            return duration.plusNanos(999_999).toMillis();
+            return duration.isNegative()
+                    ? Math.min(-1, duration.toMillis())
+                    : duration.plusNanos(999_999).toMillis();
         } catch (ArithmeticException tooLong) {
-            return duration.isNegative() ? -1 : Long.MAX_VALUE;
+            return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
         }
     }
 }

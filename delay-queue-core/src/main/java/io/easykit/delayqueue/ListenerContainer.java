@@ -32,6 +32,7 @@ public final class ListenerContainer {
     private volatile boolean running;
     private volatile boolean paused;
     private volatile List<ShardConsumer> consumers = List.of();
+    private @Nullable TopicWatch watch;
     private CountDownLatch ended = new CountDownLatch(0);
     private @Nullable ExecutorService ownWorkers;
 
@@ -106,6 +107,9 @@ public final class ListenerContainer {
     void beginStop() {
         long deadline = engine.scheduler().nanos() + endpoint.stopTimeout().toNanos();
         consumers.forEach(consumer -> consumer.stop(deadline));
+        if (watch != null) {
+            watch.stop();
+        }
     }
 
     /** Whether all loops have ended after {@link #beginStop}. */
@@ -135,6 +139,7 @@ public final class ListenerContainer {
         List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
         ShardConsumer.Shared shared =
                 new ShardConsumer.Shared(engine, runs, new Places(endpoint.concurrency()), workers(), this::isPaused);
+        TopicWatch watching = new TopicWatch(engine, endpoint, keys);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();
         String owner = owner();
@@ -144,6 +149,8 @@ public final class ListenerContainer {
         ended = latch;
         consumers = List.copyOf(starting);
         consumers.forEach(ShardConsumer::start);
+        watch = watching;
+        watching.start();
     }
 
     /** A name that no other start of this or another process has. */

@@ -113,8 +113,20 @@ public interface QueueStore {
     boolean resume(ShardKey shard);
 
     /**
+     * Keeps for all nodes that a limit is exceeded; again keeps it longer. True for the first to say so.
+     *
+     * @param alert  name of the limit: letters and {@code _}
+     * @param expiry until it is forgotten unless somebody says so again
+     */
+    boolean raise(ShardKey shard, String alert, Duration expiry);
+
+    /** Keeps for all nodes that a limit is not exceeded any more. True for the first to say so. */
+    boolean resolve(ShardKey shard, String alert);
+
+    /**
      * Listens for messages that became due earlier than what was waiting. A hint that may be lost, or come twice: whoever
-     * sleeps looks again after a second anyway. The subscription outlives an outage of the store.
+     * sleeps looks again after a second anyway. While the store is away this throws, and can be tried again; once made,
+     * the subscription outlives outages.
      *
      * @param listener called on a thread of the store; has to return at once
      */

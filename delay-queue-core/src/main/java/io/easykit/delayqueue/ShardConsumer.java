@@ -622,10 +622,12 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         if (!acknowledged.isEmpty() || !failed.isEmpty() || !handedBack.isEmpty()) {
             return 0;
         }
-        long rest = lookAt - now;
-        if (!waitsForPlace && mayClaim()) {
-            rest = Math.min(rest, dueAt - now);
-        }
+        long rest = drainUntil == null ? restUntilLook(now) : NEVER;
         return open.isEmpty() ? rest : Math.min(rest, renewAt - now);
+    }
+
+    private long restUntilLook(long now) {
+        boolean waitsForTime = !waitsForPlace && mayClaim();
+        return waitsForTime ? Math.min(lookAt, dueAt) - now : lookAt - now;
     }
 }

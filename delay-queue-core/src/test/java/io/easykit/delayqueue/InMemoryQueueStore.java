@@ -105,6 +105,7 @@ public final class InMemoryQueueStore implements QueueStore {
         final Map<String, Message> live = new TreeMap<>();
         final Map<String, Answer> answers = new TreeMap<>();
         final Map<String, Long> counters = new TreeMap<>();
+        final Map<String, Long> alerts = new HashMap<>();
         long lastNumber;
         boolean paused;
 
@@ -600,6 +601,18 @@ public final class InMemoryQueueStore implements QueueStore {
             ring(key, null, List.of(front));
         }
         return changed;
+    }
+
+    @Override
+    public synchronized boolean raise(ShardKey key, String alert, Duration expiry) {
+        Long forgotten = shard(key).alerts.put(alert, now() + ceilingMillis(expiry));
+        return forgotten == null || forgotten <= now();
+    }
+
+    @Override
+    public synchronized boolean resolve(ShardKey key, String alert) {
+        Long forgotten = shard(key).alerts.remove(alert);
+        return forgotten != null && forgotten > now();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.redis;
 import io.easykit.delayqueue.QueueStore.BellListener;
 import io.easykit.delayqueue.QueueStore.Subscription;
 import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.StoreUnavailableException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Collection;
@@ -12,6 +13,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
@@ -21,6 +23,8 @@ import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 final class Bells implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Bells.class);
+
+    private static final long RECOVERY_MILLIS = 1000;
 
     private final RedisConnectionFactory connections;
     private final RedisKeys keys;
@@ -40,9 +44,15 @@ final class Bells implements AutoCloseable {
                 tell(listener, shard, message.getBody());
             }
         };
-        RedisMessageListenerContainer current = started();
-        current.addMessageListener(
-                adapter, byChannel.keySet().stream().map(ChannelTopic::new).toList());
+        RedisMessageListenerContainer current;
+        try {
+            current = started();
+            current.addMessageListener(
+                    adapter, byChannel.keySet().stream().map(ChannelTopic::new).toList());
+        } catch (DataAccessException e) {
+            throw new StoreUnavailableException(
+                    "Redis takes no subscription to bells at the moment: " + e.getMessage(), e);
+        }
         return () -> current.removeMessageListener(adapter);
     }
 
@@ -65,7 +75,7 @@ final class Bells implements AutoCloseable {
             current = new RedisMessageListenerContainer();
             current.setConnectionFactory(connections);
             current.setTaskExecutor(Runnable::run);
-            current.setRecoveryInterval(1000);
+            current.setRecoveryInterval(RECOVERY_MILLIS);
             current.afterPropertiesSet();
             current.start();
             container = current;

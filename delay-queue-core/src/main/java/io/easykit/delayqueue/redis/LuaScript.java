@@ -31,6 +31,7 @@ record LuaScript(Bytes text, String sha) {
         LIST,
         STATS,
         PAUSE,
+        ALERT,
         DECLARE;
 
         String file() {

@@ -194,6 +194,16 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     }
 
     @Override
+    public boolean raise(ShardKey shard, String alert, Duration expiry) {
+        return scripts.number(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(expiry)) == 1;
+    }
+
+    @Override
+    public boolean resolve(ShardKey shard, String alert) {
+        return scripts.number(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(0)) == 1;
+    }
+
+    @Override
     public Subscription subscribe(Collection<ShardKey> shards, BellListener listener) {
         return bells.subscribe(shards, listener);
     }

@@ -94,7 +94,8 @@ final class ScriptRunner {
             return new StoreRefusedException("Redis refused " + what + ": " + error, e);
         }
         return new StoreUnavailableException(
-                "Redis did not answer " + what + "; it may or may not have been carried out: " + e.getMessage(), e);
+                "Redis did not carry out " + what + ", or did not answer: " + (error == null ? e.getMessage() : error),
+                e);
     }
 
     private static boolean says(DataAccessException e, String text) {

@@ -3,6 +3,7 @@
 -- KEYS   prefix, settings
 -- ARGV   number of shards
 -- reply  the number that is kept
+checkCount(1)
 local shards = whole(ARGV[1], 1, 1024, 'shards')
 local kept = redis.call('HGET', settings, 'shards')
 if kept then return tonumber(kept) end

@@ -3,8 +3,8 @@
 -- KEYS   prefix, settings
 -- ARGV   id
 -- reply  (id, place, score, state, first error, last error, frame), or nothing    nil where there is none
+checkCount(1)
 local id, reply = ARGV[1], {}
-check(id, 'no id')
 for _, place in ipairs({'waiting', 'inflight', 'dead'}) do
   local score = redis.call('ZSCORE', prefix .. place, id)
   if score then describe(reply, id, place, tonumber(score)) end

@@ -3,8 +3,9 @@
 -- KEYS   prefix, settings
 -- ARGV   place ('waiting', 'inflight' or 'dead'), how many to skip, how many (1 to 100)
 -- reply  size of the place, (id, place, score, state, first error, last error, frame)*    nil where there is none
+checkCount(3)
 local place = ARGV[1]
-check(place == 'waiting' or place == 'inflight' or place == 'dead', 'no such place: ' .. tostring(place))
+check(place == 'waiting' or place == 'inflight' or place == 'dead', 'no such place: ' .. place)
 local skip, most = whole(ARGV[2], 0, 2 ^ 53, 'offset'), whole(ARGV[3], 1, 100, 'count')
 local reply = {redis.call('ZCARD', prefix .. place)}
 local found = redis.call('ZRANGE', prefix .. place, skip, skip + most - 1, 'WITHSCORES')

@@ -23,6 +23,8 @@ local function whole(text, least, most, name)
   return n
 end
 
+local function checkCount(n) check(#ARGV == n, 'takes ' .. n .. ' arguments, not ' .. #ARGV) end
+
 -- The message arguments from the given one on come in groups of the given size, at most 100 groups.
 local function checkGroups(from, size)
   local n = (#ARGV - from + 1) / size

@@ -9,6 +9,7 @@ local aged = ARGV[1] == 'age'
 check(aged or ARGV[1] == 'ids', 'neither ids nor age')
 local done, codes = {}, {}
 if aged then
+  checkCount(3)
   local cutOff = now - whole(ARGV[2], 0, 2 ^ 53, 'age')
   done = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, whole(ARGV[3], 1, 100, 'count'))
 else

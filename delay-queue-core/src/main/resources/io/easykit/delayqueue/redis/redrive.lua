@@ -12,6 +12,7 @@ check(paged or ARGV[1] == 'ids', 'neither ids nor page')
 local delay, gap = whole(ARGV[2], 0, 10 ^ 14, 'delay'), whole(ARGV[3], 0, 10 ^ 11, 'gap')
 local ids, codes, cutOff = {}, {}, nil
 if paged then
+  checkCount(5)
   cutOff = ARGV[4] == '' and now or whole(ARGV[4], 0, 2 ^ 53, 'cut-off')
   ids = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, whole(ARGV[5], 1, 100, 'count'))
 else

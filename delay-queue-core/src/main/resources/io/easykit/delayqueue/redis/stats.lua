@@ -4,7 +4,7 @@
 -- ARGV   none
 -- reply  now, paused (1 or 0), waiting, of these due, in flight, dead, due time of the oldest due or -1,
 --        (counter, value)*
-check(#ARGV == 0, 'takes no arguments')
+checkCount(0)
 local oldest = first(waiting)
 local reply = {now, redis.call('HEXISTS', settings, 'paused'), redis.call('ZCARD', waiting),
   redis.call('ZCOUNT', waiting, '-inf', now), redis.call('ZCARD', inflight), redis.call('ZCARD', dead),
