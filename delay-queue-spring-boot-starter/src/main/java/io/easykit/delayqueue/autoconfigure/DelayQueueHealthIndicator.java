@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.TopicStats;
 import java.util.LinkedHashMap;
@@ -54,7 +53,7 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
             Map<String, Map<String, Object>> topics = new LinkedHashMap<>();
             known.forEach(topic -> topics.put(topic, numbers(snapshots.of(topic))));
             return health.withDetail("topics", topics).build();
-        } catch (DelayQueueException away) {
+        } catch (RuntimeException away) {
             return health.down(away).build();
         }
     }

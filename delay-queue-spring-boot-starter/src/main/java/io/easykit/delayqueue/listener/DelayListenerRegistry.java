@@ -79,6 +79,10 @@ public final class DelayListenerRegistry implements SmartLifecycle {
         }
     }
 
+    /**
+     * Stops all, and returns when all have stopped. So does the variant with a callback: were it to return at once, Spring
+     * would take the end of a bean that depends on this one for the end of all listeners, and stop what they still need.
+     */
     @Override
     public void stop() {
         running = false;
@@ -88,19 +92,6 @@ public final class DelayListenerRegistry implements SmartLifecycle {
                         "delay-queue-stop-" + container.endpoint().id()))
                 .toList();
         stopping.forEach(DelayListenerRegistry::join);
-    }
-
-    @Override
-    public void stop(Runnable callback) {
-        started(
-                () -> {
-                    try {
-                        stop();
-                    } finally {
-                        callback.run();
-                    }
-                },
-                "delay-queue-stop");
     }
 
     @Override
