@@ -36,7 +36,8 @@ class DeliveryTests {
         assertThat(Duration.between(sent, queue.runs.get(0).at()))
                 .isBetween(Duration.ofSeconds(30), Duration.ofSeconds(30).plusMillis(2));
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.events(DelayQueueEvent.Delivered.class).get(0).lateness()).isLessThan(Duration.ofMillis(3));
+        assertThat(queue.events(DelayQueueEvent.Delivered.class).get(0).lateness())
+                .isLessThan(Duration.ofMillis(3));
         assertThat(queue.events(DelayQueueEvent.Completed.class)).hasSize(1);
     }
 
@@ -48,7 +49,9 @@ class DeliveryTests {
         for (int i = 0; i < 300; i++) {
             Instant at = queue.time.now().plusMillis(random.nextInt(20_000));
             due.put("m" + i, at);
-            queue.engine.template().send(OutgoingMessage.of(TOPIC, "x").id("m" + i).at(at));
+            queue.engine
+                    .template()
+                    .send(OutgoingMessage.of(TOPIC, "x").id("m" + i).at(at));
             queue.time.advance(Duration.ofMillis(random.nextInt(5)));
         }
         queue.time.advance(Duration.ofSeconds(30));
@@ -149,7 +152,8 @@ class DeliveryTests {
         sharded.engine.template().sendAll(messages);
         sharded.start(
                 listener().concurrency(2).manual(true),
-                message -> sharded.node.after(MILLI, () -> message.acknowledgment().acknowledge()));
+                message ->
+                        sharded.node.after(MILLI, () -> message.acknowledgment().acknowledge()));
         sharded.time.advance(Duration.ofMillis(200));
 
         for (ShardStats shard : sharded.engine.stats(TOPIC).shards()) {
@@ -161,8 +165,9 @@ class DeliveryTests {
     void givesABatchToOneCall() {
         List<List<String>> calls = new ArrayList<>();
         ListenerContainer container = queue.engine.batchContainer(
-                listener().batchSize(4).build(), (List<DelayMessage<String>> messages) -> calls.add(
-                        messages.stream().map(DelayMessage::id).toList()));
+                listener().batchSize(4).build(),
+                (List<DelayMessage<String>> messages) ->
+                        calls.add(messages.stream().map(DelayMessage::id).toList()));
         IntStream.range(0, 6).forEach(i -> queue.send("m" + i, Duration.ZERO));
         container.start();
         queue.time.advance(MILLI);
@@ -228,7 +233,10 @@ class DeliveryTests {
         queue.start(listener(), seen::add);
         queue.engine
                 .template()
-                .send(OutgoingMessage.of(TOPIC, "text").id("a").header("tenant", "x").in(MILLI));
+                .send(OutgoingMessage.of(TOPIC, "text")
+                        .id("a")
+                        .header("tenant", "x")
+                        .in(MILLI));
         queue.time.advance(Duration.ofSeconds(1));
 
         DelayMessage<String> message = seen.get(0);

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
@@ -36,7 +37,7 @@ public final class EngineFaultRun {
     private final QueueStore store;
     private final int shards;
     private final double faultRate;
-    private final List<Process> processes = new ArrayList<>();
+    private final List<Member> members = new ArrayList<>();
 
     // The diary.
     private final Map<String, Instant> due = new HashMap<>();
@@ -61,9 +62,9 @@ public final class EngineFaultRun {
         this.faultRate = List.of(0.02, 0.1, 0.3).get(random.nextInt(3));
     }
 
-    private record Process(SimulatedTime.Node node, DelayQueueEngine engine, ListenerContainer container) {}
+    private record Member(SimulatedTime.Node node, DelayQueueEngine engine, ListenerContainer container) {}
 
-    private record Attempt(Process process, Acknowledgment acknowledgment) {}
+    private record Attempt(Member member, Acknowledgment acknowledgment) {}
 
     /** Runs, and throws an assertion error where a promise is broken. */
     public void run() {
@@ -83,7 +84,7 @@ public final class EngineFaultRun {
         }
         time.advance(CHAOS);
         calm = true;
-        processes.forEach(process -> process.node.thaw());
+        members.forEach(member -> member.node.thaw());
         begin();
         time.advanceUntil(Duration.ofMinutes(10), "all work is done", this::isDone);
         checkEnd();
@@ -106,11 +107,11 @@ public final class EngineFaultRun {
                 .manual(true)
                 .stopTimeout(Duration.ofMillis(random.nextInt(3000)))
                 .build();
-        Process[] self = new Process[1];
-        ListenerContainer container = engine.container(
-                endpoint, (DelayMessage<String> message) -> handle(self[0], message));
-        self[0] = new Process(node, engine, container);
-        processes.add(self[0]);
+        Member[] self = new Member[1];
+        ListenerContainer container =
+                engine.container(endpoint, (DelayMessage<String> message) -> handle(self[0], message));
+        self[0] = new Member(node, engine, container);
+        members.add(self[0]);
         node.after(Duration.ZERO, container::start);
     }
 
@@ -122,7 +123,7 @@ public final class EngineFaultRun {
                 .shards(topic -> shards)
                 .scheduler(node)
                 .workers(node.workers(Duration.ofMillis(random.nextInt(3))))
-                .node("node-" + processes.size())
+                .node("node-" + members.size())
                 .build();
     }
 
@@ -138,7 +139,7 @@ public final class EngineFaultRun {
     }
 
     private void disturb() {
-        Process victim = processes.get(random.nextInt(processes.size()));
+        Member victim = members.get(random.nextInt(members.size()));
         switch (random.nextInt(4)) {
             case 0 -> victim.node.kill();
             case 1 -> {
@@ -157,7 +158,9 @@ public final class EngineFaultRun {
         Duration delay = Duration.ofMillis(random.nextInt(5000));
         due.put(id, time.now().plus(delay));
         try {
-            engine(time.node()).template().send(OutgoingMessage.of(TOPIC, "text").id(id).in(delay));
+            engine(time.node())
+                    .template()
+                    .send(OutgoingMessage.of(TOPIC, "text").id(id).in(delay));
             stored.add(id);
         } catch (StoreUnavailableException e) {
             // The sender does not know; whether it was stored shows in the end.
@@ -177,12 +180,12 @@ public final class EngineFaultRun {
         }
     }
 
-    private void handle(Process process, DelayMessage<String> message) {
+    private void handle(Member member, DelayMessage<String> message) {
         String id = message.id();
         assertThat(time.now()).as("%s starts early", id).isAfterOrEqualTo(due.get(id));
         assertThat(cancelled).as("runs after it was cancelled").doesNotContain(id);
-        Attempt before = current.put(id, new Attempt(process, message.acknowledgment()));
-        if (before != null && before.process.node.isAlive()) {
+        Attempt before = current.put(id, new Attempt(member, message.acknowledgment()));
+        if (before != null && before.member.node.isAlive()) {
             // The one before has lost the message, or notices at this very moment, or when it wakes up.
             time.node().after(Duration.ofMillis(1), () -> checkGone(id, before));
         }
@@ -191,11 +194,11 @@ public final class EngineFaultRun {
             throw failure(message);
         }
         Duration runtime = Duration.ofMillis(random.nextInt(plan == 1 ? 6000 : 300));
-        process.node.after(runtime, () -> settle(plan, message));
+        member.node.after(runtime, () -> settle(plan, message));
     }
 
     private void checkGone(String id, Attempt before) {
-        boolean stalled = before.process.node.isStalled() || !before.process.node.isAlive();
+        boolean stalled = before.member.node.isStalled() || !before.member.node.isAlive();
         assertThat(stalled || before.acknowledgment.isLost() || settled.contains(before.acknowledgment))
                 .as("%s belongs to two at a time", id)
                 .isTrue();
@@ -254,7 +257,9 @@ public final class EngineFaultRun {
         Set<String> handled = new HashSet<>(acknowledged);
         handled.addAll(dead);
         handled.addAll(maybeCancelled);
-        assertThat(acknowledgements).as("nothing is acknowledged that no handler has").isLessThanOrEqualTo(acknowledged.size());
+        assertThat(acknowledgements)
+                .as("nothing is acknowledged that no handler has")
+                .isLessThanOrEqualTo(acknowledged.size());
         assertThat(dead).as("dead, although cancelled").noneMatch(cancelled::contains);
         assertThat(handled).as("what was stored and did not end by itself").containsAll(stored);
         assertThat(gone).isGreaterThanOrEqualTo(cancelled.size());
@@ -263,13 +268,12 @@ public final class EngineFaultRun {
 
     private void checkDead(StoredMessage message) {
         assertThat(message.frame()).isNotNull();
-        assertThat(message.lastError()).as("why %s is dead", message.id()).isNotNull();
-        StoredMessage.History history = message.history();
-        assertThat(history).isNotNull();
+        StoredMessage.ErrorNote reason = Objects.requireNonNull(message.lastError(), "nobody knows why it is dead");
+        StoredMessage.History history = Objects.requireNonNull(message.history(), "it was never claimed");
         assertThat(history.failures()).isLessThanOrEqualTo(MAX_ATTEMPTS);
         assertThat(history.failures()).isLessThanOrEqualTo(failures.getOrDefault(message.id(), 0));
         assertThat(history.lost()).isLessThanOrEqualTo(MAX_LOST);
-        boolean lostTooOften = message.lastError().text().equals(StoredMessage.ErrorNote.LEASE_LOST);
+        boolean lostTooOften = reason.text().equals(StoredMessage.ErrorNote.LEASE_LOST);
         assertThat(lostTooOften).isEqualTo(history.lost() == MAX_LOST);
     }
 

@@ -74,7 +74,8 @@ final class FaultyStore {
         return (QueueStore) Proxy.newProxyInstance(
                 QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
                     String name = method.getName();
-                    Fault fault = arguments != null && arguments[0] instanceof ShardKey shard
+                    Fault fault = arguments != null
+                                    && arguments[0] instanceof ShardKey shard
                                     && shardPlan.apply(shard) != Fault.NONE
                             ? shardPlan.apply(shard)
                             : plan.apply(name);

@@ -27,8 +27,10 @@ class LeaseTests {
 
     @Test
     void runsAHandlerOnceThatTakesTenTimesItsLease() {
-        queue.start(manual(), message -> queue.node.after(
-                LEASE.multipliedBy(10), () -> message.acknowledgment().acknowledge()));
+        queue.start(
+                manual(),
+                message -> queue.node.after(
+                        LEASE.multipliedBy(10), () -> message.acknowledgment().acknowledge()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(LEASE.multipliedBy(12));
 
@@ -65,8 +67,8 @@ class LeaseTests {
         queue.time.advance(LEASE.plusSeconds(1));
 
         assertThat(queue.runIds()).containsExactly("a", "a");
-        assertThat(queue.find("a").history().lost()).isEqualTo(1);
-        assertThat(queue.find("a").history().failures()).isZero();
+        assertThat(queue.history("a").lost()).isEqualTo(1);
+        assertThat(queue.history("a").failures()).isZero();
         assertThat(queue.events(DelayQueueEvent.LeaseExpired.class)).hasSize(1);
     }
 
@@ -166,14 +168,16 @@ class LeaseTests {
 
         StoredMessage dead = queue.find("poison");
         assertThat(dead.place()).isEqualTo(Place.DEAD);
-        assertThat(dead.lastError().text()).isEqualTo(StoredMessage.ErrorNote.LEASE_LOST);
+        assertThat(queue.lastError("poison")).isEqualTo(StoredMessage.ErrorNote.LEASE_LOST);
         assertThat(queue.events(DelayQueueEvent.Died.class)).hasSize(1);
     }
 
     @Test
     void givesNoSecondRunToAMessageWhoseRenewalAnswerWasLost() {
-        queue.start(manual(), message -> queue.node.after(
-                LEASE.multipliedBy(4), () -> message.acknowledgment().acknowledge()));
+        queue.start(
+                manual(),
+                message -> queue.node.after(
+                        LEASE.multipliedBy(4), () -> message.acknowledgment().acknowledge()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
         queue.line.once("extend", FaultyStore.Fault.LOST_REPLY);

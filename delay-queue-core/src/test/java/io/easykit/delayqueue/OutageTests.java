@@ -8,6 +8,7 @@ import io.easykit.delayqueue.FaultyStore.Fault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,7 +90,8 @@ class OutageTests {
     @Test
     void acknowledgesAfterAnOutageLongerThanTheLeaseWhatNobodyTookMeanwhile() {
         List<Acknowledgment> running = new ArrayList<>();
-        queue.start(listener().manual(true).lease(Duration.ofSeconds(5)), message -> running.add(message.acknowledgment()));
+        queue.start(
+                listener().manual(true).lease(Duration.ofSeconds(5)), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
         running.get(0).acknowledge();
@@ -114,7 +116,7 @@ class OutageTests {
                     List.of(new QueueStore.NewMessage(
                             "m" + i,
                             Due.in(Duration.ofMillis(10L * i)),
-                            new Envelope(i, java.util.Map.of(), null, Bytes.of(new byte[] {65})).encode())));
+                            new Envelope(i, Map.of(), null, Bytes.of(new byte[] {65})).encode())));
         }
         sharded.time.advance(Duration.ofMillis(495));
 

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +37,10 @@ class SendTests {
 
         for (String id : List.of(generated, "own")) {
             assertThat(template.reschedule(TOPIC, id, later)).isEqualTo(ChangeOutcome.APPLIED);
-            assertThat(template.find(TOPIC, id)).get().extracting(StoredMessage::at).isEqualTo(later);
+            assertThat(template.find(TOPIC, id))
+                    .get()
+                    .extracting(StoredMessage::at)
+                    .isEqualTo(later);
             assertThat(template.reschedule(TOPIC, id, Duration.ZERO)).isEqualTo(ChangeOutcome.APPLIED);
             assertThat(template.cancel(TOPIC, id)).isEqualTo(ChangeOutcome.APPLIED);
             assertThat(template.cancel(TOPIC, id)).isEqualTo(ChangeOutcome.GONE);
@@ -59,8 +63,8 @@ class SendTests {
         queue.send("warm", HOUR);
         queue.line.takeCalls();
 
-        List<SendResult> results =
-                template.sendAll(Collections.nCopies(600, OutgoingMessage.of(TOPIC, "x").in(HOUR)));
+        List<SendResult> results = template.sendAll(
+                Collections.nCopies(600, OutgoingMessage.of(TOPIC, "x").in(HOUR)));
 
         assertThat(results).hasSize(600).allMatch(result -> result.outcome() == SendOutcome.STORED);
         assertThat(queue.line.takeCalls()).hasSize(6);
@@ -73,7 +77,10 @@ class SendTests {
                 .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id("m" + i).in(HOUR))
                 .toList();
 
-        assertThat(template.sendAll(messages)).extracting(SendResult::id).startsWith("m0", "m1", "m2").endsWith("m49");
+        assertThat(template.sendAll(messages))
+                .extracting(SendResult::id)
+                .startsWith("m0", "m1", "m2")
+                .endsWith("m49");
     }
 
     @Test
@@ -85,7 +92,8 @@ class SendTests {
                         Collections.nCopies(300, OutgoingMessage.of(TOPIC, "x").in(HOUR))))
                 .isInstanceOfSatisfying(BatchSendException.class, e -> {
                     assertThat(e.results()).hasSize(300);
-                    assertThat(e.results().stream().filter(SendResult::isPending)).hasSize(100);
+                    assertThat(e.results().stream().filter(SendResult::isPending))
+                            .hasSize(100);
                 })
                 .hasMessageContaining("100 of 300");
     }
@@ -93,9 +101,11 @@ class SendTests {
     @Test
     void keepsHeadersAndPolicy() {
         RetryPolicy policy = RetryPolicy.fixed(7, Duration.ofSeconds(3));
-        template.send(OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR).header("k", "v").retry(policy));
+        template.send(
+                OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR).header("k", "v").retry(policy));
 
-        Envelope envelope = Envelope.decode(template.find(TOPIC, "a").orElseThrow().frame());
+        Envelope envelope = Envelope.decode(
+                Objects.requireNonNull(template.find(TOPIC, "a").orElseThrow().frame()));
         assertThat(envelope.headers()).containsEntry("k", "v");
         assertThat(envelope.retry()).isEqualTo(policy);
     }

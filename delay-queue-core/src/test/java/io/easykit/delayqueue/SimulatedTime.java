@@ -23,6 +23,7 @@ final class SimulatedTime {
     private final List<Task> tasks = new ArrayList<>();
     private long nanos;
     private long sequence;
+    private int stepsHere;
 
     /** The store's clock. */
     long micros() {
@@ -72,8 +73,6 @@ final class SimulatedTime {
         });
         return next.isPresent();
     }
-
-    private int stepsHere;
 
     private Task schedule(long at, Runnable action) {
         Task task = new Task(at, sequence++, action);

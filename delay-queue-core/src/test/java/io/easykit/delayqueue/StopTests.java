@@ -55,8 +55,8 @@ class StopTests {
         assertThat(container.hasEnded()).isTrue();
         assertThat(running.get(0).isLost()).isTrue();
         assertThat(queue.find("a").place()).isEqualTo(Place.WAITING);
-        assertThat(queue.find("a").history().releases()).isEqualTo(1);
-        assertThat(queue.find("a").history().lost()).isZero();
+        assertThat(queue.history("a").releases()).isEqualTo(1);
+        assertThat(queue.history("a").lost()).isZero();
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 
@@ -74,7 +75,8 @@ final class TestQueue {
     }
 
     SendResult send(String id, Duration delay) {
-        return engine.template().send(OutgoingMessage.of(TOPIC, "payload of " + id).id(id).in(delay));
+        return engine.template()
+                .send(OutgoingMessage.of(TOPIC, "payload of " + id).id(id).in(delay));
     }
 
     List<String> runIds() {
@@ -93,6 +95,22 @@ final class TestQueue {
 
     StoredMessage find(String id) {
         return memory.find(new ShardKey(TOPIC, 0), id).orElseThrow();
+    }
+
+    StoredMessage.History history(String id) {
+        return Objects.requireNonNull(find(id).history());
+    }
+
+    String firstError(String id) {
+        return Objects.requireNonNull(find(id).firstError()).text();
+    }
+
+    String lastError(String id) {
+        return Objects.requireNonNull(find(id).lastError()).text();
+    }
+
+    Bytes frame(String id) {
+        return Objects.requireNonNull(find(id).frame());
     }
 
     /** Texts as they are; "broken" cannot be read. */

@@ -2,7 +2,6 @@ package io.easykit.delayqueue;
 
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Transactions whose steps a test takes one by one. */
 final class TestTransactions implements Transactions {
 
-    private @Nullable Map<Object, Participant> current;
+    private @Nullable IdentityHashMap<Object, Participant> current;
 
     @Override
     @SuppressWarnings("unchecked")

@@ -64,10 +64,9 @@ class TopicWatchTests {
 
     @Test
     void removesDeadLettersAfterTheirTime() {
-        queue.start(
-                listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).keepDead(Duration.ofHours(1)), message -> {
-                    throw new IllegalStateException();
-                });
+        queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).keepDead(Duration.ofHours(1)), message -> {
+            throw new IllegalStateException();
+        });
         IntStream.range(0, 250).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(Duration.ofMinutes(59));
         assertThat(queue.stats().dead()).isEqualTo(250);

@@ -26,7 +26,8 @@ class TransactionSendTests {
     @Test
     void storesJustBeforeTheCommitInOneCall() {
         transactions.begin();
-        IntStream.range(0, 20).forEach(i -> assertThat(queue.send("m" + i, Duration.ofHours(1)).isPending())
+        IntStream.range(0, 20).forEach(i -> assertThat(
+                        queue.send("m" + i, Duration.ofHours(1)).isPending())
                 .isTrue());
         assertThat(queue.stats().waiting()).isZero();
         queue.line.takeCalls();

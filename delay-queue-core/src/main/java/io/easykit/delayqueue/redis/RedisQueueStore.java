@@ -195,12 +195,16 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
 
     @Override
     public boolean raise(ShardKey shard, String alert, Duration expiry) {
-        return scripts.number(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(expiry)) == 1;
+        return scripts.number(
+                        LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(expiry))
+                == 1;
     }
 
     @Override
     public boolean resolve(ShardKey shard, String alert) {
-        return scripts.number(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(0)) == 1;
+        return scripts.number(
+                        LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(0))
+                == 1;
     }
 
     @Override
