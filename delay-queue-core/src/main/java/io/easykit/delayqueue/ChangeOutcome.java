@@ -1,0 +1,15 @@
+package io.easykit.delayqueue;
+
+/** What became of a cancel or a reschedule. */
+public enum ChangeOutcome {
+    /** Done. */
+    APPLIED,
+    /** No such message is live. */
+    GONE,
+    /** Too late: a consumer has it. */
+    IN_FLIGHT,
+    /** The message is dead: redrive or purge it. */
+    DEAD,
+    /** The id is live, but it is another message than the one that was meant. */
+    OTHER_LIFE
+}

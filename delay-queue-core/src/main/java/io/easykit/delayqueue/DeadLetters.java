@@ -1,0 +1,105 @@
+package io.easykit.delayqueue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Looks into the dead letters of topics, sends them back, and removes them. */
+public final class DeadLetters {
+
+    private final QueueStore store;
+    private final Topics topics;
+
+    DeadLetters(QueueStore store, Topics topics) {
+        this.store = store;
+        this.topics = topics;
+    }
+
+    /**
+     * One page, shard after shard, the oldest of each shard first.
+     *
+     * @param offset how many to skip
+     * @param count  1 to {@link QueueStore#MAX_BATCH}
+     */
+    public QueueStore.Page page(String topic, long offset, int count) {
+        List<StoredMessage> found = new ArrayList<>();
+        long total = 0;
+        for (ShardKey shard : topics.keys(topic)) {
+            long skip = Math.max(0, offset - total);
+            QueueStore.Page page = store.list(shard, StoredMessage.Place.DEAD, skip, count);
+            page.messages().stream().limit(count - found.size()).forEach(found::add);
+            total += page.total();
+        }
+        return new QueueStore.Page(total, found);
+    }
+
+    /**
+     * Sends one back with fresh budgets, due at once.
+     *
+     * @param diedAt the death that is meant ({@link StoredMessage#at})
+     * @return false if it is not dead, or has died again since
+     */
+    public boolean redrive(String topic, String id, Instant diedAt) {
+        return store.redrive(shardOf(topic, id), List.of(new QueueStore.Death(id, diedAt)), QueueStore.Pace.AT_ONCE)
+                .get(0);
+    }
+
+    /**
+     * Sends back all that are dead now with fresh budgets, so many a second. Those that die meanwhile are not sent back
+     * again. Repeat it after an error: what was sent back is no longer dead.
+     *
+     * @param perSecond the pace at which they become due, from 1; {@link Integer#MAX_VALUE} for all at once
+     * @return how many
+     */
+    public long redriveAll(String topic, int perSecond) {
+        if (perSecond < 1) {
+            throw new IllegalArgumentException("A pace of " + perSecond + " a second: give at least 1.");
+        }
+        List<ShardKey> shards = topics.keys(topic);
+        Duration gap = Duration.ofMillis(1000L * shards.size() / perSecond);
+        return shards.stream().mapToLong(shard -> redriveAll(shard, gap)).sum();
+    }
+
+    /**
+     * Removes one for good.
+     *
+     * @param diedAt the death that is meant ({@link StoredMessage#at})
+     * @return false if it is not dead, or has died again since
+     */
+    public boolean purge(String topic, String id, Instant diedAt) {
+        return store.purge(shardOf(topic, id), List.of(new QueueStore.Death(id, diedAt)))
+                .get(0);
+    }
+
+    /** Removes for good what has been dead for at least this long, and returns how many. */
+    public long purgeOlderThan(String topic, Duration age) {
+        long purged = 0;
+        for (ShardKey shard : topics.keys(topic)) {
+            int some;
+            do {
+                some = store.purge(shard, age, QueueStore.MAX_BATCH);
+                purged += some;
+            } while (some == QueueStore.MAX_BATCH);
+        }
+        return purged;
+    }
+
+    private long redriveAll(ShardKey shard, Duration gap) {
+        @Nullable Instant diedUntil = null;
+        long redriven = 0;
+        QueueStore.RedrivenPage page;
+        do {
+            QueueStore.Pace pace = new QueueStore.Pace(gap.multipliedBy(redriven), gap);
+            page = store.redrive(shard, diedUntil, QueueStore.MAX_BATCH, pace);
+            diedUntil = page.diedUntil();
+            redriven += page.count();
+        } while (page.count() == QueueStore.MAX_BATCH);
+        return redriven;
+    }
+
+    private ShardKey shardOf(String topic, String id) {
+        return new ShardKey(topic, MessageIds.shardOf(id, topics.shards(topic)));
+    }
+}

@@ -1,0 +1,173 @@
+package io.easykit.delayqueue;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One delay queue of an application: a store, and what those share who send to it, listen to it, and look after it.
+ */
+public final class DelayQueueEngine implements AutoCloseable {
+
+    private final QueueStore store;
+    private final Topics topics;
+    private final DelayQueueTemplate template;
+    private final DeadLetters deadLetters;
+    private final Undo undo;
+    private final EngineParts parts;
+
+    private DelayQueueEngine(Builder settings) {
+        this.store = settings.store;
+        this.topics = new Topics(store, settings.shards);
+        this.undo = new Undo(store);
+        Events events = new Events(settings.listeners);
+        this.template = new DelayQueueTemplate(store, topics, new Sender(settings, topics, events, undo));
+        this.deadLetters = new DeadLetters(store, topics);
+        this.parts = new EngineParts(
+                store,
+                topics,
+                settings.codec(),
+                events,
+                new Availability(),
+                settings.scheduler,
+                settings.workers,
+                settings.node == null ? processName() : settings.node);
+    }
+
+    public static Builder builder(QueueStore store) {
+        return new Builder(store);
+    }
+
+    public DelayQueueTemplate template() {
+        return template;
+    }
+
+    public DeadLetters deadLetters() {
+        return deadLetters;
+    }
+
+    public TopicStats stats(String topic) {
+        return new TopicStats(
+                topic, topics.keys(topic).stream().map(store::stats).toList());
+    }
+
+    /** A container that is not started yet. */
+    public <T> ListenerContainer container(ListenerEndpoint endpoint, MessageHandler<T> handler) {
+        if (endpoint.batchSize() > 1) {
+            throw new IllegalArgumentException("Listener '" + endpoint.id() + "' has a batch size of "
+                    + endpoint.batchSize() + ", and its handler takes one message: give it a batch handler.");
+        }
+        return this.<T>batchContainer(endpoint, messages -> handler.handle(messages.get(0)));
+    }
+
+    /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
+    @SuppressWarnings("unchecked") // the codec makes what the endpoint's type says
+    public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
+        return new ListenerContainer(parts, endpoint, (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler);
+    }
+
+    /** Ends what the engine itself does in the background. Stop the containers before; the store is its owner's. */
+    @Override
+    public void close() {
+        undo.close();
+    }
+
+    private static String processName() {
+        String host;
+        try {
+            host = InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            host = "localhost";
+        }
+        return host + "@" + ProcessHandle.current().pid();
+    }
+
+    /** Builds an engine. */
+    public static final class Builder {
+
+        final QueueStore store;
+        final List<DelayQueueListener> listeners = new ArrayList<>();
+        ToIntFunction<String> shards = topic -> 1;
+        Transactions transactions = Transactions.NONE;
+        SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
+
+        @Nullable Executor workers;
+
+        @Nullable String node;
+
+        Scheduler scheduler = Scheduler.THREADS;
+
+        private @Nullable PayloadCodec codec;
+
+        private Builder(QueueStore store) {
+            this.store = store;
+        }
+
+        /** How payloads become bytes; must be given. */
+        public Builder codec(PayloadCodec codec) {
+            this.codec = codec;
+            return this;
+        }
+
+        /** Number of shards by topic; 1 for all unless given. */
+        public Builder shards(ToIntFunction<String> shards) {
+            this.shards = shards;
+            return this;
+        }
+
+        /** Adds somebody who is told of events. */
+        public Builder listener(DelayQueueListener listener) {
+            listeners.add(listener);
+            return this;
+        }
+
+        /** The transactions that sends take part in; none unless given. */
+        public Builder transactions(Transactions transactions) {
+            this.transactions = transactions;
+            return this;
+        }
+
+        /** When sends inside a transaction are stored unless they say otherwise; before the commit unless given. */
+        public Builder sendPhase(SendPhase sendPhase) {
+            this.sendPhase = sendPhase;
+            return this;
+        }
+
+        /**
+         * What runs the handlers, such as one virtual thread a call; each container bounds how many. Own pools of platform
+         * threads unless given. A task that is refused is handed back.
+         */
+        public Builder workers(@Nullable Executor workers) {
+            this.workers = workers;
+            return this;
+        }
+
+        /** Names this process in leases and errors; host and process id unless given. */
+        public Builder node(String node) {
+            this.node = node;
+            return this;
+        }
+
+        /** Time and threads, for tests. */
+        Builder scheduler(Scheduler scheduler) {
+            this.scheduler = scheduler;
+            return this;
+        }
+
+        PayloadCodec codec() {
+            if (codec == null) {
+                throw new IllegalStateException(
+                        "The delay queue has no codec: give the builder one, such as JacksonPayloadCodec.");
+            }
+            return codec;
+        }
+
+        public DelayQueueEngine build() {
+            return new DelayQueueEngine(this);
+        }
+    }
+}

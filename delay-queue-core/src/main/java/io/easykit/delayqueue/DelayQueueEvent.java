@@ -1,0 +1,79 @@
+package io.easykit.delayqueue;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Something that happened on this node, for meters, logs, and application events. */
+public sealed interface DelayQueueEvent {
+
+    String topic();
+
+    /** A message was sent, and the store has answered. */
+    record Sent(String topic, String id, SendOutcome outcome) implements DelayQueueEvent {}
+
+    /**
+     * A handler is about to run.
+     *
+     * @param listener id of the endpoint
+     * @param attempt  which run, from 1
+     * @param lateness since the message was due
+     */
+    record Delivered(String topic, String listener, String id, int attempt, Duration lateness)
+            implements DelayQueueEvent {}
+
+    /**
+     * A message is done. The store may not have been told yet.
+     *
+     * @param runtime since the handler began
+     */
+    record Completed(String topic, String listener, String id, int attempt, Duration runtime)
+            implements DelayQueueEvent {}
+
+    /**
+     * A run has failed.
+     *
+     * @param retryAfter the wait until the next one, or null: the message dies
+     * @param runtime    since the handler began
+     */
+    record Failed(
+            String topic,
+            String listener,
+            String id,
+            int attempt,
+            Throwable error,
+            @Nullable Duration retryAfter,
+            Duration runtime)
+            implements DelayQueueEvent {}
+
+    /**
+     * A message is dead.
+     *
+     * @param reason the last error in a line, or one of the reasons of {@link StoredMessage.ErrorNote}
+     */
+    record Died(String topic, String id, String reason) implements DelayQueueEvent {}
+
+    /** A message was lost to this node while a handler had it; the handler has been interrupted. */
+    record LeaseLost(String topic, String listener, String id) implements DelayQueueEvent {}
+
+    /** A handler's result came too late, when the message had gone elsewhere or ended; it changed nothing. */
+    record SettledLate(String topic, String listener, String id) implements DelayQueueEvent {}
+
+    /**
+     * A lease of some node has ended, and this node took the message back.
+     *
+     * @param owner whose lease
+     * @param lost  leases of the message that were lost so far
+     */
+    record LeaseExpired(String topic, String id, String owner, int lost) implements DelayQueueEvent {}
+
+    /**
+     * A limit of {@link AlertLimits} is exceeded; told by one node of the fleet.
+     *
+     * @param value the count, or the age in milliseconds
+     * @param limit the limit in the same unit
+     */
+    record AlertRaised(String topic, AlertLimits.Kind kind, long value, long limit) implements DelayQueueEvent {}
+
+    /** A limit is no longer exceeded; told by one node of the fleet. */
+    record AlertResolved(String topic, AlertLimits.Kind kind) implements DelayQueueEvent {}
+}

@@ -1,0 +1,31 @@
+package io.easykit.delayqueue;
+
+/**
+ * Told what happens on this node. Called on the threads that do the work, so it returns soon; what it throws is logged and
+ * changes nothing.
+ */
+public interface DelayQueueListener {
+
+    /** Every event, before the method for its kind. */
+    default void onEvent(DelayQueueEvent event) {}
+
+    default void onSent(DelayQueueEvent.Sent event) {}
+
+    default void onDelivered(DelayQueueEvent.Delivered event) {}
+
+    default void onCompleted(DelayQueueEvent.Completed event) {}
+
+    default void onFailed(DelayQueueEvent.Failed event) {}
+
+    default void onDied(DelayQueueEvent.Died event) {}
+
+    default void onLeaseLost(DelayQueueEvent.LeaseLost event) {}
+
+    default void onSettledLate(DelayQueueEvent.SettledLate event) {}
+
+    default void onLeaseExpired(DelayQueueEvent.LeaseExpired event) {}
+
+    default void onAlertRaised(DelayQueueEvent.AlertRaised event) {}
+
+    default void onAlertResolved(DelayQueueEvent.AlertResolved event) {}
+}

@@ -1,0 +1,42 @@
+package io.easykit.delayqueue;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * When a message is due: at an instant, or a while after the store has taken it, by the store's clock. Rounded up to
+ * whole milliseconds, so that rounding makes nothing early.
+ *
+ * @param relative whether the milliseconds count from now
+ * @param millis   of the delay, or since the epoch
+ */
+public record Due(boolean relative, long millis) {
+
+    /** Some 10,000 years, and a number that Redis holds exactly. */
+    private static final long MAX_MILLIS = 300_000_000_000_000L;
+
+    public Due {
+        if (millis < 0 || millis > MAX_MILLIS) {
+            throw new IllegalArgumentException((relative ? "A delay of " : "A due time of ") + millis
+                    + " ms is not possible: give one from 0 to " + MAX_MILLIS + " ms.");
+        }
+    }
+
+    public static Due in(Duration delay) {
+        return new Due(true, ceilingMillis(delay));
+    }
+
+    public static Due at(Instant instant) {
+        return new Due(false, ceilingMillis(Duration.between(Instant.EPOCH, instant)));
+    }
+
+    static long ceilingMillis(Duration duration) {
+        try {
+            return duration.isNegative()
+                    ? Math.min(-1, duration.toMillis())
+                    : duration.plusNanos(999_999).toMillis();
+        } catch (ArithmeticException tooLong) {
+            return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
+    }
+}

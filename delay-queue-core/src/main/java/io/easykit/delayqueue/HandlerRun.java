@@ -1,0 +1,190 @@
+package io.easykit.delayqueue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of the handler, with one message or a batch: decodes on the worker's thread, calls, and settles what the handler
+ * has left open. It keeps its place until the handler has returned and no message of it is open.
+ */
+final class HandlerRun implements Runnable {
+
+    /** What all runs of a container share. */
+    record Setting(
+            ListenerEndpoint endpoint,
+            MessageHandler.Batch<Object> handler,
+            PayloadCodec codec,
+            Events events,
+            LongSupplier nanos) {}
+
+    private enum State {
+        NEW,
+        RUNNING,
+        ENDED
+    }
+
+    private final Setting setting;
+    private final List<HeldMessage> messages;
+    private final Function<HeldMessage, Duration> lateness;
+    private final Runnable onPlaceFree;
+
+    // Guarded by this.
+    private State state = State.NEW;
+    private @Nullable Thread thread;
+    private boolean placeFree;
+
+    /**
+     * A run that has not begun.
+     *
+     * @param lateness    of a message now
+     * @param onPlaceFree called once, on any thread
+     */
+    HandlerRun(
+            Setting setting,
+            List<HeldMessage> messages,
+            Function<HeldMessage, Duration> lateness,
+            Runnable onPlaceFree) {
+        this.setting = setting;
+        this.messages = messages;
+        this.lateness = lateness;
+        this.onPlaceFree = onPlaceFree;
+        messages.forEach(message -> message.joins(this));
+    }
+
+    @Override
+    public void run() {
+        if (!begin()) {
+            return;
+        }
+        List<HeldMessage> called = new ArrayList<>(messages.size());
+        List<DelayMessage<Object>> decoded = new ArrayList<>(messages.size());
+        for (HeldMessage message : messages) {
+            decode(message, called, decoded);
+        }
+        Throwable thrown = called.isEmpty() ? null : call(called, decoded);
+        end();
+        // After the end, so that the place is free when the consumer hears of the last message.
+        called.forEach(message -> settle(message, thrown));
+        onClosed();
+    }
+
+    /** Hands back its messages if it has not begun; it never will. */
+    void abandon() {
+        synchronized (this) {
+            if (state != State.NEW) {
+                return;
+            }
+            state = State.ENDED;
+        }
+        messages.forEach(HeldMessage::handBack);
+        onClosed();
+    }
+
+    /** A message has been settled or lost. When none is open any more, the place is free once the handler returns. */
+    void onClosed() {
+        synchronized (this) {
+            if (placeFree || state != State.ENDED || !allClosed()) {
+                return;
+            }
+            placeFree = true;
+        }
+        onPlaceFree.run();
+    }
+
+    /** Tells the handler when it works for nothing: all its messages are lost. */
+    synchronized void interruptIfLost() {
+        if (thread != null && messages.stream().allMatch(HeldMessage::isLost)) {
+            thread.interrupt();
+        }
+    }
+
+    private synchronized boolean begin() {
+        if (state != State.NEW) {
+            return false;
+        }
+        state = State.RUNNING;
+        thread = Thread.currentThread();
+        return true;
+    }
+
+    private synchronized void end() {
+        state = State.ENDED;
+        thread = null;
+        // An interrupt was meant for the handler, not for the next one on this thread.
+        Thread.interrupted();
+    }
+
+    private boolean allClosed() {
+        return messages.stream().allMatch(message -> message.isSettled() || message.isLost());
+    }
+
+    private @Nullable Throwable call(List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
+        for (HeldMessage message : called) {
+            setting.events()
+                    .emit(new DelayQueueEvent.Delivered(
+                            setting.endpoint().topic(),
+                            setting.endpoint().id(),
+                            message.id(),
+                            message.attempt(),
+                            lateness.apply(message)));
+        }
+        try {
+            setting.handler().handle(decoded);
+            return null;
+        } catch (Throwable e) {
+            return e;
+        }
+    }
+
+    private void settle(HeldMessage message, @Nullable Throwable thrown) {
+        if (message.isSettled()) {
+            return;
+        }
+        if (thrown == null && !setting.endpoint().manual()) {
+            message.acknowledge();
+        } else if (thrown != null && message.isLost()) {
+            // The handler was interrupted because of the loss: not a failure of its own.
+            message.handBack();
+        } else if (thrown != null) {
+            message.fail(thrown);
+        }
+    }
+
+    /** Adds the message to what the handler gets; one that cannot be read is to be dead. */
+    private void decode(HeldMessage message, List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
+        message.began = setting.nanos().getAsLong();
+        try {
+            decoded.add(decode(message));
+            called.add(message);
+        } catch (UndecodableMessageException e) {
+            message.reject(e);
+        } catch (Exception | LinkageError | StackOverflowError e) {
+            message.reject(new UndecodableMessageException("The payload cannot be decoded: " + e, e));
+        }
+    }
+
+    private DelayMessage<Object> decode(HeldMessage message) {
+        QueueStore.Delivery delivery = message.delivery;
+        Envelope envelope = Envelope.decode(delivery.frame());
+        RetryPolicy own = envelope.retry();
+        if (own != null) {
+            message.retry(own);
+        }
+        return new DelayMessage<>(
+                setting.endpoint().topic(),
+                delivery.id(),
+                setting.codec().decode(envelope.body(), setting.endpoint().type()),
+                envelope.headers(),
+                delivery.due(),
+                delivery.id() + "/" + HexFormat.of().toHexDigits(envelope.nonce()),
+                delivery.failures(),
+                delivery.lost(),
+                delivery.releases(),
+                message);
+    }
+}

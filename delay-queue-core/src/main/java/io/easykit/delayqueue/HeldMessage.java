@@ -1,0 +1,163 @@
+package io.easykit.delayqueue;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that this node has claimed, until the store knows what became of it. Settled once, by whoever comes first: the
+ * handler, its {@link HandlerRun}, or a stop that hands it back.
+ */
+final class HeldMessage implements Acknowledgment {
+
+    /** What became of it here. */
+    enum Verdict {
+        ACKNOWLEDGED,
+        FAILED,
+        HANDED_BACK
+    }
+
+    /**
+     * A verdict with what the store has to know.
+     *
+     * @param failure what the store is told of a failed run, or null
+     * @param error   what has failed, or null
+     */
+    record Result(Verdict verdict, QueueStore.@Nullable Failure failure, @Nullable Throwable error) {}
+
+    /** Where it is told that the message is settled, on any thread. */
+    interface Home {
+
+        void settled(HeldMessage message);
+
+        void wake();
+    }
+
+    final ListenerEndpoint endpoint;
+    final QueueStore.Delivery delivery;
+
+    private final Home home;
+
+    private final AtomicReference<@Nullable Result> result = new AtomicReference<>();
+    private volatile RetryPolicy retry;
+    private volatile boolean lost;
+
+    /** When its handler began, by this node's clock. */
+    volatile long began;
+
+    /** When the lease ends by this node's clock, at the latest; for the consumer's loop only. */
+    long leaseEnd;
+
+    /** Whether the store has said that the message belongs to somebody else now; for the consumer's loop only. */
+    boolean gone;
+
+    /** Whether the store was asked to settle it before, maybe with success; for the consumer's loop only. */
+    boolean asked;
+
+    private @Nullable HandlerRun run;
+
+    HeldMessage(ListenerEndpoint endpoint, QueueStore.Delivery delivery, long leaseEnd, Home home) {
+        this.endpoint = endpoint;
+        this.delivery = delivery;
+        this.leaseEnd = leaseEnd;
+        this.home = home;
+        this.retry = endpoint.retry();
+    }
+
+    void joins(HandlerRun handlerRun) {
+        run = handlerRun;
+    }
+
+    @Nullable HandlerRun run() {
+        return run;
+    }
+
+    /** The message brings a policy of its own. */
+    void retry(RetryPolicy own) {
+        retry = own;
+    }
+
+    QueueStore.Lease lease() {
+        return delivery.lease();
+    }
+
+    String id() {
+        return delivery.id();
+    }
+
+    int attempt() {
+        return delivery.failures() + 1;
+    }
+
+    /** What became of it; only once it is settled. */
+    Result result() {
+        Result settled = result.get();
+        if (settled == null) {
+            throw new IllegalStateException("Message " + id() + " is not settled");
+        }
+        return settled;
+    }
+
+    boolean isSettled() {
+        return result.get() != null;
+    }
+
+    @Override
+    public void acknowledge() {
+        settle(new Result(Verdict.ACKNOWLEDGED, null, null));
+    }
+
+    @Override
+    public void fail(Throwable error) {
+        Optional<Duration> wait =
+                isNeverRetried(error) ? Optional.empty() : retry.delayAfter(attempt(), ThreadLocalRandom.current());
+        failed(error, wait.orElse(null));
+    }
+
+    @Override
+    public void fail(Throwable error, Duration retryAfter) {
+        failed(error, attempt() < retry.maxAttempts() ? retryAfter : null);
+    }
+
+    @Override
+    public void reject(Throwable error) {
+        failed(error, null);
+    }
+
+    void handBack() {
+        settle(new Result(Verdict.HANDED_BACK, null, null));
+    }
+
+    @Override
+    public boolean isLost() {
+        Result settled = result.get();
+        return lost || (settled != null && settled.verdict() == Verdict.HANDED_BACK);
+    }
+
+    /** It belongs to somebody else now, or may. */
+    void lose() {
+        lost = true;
+    }
+
+    private boolean isNeverRetried(Throwable error) {
+        return endpoint.notRetried().stream().anyMatch(type -> type.isInstance(error));
+    }
+
+    private void failed(Throwable error, @Nullable Duration retryAfter) {
+        QueueStore.Failure failure = new QueueStore.Failure(lease(), retryAfter, ErrorText.of(error));
+        settle(new Result(Verdict.FAILED, failure, error));
+    }
+
+    private void settle(Result settled) {
+        if (result.compareAndSet(null, settled)) {
+            home.settled(this);
+            HandlerRun current = run;
+            if (current != null) {
+                current.onClosed();
+            }
+            home.wake();
+        }
+    }
+}

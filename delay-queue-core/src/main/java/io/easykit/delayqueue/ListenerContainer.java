@@ -1,0 +1,183 @@
+package io.easykit.delayqueue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs one listener: takes what is due from all shards of its topic, no more than there are free places, and gives it to
+ * the handler. Start and stop may be repeated and called from any thread.
+ */
+public final class ListenerContainer {
+
+    private static final Logger log = LoggerFactory.getLogger(ListenerContainer.class);
+
+    private static final int MAX_NAME = 90;
+
+    private final EngineParts engine;
+    private final ListenerEndpoint endpoint;
+    private final HandlerRun.Setting runs;
+    private final ReentrantLock lifecycle = new ReentrantLock();
+    private volatile boolean running;
+    private volatile boolean paused;
+    private volatile List<ShardConsumer> consumers = List.of();
+    private @Nullable TopicWatch watch;
+    private CountDownLatch ended = new CountDownLatch(0);
+    private @Nullable ExecutorService ownWorkers;
+
+    ListenerContainer(EngineParts engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
+        this.engine = engine;
+        this.endpoint = endpoint;
+        this.runs =
+                new HandlerRun.Setting(endpoint, handler, engine.codec(), engine.events(), engine.scheduler()::nanos);
+    }
+
+    public ListenerEndpoint endpoint() {
+        return endpoint;
+    }
+
+    /**
+     * Begins to deliver. A store that is away is no error: delivery begins when it is back.
+     *
+     * @throws IllegalStateException when the topic has another number of shards than configured
+     */
+    public void start() {
+        lifecycle.lock();
+        try {
+            if (!running) {
+                begin(shards());
+                running = true;
+            }
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    /**
+     * Ends delivery: claims no more, hands back what has not begun, waits for running handlers as long as the endpoint
+     * says, then interrupts them and hands back their messages. Returns when all is settled, or when the store does not
+     * answer for two seconds.
+     */
+    public void stop() {
+        lifecycle.lock();
+        try {
+            if (running) {
+                beginStop();
+                ended.await();
+                finishStop();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** Claims no more until resumed; what runs goes on. Only this node; stopping and starting does not end a pause. */
+    public void pause() {
+        paused = true;
+    }
+
+    /** Ends a pause. */
+    public void resume() {
+        paused = false;
+        consumers.forEach(ShardConsumer::wake);
+    }
+
+    public boolean isPaused() {
+        return paused;
+    }
+
+    /** The first half of a stop, which does not wait. */
+    void beginStop() {
+        long deadline = engine.scheduler().nanos() + endpoint.stopTimeout().toNanos();
+        consumers.forEach(consumer -> consumer.stop(deadline));
+        if (watch != null) {
+            watch.stop();
+        }
+    }
+
+    /** Whether all loops have ended after {@link #beginStop}. */
+    boolean hasEnded() {
+        return ended.getCount() == 0;
+    }
+
+    /** The second half of a stop, after the loops have ended. */
+    void finishStop() {
+        if (ownWorkers != null) {
+            ownWorkers.shutdown();
+        }
+        running = false;
+        consumers = List.of();
+    }
+
+    private int shards() {
+        try {
+            return engine.topics().shards(endpoint.topic());
+        } catch (StoreUnavailableException e) {
+            log.debug("The shard count of {} cannot be confirmed yet", endpoint.topic(), e);
+            return engine.topics().configured(endpoint.topic());
+        }
+    }
+
+    private void begin(int shards) {
+        List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
+        ShardConsumer.Shared shared =
+                new ShardConsumer.Shared(engine, runs, new Places(endpoint.concurrency()), workers(), this::isPaused);
+        TopicWatch watching = new TopicWatch(engine, endpoint, keys);
+        CountDownLatch latch = new CountDownLatch(keys.size());
+        List<ShardConsumer> starting = new ArrayList<>();
+        String owner = owner();
+        for (ShardKey key : keys) {
+            starting.add(new ShardConsumer(shared, key, owner, latch::countDown));
+        }
+        ended = latch;
+        consumers = List.copyOf(starting);
+        consumers.forEach(ShardConsumer::start);
+        watch = watching;
+        watching.start();
+    }
+
+    /** A name that no other start of this or another process has. */
+    private String owner() {
+        String random = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+        return plain(engine.node()) + "/" + plain(endpoint.id()) + "/" + random;
+    }
+
+    private static String plain(String name) {
+        String plain = name.replaceAll("[^A-Za-z0-9._@-]", "-");
+        return plain.substring(0, Math.min(MAX_NAME, plain.length()));
+    }
+
+    private Executor workers() {
+        Executor given = engine.workers();
+        if (given != null) {
+            ownWorkers = null;
+            return given;
+        }
+        AtomicInteger number = new AtomicInteger();
+        ThreadPoolExecutor pool =
+                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                    Thread thread = new Thread(task, endpoint.id() + "-" + number.incrementAndGet());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        ownWorkers = pool;
+        return pool;
+    }
+}

@@ -1,0 +1,100 @@
+package io.easykit.delayqueue;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Time, and loops that work in steps. The engine waits nowhere else, so that a test can move time by hand. */
+interface Scheduler {
+
+    /** A step that returns this was the last one. */
+    long END = -1;
+
+    /** Platform threads, one for each loop, so that neither busy handlers nor another loop's slow store can hold it up. */
+    Scheduler THREADS = new Threads();
+
+    /** A clock that only moves forward, in nanoseconds. */
+    long nanos();
+
+    /** A loop that has not begun. */
+    Loop create(String name, Step step);
+
+    /** Does what is to be done now. */
+    @FunctionalInterface
+    interface Step {
+
+        /** Returns in how many nanoseconds there is more to do unless woken, or {@link #END}. */
+        long run();
+    }
+
+    /** Runs a step again and again. */
+    interface Loop {
+
+        void start();
+
+        /** Has the next step run now, or once more if one is running. */
+        void wake();
+    }
+
+    /** See {@link #THREADS}. */
+    final class Threads implements Scheduler {
+
+        private static final Logger log = LoggerFactory.getLogger(Scheduler.class);
+
+        private Threads() {}
+
+        @Override
+        public long nanos() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public Loop create(String name, Step step) {
+            ThreadLoop loop = new ThreadLoop(step);
+            loop.thread.setName(name);
+            loop.thread.setDaemon(true);
+            return loop;
+        }
+
+        private static final class ThreadLoop implements Loop {
+
+            private final Step step;
+            private final Thread thread = new Thread(this::run);
+            private final AtomicBoolean woken = new AtomicBoolean();
+
+            ThreadLoop(Step step) {
+                this.step = step;
+            }
+
+            @Override
+            public void start() {
+                thread.start();
+            }
+
+            @Override
+            public void wake() {
+                if (!woken.getAndSet(true)) {
+                    LockSupport.unpark(thread);
+                }
+            }
+
+            private void run() {
+                try {
+                    long rest = 0;
+                    while (rest != END) {
+                        // Calls inside a step may park as well and use up a permit, so the flag decides.
+                        if (rest > 0 && !woken.get()) {
+                            LockSupport.parkNanos(this, rest);
+                        }
+                        woken.set(false);
+                        rest = step.run();
+                    }
+                } catch (Throwable e) {
+                    log.error("{} has ended by a defect", thread.getName(), e);
+                    throw e;
+                }
+            }
+        }
+    }
+}

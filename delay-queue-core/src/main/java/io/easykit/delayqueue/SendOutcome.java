@@ -1,0 +1,11 @@
+package io.easykit.delayqueue;
+
+/** What became of a send. */
+public enum SendOutcome {
+    /** Stored. */
+    STORED,
+    /** Stored before by this very send, which was repeated. */
+    REPLAYED,
+    /** A message with this id is live already; nothing has changed. */
+    DUPLICATE
+}

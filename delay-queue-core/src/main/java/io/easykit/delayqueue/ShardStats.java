@@ -1,0 +1,55 @@
+package io.easykit.delayqueue;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A shard in numbers, all of one instant.
+ *
+ * @param now       the store's clock
+ * @param paused    whether claims are stopped
+ * @param waiting   messages that wait, due ones included
+ * @param due       of these, how many are due
+ * @param inFlight  messages under a lease
+ * @param dead      dead letters
+ * @param oldestDue when the oldest of the due ones was due, or null if none is
+ * @param counters  what happened since the shard exists
+ */
+public record ShardStats(
+        Instant now,
+        boolean paused,
+        long waiting,
+        long due,
+        long inFlight,
+        long dead,
+        @Nullable Instant oldestDue,
+        Counters counters) {
+
+    /** What was sent, less what ended, less what is there: 0, or something has been done to the keys by hand. */
+    public long imbalance() {
+        long ended = counters.acknowledged() + counters.cancelled() + counters.purged();
+        return counters.sent() - ended - waiting - inFlight - dead;
+    }
+
+    /**
+     * What happened since the shard exists.
+     *
+     * @param sent         messages stored
+     * @param acknowledged messages done
+     * @param failed       runs that failed
+     * @param lost         leases that expired
+     * @param dead         deaths
+     * @param cancelled    messages cancelled
+     * @param redriven     dead letters sent back
+     * @param purged       dead letters removed
+     */
+    public record Counters(
+            long sent,
+            long acknowledged,
+            long failed,
+            long lost,
+            long dead,
+            long cancelled,
+            long redriven,
+            long purged) {}
+}

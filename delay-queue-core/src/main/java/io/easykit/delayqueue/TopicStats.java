@@ -1,0 +1,83 @@
+package io.easykit.delayqueue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A topic in numbers. Each shard is of one instant, the topic as a whole is not.
+ *
+ * @param shards in their order
+ */
+public record TopicStats(String topic, List<ShardStats> shards) {
+
+    public TopicStats {
+        shards = List.copyOf(shards);
+    }
+
+    /** Messages that wait, due ones included. */
+    public long waiting() {
+        return sum(ShardStats::waiting);
+    }
+
+    /** Messages that are due and not claimed. */
+    public long due() {
+        return sum(ShardStats::due);
+    }
+
+    public long inFlight() {
+        return sum(ShardStats::inFlight);
+    }
+
+    public long dead() {
+        return sum(ShardStats::dead);
+    }
+
+    /** Whether the claims of any shard are stopped. */
+    public boolean paused() {
+        return shards.stream().anyMatch(ShardStats::paused);
+    }
+
+    /** When the oldest message that is due and not claimed was due, or null if there is none. */
+    public @Nullable Instant oldestDue() {
+        return shards.stream()
+                .map(ShardStats::oldestDue)
+                .filter(Objects::nonNull)
+                .min(Comparator.naturalOrder())
+                .orElse(null);
+    }
+
+    /** How long the oldest message that is due and not claimed has been so; zero if there is none. */
+    public Duration oldestDueAge() {
+        return shards.stream()
+                .map(TopicStats::age)
+                .max(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
+    }
+
+    /** What happened since the topic exists. */
+    public ShardStats.Counters counters() {
+        return new ShardStats.Counters(
+                sum(s -> s.counters().sent()),
+                sum(s -> s.counters().acknowledged()),
+                sum(s -> s.counters().failed()),
+                sum(s -> s.counters().lost()),
+                sum(s -> s.counters().dead()),
+                sum(s -> s.counters().cancelled()),
+                sum(s -> s.counters().redriven()),
+                sum(s -> s.counters().purged()));
+    }
+
+    private long sum(ToLongFunction<ShardStats> field) {
+        return shards.stream().mapToLong(field).sum();
+    }
+
+    private static Duration age(ShardStats shard) {
+        Instant oldest = shard.oldestDue();
+        return oldest == null ? Duration.ZERO : Duration.between(oldest, shard.now());
+    }
+}

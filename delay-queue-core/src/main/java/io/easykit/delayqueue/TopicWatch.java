@@ -1,0 +1,115 @@
+package io.easykit.delayqueue;
+
+import io.easykit.delayqueue.AlertLimits.Kind;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after a topic now and then: tells when a limit is exceeded and when it no longer is, and removes dead letters that
+ * have been kept for long enough. Each node looks; the store's memory sees to it that one of them tells.
+ */
+final class TopicWatch implements Scheduler.Step {
+
+    private static final Logger log = LoggerFactory.getLogger(TopicWatch.class);
+
+    static final Duration PAUSE = Duration.ofSeconds(10);
+    private static final Duration FORGOTTEN_AFTER = PAUSE.multipliedBy(6);
+    private static final long PURGE_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
+    /** Of a hundred dead letters each; what is left waits for the next time. */
+    private static final int MOST_PURGES = 10;
+
+    private final EngineParts engine;
+    private final ListenerEndpoint endpoint;
+    private final List<ShardKey> shards;
+    private final Set<Kind> exceeded = EnumSet.noneOf(Kind.class);
+    private final Scheduler.Loop loop;
+    private volatile boolean stopping;
+    private long purgeAt;
+
+    TopicWatch(EngineParts engine, ListenerEndpoint endpoint, List<ShardKey> shards) {
+        this.engine = engine;
+        this.endpoint = endpoint;
+        this.shards = shards;
+        this.purgeAt = engine.scheduler().nanos();
+        this.loop = engine.scheduler().create("delay-queue-watch-" + endpoint.id(), this);
+    }
+
+    /** Begins if there is anything to look after. */
+    void start() {
+        if (!endpoint.alerts().equals(AlertLimits.NONE) || endpoint.keepDead() != null) {
+            loop.start();
+        }
+    }
+
+    void stop() {
+        stopping = true;
+        loop.wake();
+    }
+
+    @Override
+    public long run() {
+        if (stopping) {
+            return Scheduler.END;
+        }
+        try {
+            purge();
+            check(endpoint.alerts());
+        } catch (RuntimeException e) {
+            // The consumers say that the store is away; here it means to look again later.
+            log.debug("Topic {} could not be looked after", endpoint.topic(), e);
+        }
+        return PAUSE.toNanos();
+    }
+
+    private void purge() {
+        Duration keep = endpoint.keepDead();
+        if (keep == null || engine.scheduler().nanos() - purgeAt < 0) {
+            return;
+        }
+        for (ShardKey shard : shards) {
+            int purged = QueueStore.MAX_BATCH;
+            for (int i = 0; i < MOST_PURGES && purged == QueueStore.MAX_BATCH; i++) {
+                purged = engine.store().purge(shard, keep, QueueStore.MAX_BATCH);
+            }
+        }
+        purgeAt = engine.scheduler().nanos() + PURGE_PAUSE;
+    }
+
+    private void check(AlertLimits limits) {
+        if (limits.equals(AlertLimits.NONE)) {
+            return;
+        }
+        TopicStats stats = new TopicStats(
+                endpoint.topic(), shards.stream().map(engine.store()::stats).toList());
+        Duration oldest = limits.oldestDue();
+        check(Kind.OLDEST_DUE, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis());
+        check(Kind.DUE, stats.due(), limits.due());
+        check(Kind.DEAD, stats.dead(), limits.dead());
+        check(Kind.WAITING, stats.waiting(), limits.waiting());
+    }
+
+    private void check(Kind kind, long value, @Nullable Long limit) {
+        String name = kind.name().toLowerCase(Locale.ROOT);
+        if (limit != null && value > limit) {
+            exceeded.add(kind);
+            if (engine.store().raise(shards.get(0), name, FORGOTTEN_AFTER)) {
+                log.warn("Topic {} is over its limit {}: {} of {}", endpoint.topic(), name, value, limit);
+                engine.events().emit(new DelayQueueEvent.AlertRaised(endpoint.topic(), kind, value, limit));
+            }
+        } else if (exceeded.contains(kind)) {
+            if (engine.store().resolve(shards.get(0), name)) {
+                log.info("Topic {} is within its limit {} again", endpoint.topic(), name);
+                engine.events().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
+            }
+            exceeded.remove(kind);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package io.easykit.delayqueue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
+
+/** How many shards each topic has: as configured, provided that the store has kept no other count. */
+final class Topics {
+
+    private final QueueStore store;
+    private final ToIntFunction<String> configured;
+    private final Map<String, Integer> confirmed = new ConcurrentHashMap<>();
+
+    Topics(QueueStore store, ToIntFunction<String> configured) {
+        this.store = store;
+        this.configured = configured;
+    }
+
+    /** Asks the store the first time. */
+    int shards(String topic) {
+        Integer known = confirmed.get(topic);
+        return known != null ? known : confirm(topic);
+    }
+
+    /** What the settings say, without asking the store. */
+    int configured(String topic) {
+        int shards = configured.applyAsInt(topic);
+        if (shards < 1 || shards > ShardKey.MAX_SHARDS) {
+            throw new IllegalArgumentException(
+                    "Topic '" + topic + "' is given " + shards + " shards: give it 1 to " + ShardKey.MAX_SHARDS + ".");
+        }
+        return shards;
+    }
+
+    List<ShardKey> keys(String topic) {
+        return keys(topic, shards(topic));
+    }
+
+    static List<ShardKey> keys(String topic, int shards) {
+        return IntStream.range(0, shards).mapToObj(n -> new ShardKey(topic, n)).toList();
+    }
+
+    private int confirm(String topic) {
+        int wanted = configured(topic);
+        int kept = store.declare(topic, wanted);
+        if (kept != wanted) {
+            throw new IllegalStateException(
+                    "Topic '" + topic + "' has " + kept + " shards in the store, and the settings" + " say " + wanted
+                            + ". Set " + kept + ": messages of the other shards would not be found.");
+        }
+        confirmed.put(topic, kept);
+        return kept;
+    }
+}

@@ -1,0 +1,46 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.Due;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The arguments of a script, in the forms that the headers of the scripts name. */
+final class Arguments {
+
+    private final List<byte[]> values = new ArrayList<>();
+
+    Arguments add(String text) {
+        values.add(RedisKeys.bytes(text));
+        return this;
+    }
+
+    Arguments add(long number) {
+        return add(Long.toString(number));
+    }
+
+    Arguments add(Bytes bytes) {
+        values.add(bytes.array());
+        return this;
+    }
+
+    Arguments add(Due due) {
+        return add((due.relative() ? "+" : "") + due.millis());
+    }
+
+    /** Rounded up: a wait or a lease is not shorter than what was asked for. */
+    Arguments add(Duration duration) {
+        return add(Due.in(duration).millis());
+    }
+
+    Arguments add(Instant instant) {
+        return add(instant.toEpochMilli());
+    }
+
+    Stream<byte[]> stream() {
+        return values.stream();
+    }
+}

@@ -1,0 +1,250 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * The store in Redis 6.2 or later: each method is one Lua script in one round trip. What the scripts do, and why they may
+ * be trusted, is in {@code docs/delay-queue.md}.
+ *
+ * <p>The connection factory decides how long a call can last, so give it a short command timeout, have it reject commands
+ * while disconnected, and have it replay none after a reconnect ({@code ClientOptions.replayFilter} of Lettuce): a replayed
+ * send whose message has already been acknowledged would be delivered again.
+ */
+public final class RedisQueueStore implements QueueStore, AutoCloseable {
+
+    /** In front of all keys, unless another namespace is given. */
+    public static final String DEFAULT_NAMESPACE = "dq";
+
+    private final ScriptRunner scripts;
+    private final Bells bells;
+
+    public RedisQueueStore(RedisConnectionFactory connections) {
+        this(connections, DEFAULT_NAMESPACE);
+    }
+
+    /** @param namespace in front of all keys: letters, digits and {@code . _ : -} */
+    public RedisQueueStore(RedisConnectionFactory connections, String namespace) {
+        this(connections, namespace, UnaryOperator.identity());
+    }
+
+    /** @param edit changes the scripts, for tests of their clock and of their protections */
+    RedisQueueStore(RedisConnectionFactory connections, String namespace, UnaryOperator<String> edit) {
+        RedisKeys keys = new RedisKeys(namespace);
+        this.scripts = new ScriptRunner(connections, keys, edit);
+        this.bells = new Bells(connections, keys);
+    }
+
+    @Override
+    public void prepare() {
+        scripts.loadAll();
+    }
+
+    @Override
+    public int declare(String topic, int shards) {
+        ShardKey first = new ShardKey(topic, 0);
+        return (int) scripts.number(LuaScript.Name.DECLARE, first, new Arguments().add(shards));
+    }
+
+    @Override
+    public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
+        Arguments arguments = new Arguments();
+        for (NewMessage message : bounded(messages)) {
+            arguments.add(message.id()).add(message.due()).add(message.frame());
+        }
+        return Replies.sends(scripts.list(LuaScript.Name.SEND, shard, arguments));
+    }
+
+    @Override
+    public Claimed claim(ShardKey shard, Claim claim) {
+        Arguments arguments = new Arguments()
+                .add(claim.owner())
+                .add(claim.request())
+                .add(claim.count())
+                .add(claim.lease());
+        addLeases(arguments, claim.acknowledged());
+        return Replies.claimed(scripts.list(LuaScript.Name.CLAIM, shard, arguments));
+    }
+
+    @Override
+    public List<Settlement> acknowledge(ShardKey shard, List<Lease> leases) {
+        return settle(LuaScript.Name.ACKNOWLEDGE, shard, new Arguments(), leases);
+    }
+
+    @Override
+    public List<Settlement> fail(ShardKey shard, List<Failure> failures) {
+        Arguments arguments = new Arguments();
+        for (Failure failure : bounded(failures)) {
+            addLease(arguments, failure.lease());
+            Duration retryAfter = failure.retryAfter();
+            if (retryAfter == null) {
+                arguments.add(-1);
+            } else {
+                arguments.add(retryAfter);
+            }
+            arguments.add(failure.error());
+        }
+        return Replies.settlements(scripts.list(LuaScript.Name.FAIL, shard, arguments));
+    }
+
+    @Override
+    public List<Settlement> release(ShardKey shard, List<Lease> leases) {
+        return settle(LuaScript.Name.RELEASE, shard, new Arguments(), leases);
+    }
+
+    @Override
+    public List<Settlement> extend(ShardKey shard, List<Lease> leases, Duration duration) {
+        return settle(LuaScript.Name.EXTEND, shard, new Arguments().add(duration), leases);
+    }
+
+    @Override
+    public Reaped reap(ShardKey shard, int count, int maxLost, Duration delay) {
+        Arguments arguments = new Arguments().add(count).add(maxLost).add(delay);
+        return Replies.reaped(scripts.list(LuaScript.Name.REAP, shard, arguments));
+    }
+
+    @Override
+    public List<ChangeOutcome> cancel(ShardKey shard, List<Target> targets) {
+        Arguments arguments = new Arguments();
+        for (Target target : bounded(targets)) {
+            arguments.add(target.id()).add(life(target));
+        }
+        return Replies.changes(scripts.list(LuaScript.Name.CANCEL, shard, arguments));
+    }
+
+    @Override
+    public List<ChangeOutcome> reschedule(ShardKey shard, List<Move> moves) {
+        Arguments arguments = new Arguments();
+        for (Move move : bounded(moves)) {
+            arguments.add(move.target().id()).add(move.due()).add(life(move.target()));
+        }
+        return Replies.changes(scripts.list(LuaScript.Name.RESCHEDULE, shard, arguments));
+    }
+
+    @Override
+    public Optional<StoredMessage> find(ShardKey shard, String id) {
+        List<?> reply = scripts.list(LuaScript.Name.FIND, shard, new Arguments().add(id));
+        return Replies.messages(reply, 0).stream().findFirst();
+    }
+
+    @Override
+    public Page list(ShardKey shard, StoredMessage.Place place, long offset, int count) {
+        Arguments arguments =
+                new Arguments().add(Replies.place(place)).add(offset).add(count);
+        return Replies.page(scripts.list(LuaScript.Name.LIST, shard, arguments));
+    }
+
+    @Override
+    public List<Boolean> redrive(ShardKey shard, List<Death> deaths, Pace pace) {
+        Arguments arguments = new Arguments().add("ids").add(pace.delay()).add(pace.gap());
+        addDeaths(arguments, deaths);
+        return Replies.flags(scripts.list(LuaScript.Name.REDRIVE, shard, arguments));
+    }
+
+    @Override
+    public RedrivenPage redrive(ShardKey shard, @Nullable Instant diedUntil, int count, Pace pace) {
+        Arguments arguments = new Arguments().add("page").add(pace.delay()).add(pace.gap());
+        if (diedUntil == null) {
+            arguments.add("");
+        } else {
+            arguments.add(diedUntil);
+        }
+        return Replies.redriven(scripts.list(LuaScript.Name.REDRIVE, shard, arguments.add(count)));
+    }
+
+    @Override
+    public List<Boolean> purge(ShardKey shard, List<Death> deaths) {
+        Arguments arguments = new Arguments().add("ids");
+        addDeaths(arguments, deaths);
+        return Replies.flags(scripts.list(LuaScript.Name.PURGE, shard, arguments));
+    }
+
+    @Override
+    public int purge(ShardKey shard, Duration age, int count) {
+        Arguments arguments = new Arguments().add("age").add(age).add(count);
+        return (int) scripts.number(LuaScript.Name.PURGE, shard, arguments);
+    }
+
+    @Override
+    public ShardStats stats(ShardKey shard) {
+        return Replies.stats(scripts.list(LuaScript.Name.STATS, shard, new Arguments()));
+    }
+
+    @Override
+    public boolean pause(ShardKey shard) {
+        return scripts.number(LuaScript.Name.PAUSE, shard, new Arguments().add("pause")) == 1;
+    }
+
+    @Override
+    public boolean resume(ShardKey shard) {
+        return scripts.number(LuaScript.Name.PAUSE, shard, new Arguments().add("resume")) == 1;
+    }
+
+    @Override
+    public boolean raise(ShardKey shard, String alert, Duration expiry) {
+        return scripts.number(
+                        LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(expiry))
+                == 1;
+    }
+
+    @Override
+    public boolean resolve(ShardKey shard, String alert) {
+        return scripts.number(
+                        LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(0))
+                == 1;
+    }
+
+    @Override
+    public Subscription subscribe(Collection<ShardKey> shards, BellListener listener) {
+        return bells.subscribe(shards, listener);
+    }
+
+    /** Ends all subscriptions. The connection factory remains its owner's. */
+    @Override
+    public void close() {
+        bells.close();
+    }
+
+    private List<Settlement> settle(LuaScript.Name name, ShardKey shard, Arguments arguments, List<Lease> leases) {
+        addLeases(arguments, leases);
+        return Replies.settlements(scripts.list(name, shard, arguments));
+    }
+
+    private static void addLeases(Arguments arguments, List<Lease> leases) {
+        bounded(leases).forEach(lease -> addLease(arguments, lease));
+    }
+
+    private static void addLease(Arguments arguments, Lease lease) {
+        arguments.add(lease.id()).add(lease.number());
+    }
+
+    private static void addDeaths(Arguments arguments, List<Death> deaths) {
+        bounded(deaths).forEach(death -> arguments.add(death.id()).add(death.diedAt()));
+    }
+
+    private static Bytes life(Target target) {
+        Bytes life = target.life();
+        return life == null ? Bytes.of(new byte[0]) : life;
+    }
+
+    private static <T> List<T> bounded(List<T> batch) {
+        if (batch.size() > MAX_BATCH) {
+            throw new IllegalArgumentException(
+                    "A call takes at most " + MAX_BATCH + " messages, not " + batch.size() + ": split it.");
+        }
+        return batch;
+    }
+}

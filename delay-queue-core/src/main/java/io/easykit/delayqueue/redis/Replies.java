@@ -1,0 +1,242 @@
+package io.easykit.delayqueue.redis;
+
+import static java.util.Objects.requireNonNull;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.QueueStore.ClaimStatus;
+import io.easykit.delayqueue.QueueStore.Claimed;
+import io.easykit.delayqueue.QueueStore.Delivery;
+import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.QueueStore.LostLease;
+import io.easykit.delayqueue.QueueStore.Page;
+import io.easykit.delayqueue.QueueStore.Reaped;
+import io.easykit.delayqueue.QueueStore.RedrivenPage;
+import io.easykit.delayqueue.QueueStore.Settlement;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.StoredMessage;
+import io.easykit.delayqueue.StoredMessage.ErrorNote;
+import io.easykit.delayqueue.StoredMessage.History;
+import io.easykit.delayqueue.StoredMessage.Place;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the replies of the scripts, in the forms that their headers name. */
+final class Replies {
+
+    private static final int DELIVERY_FIELDS = 7;
+    private static final int LOST_LEASE_FIELDS = 5;
+    private static final int MESSAGE_FIELDS = 7;
+
+    private Replies() {}
+
+    static List<SendOutcome> sends(List<?> reply) {
+        return each(reply, code -> switch ((int) code) {
+            case 1 -> SendOutcome.STORED;
+            case 2 -> SendOutcome.REPLAYED;
+            case 0 -> SendOutcome.DUPLICATE;
+            default -> throw unknown(code);
+        });
+    }
+
+    static List<Settlement> settlements(List<?> reply) {
+        return each(reply, code -> switch ((int) code) {
+            case 1 -> Settlement.APPLIED;
+            case 0 -> Settlement.STALE;
+            case -1 -> Settlement.GONE;
+            default -> throw unknown(code);
+        });
+    }
+
+    static List<ChangeOutcome> changes(List<?> reply) {
+        return each(reply, code -> switch ((int) code) {
+            case 1 -> ChangeOutcome.APPLIED;
+            case 0 -> ChangeOutcome.GONE;
+            case 2 -> ChangeOutcome.IN_FLIGHT;
+            case 3 -> ChangeOutcome.DEAD;
+            case 4 -> ChangeOutcome.OTHER_LIFE;
+            default -> throw unknown(code);
+        });
+    }
+
+    static List<Boolean> flags(List<?> reply) {
+        return each(reply, code -> code == 1);
+    }
+
+    static Claimed claimed(List<?> reply) {
+        List<Delivery> deliveries = new ArrayList<>();
+        for (int at = 5; at < reply.size(); at += DELIVERY_FIELDS) {
+            deliveries.add(new Delivery(
+                    text(reply, at),
+                    number(reply, at + 1),
+                    instant(reply, at + 2),
+                    (int) number(reply, at + 3),
+                    (int) number(reply, at + 4),
+                    (int) number(reply, at + 5),
+                    Bytes.of(bytes(reply, at + 6))));
+        }
+        return new Claimed(
+                instant(reply, 0),
+                status(number(reply, 1)),
+                instantOrNull(reply, 2),
+                instantOrNull(reply, 3),
+                settlements((List<?>) requireNonNull(reply.get(4))),
+                deliveries);
+    }
+
+    static Reaped reaped(List<?> reply) {
+        List<LostLease> lost = new ArrayList<>();
+        for (int at = 2; at < reply.size(); at += LOST_LEASE_FIELDS) {
+            lost.add(new LostLease(
+                    new Lease(text(reply, at), number(reply, at + 1)),
+                    text(reply, at + 2),
+                    (int) number(reply, at + 3),
+                    number(reply, at + 4) == 0));
+        }
+        return new Reaped(instant(reply, 0), instantOrNull(reply, 1), lost);
+    }
+
+    static RedrivenPage redriven(List<?> reply) {
+        return new RedrivenPage(instant(reply, 0), (int) number(reply, 1));
+    }
+
+    static Page page(List<?> reply) {
+        return new Page(number(reply, 0), messages(reply, 1));
+    }
+
+    static List<StoredMessage> messages(List<?> reply, int from) {
+        List<StoredMessage> messages = new ArrayList<>();
+        for (int at = from; at < reply.size(); at += MESSAGE_FIELDS) {
+            byte[] frame = bytesOrNull(reply, at + 6);
+            messages.add(new StoredMessage(
+                    text(reply, at),
+                    place(text(reply, at + 1)),
+                    instant(reply, at + 2),
+                    history(textOrNull(reply, at + 3)),
+                    note(textOrNull(reply, at + 4)),
+                    note(textOrNull(reply, at + 5)),
+                    frame == null ? null : Bytes.of(frame)));
+        }
+        return messages;
+    }
+
+    static ShardStats stats(List<?> reply) {
+        Map<String, Long> counters = new HashMap<>();
+        for (int at = 7; at < reply.size(); at += 2) {
+            counters.put(text(reply, at), Long.parseLong(text(reply, at + 1)));
+        }
+        return new ShardStats(
+                instant(reply, 0),
+                number(reply, 1) == 1,
+                number(reply, 2),
+                number(reply, 3),
+                number(reply, 4),
+                number(reply, 5),
+                instantOrNull(reply, 6),
+                new ShardStats.Counters(
+                        counters.getOrDefault("sent", 0L),
+                        counters.getOrDefault("acknowledged", 0L),
+                        counters.getOrDefault("failed", 0L),
+                        counters.getOrDefault("lost", 0L),
+                        counters.getOrDefault("dead", 0L),
+                        counters.getOrDefault("cancelled", 0L),
+                        counters.getOrDefault("redriven", 0L),
+                        counters.getOrDefault("purged", 0L)));
+    }
+
+    static String place(Place place) {
+        return switch (place) {
+            case WAITING -> "waiting";
+            case IN_FLIGHT -> "inflight";
+            case DEAD -> "dead";
+        };
+    }
+
+    private static Place place(String name) {
+        for (Place place : Place.values()) {
+            if (place(place).equals(name)) {
+                return place;
+            }
+        }
+        throw new IllegalStateException("A script answered the unknown place " + name);
+    }
+
+    private static ClaimStatus status(long code) {
+        return switch ((int) code) {
+            case 1 -> ClaimStatus.CLAIMED;
+            case 0 -> ClaimStatus.PAUSED;
+            case -1 -> ClaimStatus.OUTDATED;
+            default -> throw unknown(code);
+        };
+    }
+
+    private static @Nullable History history(@Nullable String state) {
+        if (state == null) {
+            return null;
+        }
+        String[] parts = state.split(":", 6);
+        return new History(
+                Long.parseLong(parts[0]),
+                Integer.parseInt(parts[1]),
+                Integer.parseInt(parts[2]),
+                Integer.parseInt(parts[3]),
+                Instant.ofEpochMilli(Long.parseLong(parts[4])),
+                parts[5]);
+    }
+
+    private static @Nullable ErrorNote note(@Nullable String entry) {
+        if (entry == null) {
+            return null;
+        }
+        String[] parts = entry.split(":", 3);
+        return new ErrorNote(Instant.ofEpochMilli(Long.parseLong(parts[0])), parts[1], parts[2]);
+    }
+
+    private static <T> List<T> each(List<?> reply, LongFunction<T> meaning) {
+        List<T> outcomes = new ArrayList<>(reply.size());
+        for (int i = 0; i < reply.size(); i++) {
+            outcomes.add(meaning.apply(number(reply, i)));
+        }
+        return outcomes;
+    }
+
+    private static long number(List<?> reply, int at) {
+        return (Long) requireNonNull(reply.get(at));
+    }
+
+    private static Instant instant(List<?> reply, int at) {
+        return Instant.ofEpochMilli(number(reply, at));
+    }
+
+    private static @Nullable Instant instantOrNull(List<?> reply, int at) {
+        return number(reply, at) < 0 ? null : instant(reply, at);
+    }
+
+    private static byte[] bytes(List<?> reply, int at) {
+        return (byte[]) requireNonNull(reply.get(at));
+    }
+
+    private static byte @Nullable [] bytesOrNull(List<?> reply, int at) {
+        return (byte[]) reply.get(at);
+    }
+
+    private static String text(List<?> reply, int at) {
+        return new String(bytes(reply, at), StandardCharsets.UTF_8);
+    }
+
+    private static @Nullable String textOrNull(List<?> reply, int at) {
+        byte[] bytes = bytesOrNull(reply, at);
+        return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private static IllegalStateException unknown(long code) {
+        return new IllegalStateException("A script answered the unknown code " + code);
+    }
+}

@@ -1,0 +1,146 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.delayqueue.StoreUnavailableException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Looks whether a Redis, or each node of a cluster that answers, can be trusted with messages. Where commands are forbidden,
+ * as in managed offers, what they would tell is unknown, and no complaint.
+ */
+public final class ServerCheck {
+
+    private static final Logger log = LoggerFactory.getLogger(ServerCheck.class);
+    private static final String UNKNOWN = "unknown";
+    private static final Pattern VERSION = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})");
+
+    private ServerCheck() {}
+
+    /**
+     * What was found.
+     *
+     * @param details  {@code version}, {@code evictionPolicy} and {@code persistence}; of several nodes all their values
+     * @param warnings what endangers messages, each with its remedy
+     */
+    public record Report(Map<String, String> details, List<String> warnings) {
+
+        public Report {
+            details = Map.copyOf(details);
+            warnings = List.copyOf(warnings);
+        }
+    }
+
+    /**
+     * Asks each node that can be reached.
+     *
+     * @throws StoreUnavailableException if Redis does not answer
+     */
+    public static Report of(RedisConnectionFactory connections) {
+        try (RedisConnection connection = connections.getConnection()) {
+            Answers answers = new Answers(
+                    ask("INFO", () -> connection.serverCommands().info()),
+                    ask("CONFIG", () -> connection.serverCommands().getConfig("save")));
+            return report(answers);
+        } catch (DataAccessException e) {
+            throw new StoreUnavailableException("Redis does not answer: " + e.getMessage(), e);
+        }
+    }
+
+    private static Report report(Answers answers) {
+        String version = answers.info("redis_version");
+        String eviction = answers.info("maxmemory_policy");
+        String persistence = persistence(answers);
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("version", version);
+        details.put("evictionPolicy", eviction);
+        details.put("persistence", persistence);
+
+        List<String> warnings = new ArrayList<>();
+        if (Pattern.compile(", ").splitAsStream(version).anyMatch(ServerCheck::isTooOld)) {
+            warnings.add("Redis is version " + version + ". Use 6.2 or later, or Valkey.");
+        }
+        if (!List.of("noeviction", UNKNOWN).contains(eviction)) {
+            warnings.add("Redis may evict messages when its memory is full (maxmemory-policy is " + eviction
+                    + "). Set maxmemory-policy to noeviction, or use a Redis for the queue alone.");
+        }
+        if (persistence.equals("none")) {
+            warnings.add("Redis keeps nothing on disk, so a restart of it loses all messages. Set appendonly to yes.");
+        }
+        return new Report(details, warnings);
+    }
+
+    private static boolean isTooOld(String version) {
+        Matcher numbers = VERSION.matcher(version);
+        if (!numbers.lookingAt()) {
+            return false;
+        }
+        int major = Integer.parseInt(numbers.group(1));
+        return major < 6 || (major == 6 && Integer.parseInt(numbers.group(2)) < 2);
+    }
+
+    private static String persistence(Answers answers) {
+        if (answers.info("aof_enabled").contains("1")) {
+            return "aof";
+        }
+        String save = answers.config("save");
+        if (save == null || answers.info("aof_enabled").equals(UNKNOWN)) {
+            return UNKNOWN;
+        }
+        return save.isEmpty() ? "none" : "rdb";
+    }
+
+    private static @Nullable Properties ask(String command, Question question) {
+        try {
+            return question.ask();
+        } catch (DataAccessException e) {
+            if (ScriptRunner.errorReply(e) == null) {
+                throw e;
+            }
+            log.debug("Redis refuses {}", command, e);
+            return null;
+        }
+    }
+
+    @FunctionalInterface
+    private interface Question {
+        @Nullable Properties ask();
+    }
+
+    /** What the nodes said. In a cluster the names begin with the node's. */
+    private record Answers(@Nullable Properties info, @Nullable Properties config) {
+
+        String info(String name) {
+            String found = values(info, name);
+            return found == null || found.isEmpty() ? UNKNOWN : found;
+        }
+
+        @Nullable String config(String name) {
+            return values(config, name);
+        }
+
+        private static @Nullable String values(@Nullable Properties answer, String name) {
+            if (answer == null) {
+                return null;
+            }
+            TreeSet<String> values = new TreeSet<>();
+            for (String key : answer.stringPropertyNames()) {
+                if (key.equals(name) || key.endsWith("." + name)) {
+                    values.add(answer.getProperty(key));
+                }
+            }
+            return values.isEmpty() ? null : String.join(", ", values);
+        }
+    }
+}

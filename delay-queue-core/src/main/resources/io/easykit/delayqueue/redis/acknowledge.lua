@@ -1,0 +1,7 @@
+-- Ends messages whose handlers have returned: in flight to gone.
+--
+-- KEYS   prefix, settings
+-- ARGV   (id, number)*
+-- reply  code*    1 acknowledged, 0 stale, -1 gone
+checkGroups(1, 2)
+return acknowledge(1)

@@ -1,0 +1,87 @@
+-- Acknowledges what is given, then hands out what is due: the one round trip of a busy consumer.
+-- The same request number again gets the same hand-out again, so that a lost reply costs nothing.
+--
+-- KEYS   prefix, settings
+-- ARGV   owner, request number, how many (1 to 100), lease ms, (id, number)*      the pairs are acknowledged
+-- reply  now, status, next due or -1, next end of a lease or -1, {code*},
+--        (id, number, due, failures, lost, releases, frame)*
+--        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
+--        code    1 acknowledged, 0 stale, -1 gone
+local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
+local most, lease = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 1, 10 ^ 11, 'lease')
+checkGroups(5, 2)
+local memory = prefix .. 'claim:' .. owner
+local reply = {now, 1, -1, -1, acknowledge(5)}
+
+local function handOut(id, s, frame)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3] = id, tonumber(s.number), tonumber(s.due)
+  reply[at + 4], reply[at + 5], reply[at + 6], reply[at + 7] = s.failures, s.lost, s.releases, frame
+end
+
+-- The hand-out of the remembered request, without what has changed hands since.
+local function again(last)
+  local number, ids = last[2], last[3]
+  admit()
+  for i, id in ipairs(ids) do
+    local state = redis.call('HGET', states, id)
+    local s = state and parse(state)
+    if s and s.number == string.format('%.0f', number + i - 1) and redis.call('ZSCORE', inflight, id) then
+      redis.call('ZADD', inflight, 'XX', 'GT', now + lease, id)
+      handOut(id, s, redis.call('GET', message(id)) or '')
+    end
+  end
+end
+
+local function buryWithoutBody(id)
+  redis.call('SET', message(id), '')
+  redis.call('ZADD', dead, now, id)
+  note(id, owner, 'BODY_MISSING')
+  count('dead', 1)
+end
+
+local function claim(lastNumber)
+  local found = redis.call('ZRANGEBYSCORE', waiting, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
+  if #found == 0 then return end
+  local ids, messages, newStates, leases = {}, {}, {}, {}
+  for i = 1, #found, 2 do
+    ids[#ids + 1] = found[i]
+    messages[#messages + 1] = message(found[i])
+  end
+  local known, frames = redis.call('HMGET', states, unpack(ids)), redis.call('MGET', unpack(messages))
+  redis.call('ZREM', waiting, unpack(ids)) -- first, because a full Redis allows it
+  -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
+  local number = math.max(lastNumber + 1, micros)
+  for i, id in ipairs(ids) do
+    local s = known[i] and parse(known[i]) or {failures = 0, lost = 0, releases = 0}
+    s.number, s.due, s.owner = string.format('%.0f', number + i - 1), found[2 * i], owner
+    newStates[2 * i - 1], newStates[2 * i] = id, format(s)
+    if frames[i] then
+      leases[#leases + 1], leases[#leases + 2] = now + lease, id
+      handOut(id, s, frames[i])
+    else
+      buryWithoutBody(id)
+    end
+  end
+  redis.call('HSET', states, unpack(newStates))
+  redis.call('HSET', settings, 'number', string.format('%.0f', number + #ids - 1))
+  if #leases > 0 then
+    redis.call('ZADD', inflight, unpack(leases))
+    redis.call('SET', memory, cmsgpack.pack({request, number, ids}), 'PX', math.max(lease, 60000))
+  end
+end
+
+local last = redis.call('GET', memory)
+last = last and cmsgpack.unpack(last)
+local kept = redis.call('HMGET', settings, 'number', 'paused')
+if last and last[1] > request then
+  reply[2] = -1
+elseif last and last[1] == request then
+  again(last)
+elseif kept[2] then
+  reply[2] = 0
+else
+  claim(tonumber(kept[1] or '0'))
+end
+reply[3], reply[4] = not kept[2] and first(waiting) or -1, first(inflight) or -1
+return reply

@@ -1,0 +1,17 @@
+-- Prolongs leases of running handlers; a late, shorter renewal never shortens one.
+--
+-- KEYS   prefix, settings
+-- ARGV   lease ms, (id, number)*
+-- reply  code*    1 renewed, 0 stale, -1 gone; where it is not 1, the handler has lost its message
+local lease = whole(ARGV[1], 1, 10 ^ 11, 'lease')
+checkGroups(2, 2)
+local ids, holding, codes = held(2, 2)
+local leases = {}
+for i, id in ipairs(ids) do
+  if holding[i] then leases[#leases + 1], leases[#leases + 2] = now + lease, id end
+end
+if #leases > 0 then
+  admit()
+  redis.call('ZADD', inflight, 'XX', 'GT', unpack(leases))
+end
+return codes

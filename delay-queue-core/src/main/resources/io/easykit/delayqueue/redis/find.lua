@@ -1,0 +1,12 @@
+-- Reads one message, wherever it is.
+--
+-- KEYS   prefix, settings
+-- ARGV   id
+-- reply  (id, place, score, state, first error, last error, frame), or nothing    nil where there is none
+checkCount(1)
+local id, reply = ARGV[1], {}
+for _, place in ipairs({'waiting', 'inflight', 'dead'}) do
+  local score = redis.call('ZSCORE', prefix .. place, id)
+  if score then describe(reply, id, place, tonumber(score)) end
+end
+return reply

@@ -1,0 +1,14 @@
+-- Stops or resumes the claims of the shard. What is in flight goes on.
+--
+-- KEYS   prefix, settings
+-- ARGV   'pause' or 'resume'
+-- reply  1 changed, 0 it was so already
+checkCount(1)
+check(ARGV[1] == 'pause' or ARGV[1] == 'resume', 'neither pause nor resume')
+if ARGV[1] == 'pause' then
+  admit()
+  return redis.call('HSET', settings, 'paused', '1')
+end
+local changed = redis.call('HDEL', settings, 'paused')
+if changed == 1 then ring(nil, first(waiting)) end
+return changed

@@ -1,0 +1,44 @@
+-- Takes messages from consumers whose lease has ended: in flight to waiting, or to dead when too many leases were lost.
+--
+-- KEYS   prefix, settings
+-- ARGV   how many (1 to 100), leases that may be lost before death, delay ms (0: at the old due time)
+-- reply  now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
+checkCount(3)
+local most = whole(ARGV[1], 1, 100, 'count')
+local maxLost, delay = whole(ARGV[2], 1, 10 ^ 6, 'maxLost'), whole(ARGV[3], 0, 10 ^ 14, 'delay')
+local reply = {now, -1}
+local ids = redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, most)
+if #ids > 0 then
+  local front = first(waiting)
+  local known = redis.call('HMGET', states, unpack(ids))
+  local newStates, entries, deaths, earliest = {}, {}, {}, nil
+  redis.call('ZREM', inflight, unpack(ids))
+  for i, id in ipairs(ids) do
+    -- A state that somebody deleted by hand is begun anew.
+    local s = known[i] and parse(known[i])
+      or {number = '0', failures = 0, lost = 0, releases = 0, due = string.format('%.0f', now), owner = ''}
+    s.lost = s.lost + 1
+    local dies = s.lost >= maxLost
+    if dies then
+      deaths[#deaths + 1], deaths[#deaths + 2] = now, id
+      note(id, s.owner, 'LEASE_LOST')
+    else
+      if delay > 0 then s.due = string.format('%.0f', soonest + delay) end
+      local due = tonumber(s.due)
+      entries[#entries + 1], entries[#entries + 2] = due, id
+      if not earliest or due < earliest then earliest = due end
+    end
+    newStates[2 * i - 1], newStates[2 * i] = id, format(s)
+    local at = #reply
+    reply[at + 1], reply[at + 2], reply[at + 3] = id, tonumber(s.number), s.owner
+    reply[at + 4], reply[at + 5] = s.lost, dies and 0 or 1
+  end
+  redis.call('HSET', states, unpack(newStates))
+  if #entries > 0 then redis.call('ZADD', waiting, unpack(entries)) end
+  if #deaths > 0 then redis.call('ZADD', dead, unpack(deaths)) end
+  count('lost', #ids)
+  count('dead', #deaths / 2)
+  ring(front, earliest)
+end
+reply[2] = first(inflight) or -1
+return reply

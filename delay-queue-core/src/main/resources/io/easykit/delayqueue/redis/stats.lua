@@ -1,0 +1,13 @@
+-- Counts the shard in one step: both sides of its ledger, and how late it is.
+--
+-- KEYS   prefix, settings
+-- ARGV   none
+-- reply  now, paused (1 or 0), waiting, of these due, in flight, dead, due time of the oldest due or -1,
+--        (counter, value)*
+checkCount(0)
+local oldest = first(waiting)
+local reply = {now, redis.call('HEXISTS', settings, 'paused'), redis.call('ZCARD', waiting),
+  redis.call('ZCOUNT', waiting, '-inf', now), redis.call('ZCARD', inflight), redis.call('ZCARD', dead),
+  oldest and oldest <= now and oldest or -1}
+for _, entry in ipairs(redis.call('HGETALL', counters)) do reply[#reply + 1] = entry end
+return reply

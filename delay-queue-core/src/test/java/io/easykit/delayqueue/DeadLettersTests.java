@@ -1,0 +1,80 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static io.easykit.delayqueue.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class DeadLettersTests {
+
+    private final TestQueue queue = new TestQueue(builder -> builder.shards(topic -> 2));
+    private final DeadLetters dead = queue.engine.deadLetters();
+    private boolean healthy;
+
+    @BeforeEach
+    void die() {
+        queue.start(listener().concurrency(20).retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {
+            if (!healthy) {
+                throw new IllegalStateException();
+            }
+        });
+        IntStream.range(0, 250).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofSeconds(2));
+        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250);
+        queue.runs.clear();
+    }
+
+    @Test
+    void pagesThroughAllShards() {
+        List<String> ids = new ArrayList<>();
+        for (long offset = 0; offset < 250; offset += 30) {
+            QueueStore.Page page = dead.page(TOPIC, offset, 30);
+            assertThat(page.total()).isEqualTo(250);
+            page.messages().forEach(message -> ids.add(message.id()));
+        }
+
+        assertThat(ids).hasSize(250).doesNotHaveDuplicates();
+        assertThat(dead.page(TOPIC, 250, 30).messages()).isEmpty();
+    }
+
+    @Test
+    void redrivesAllAtTheGivenPace() {
+        healthy = true;
+        Instant begin = queue.time.now();
+
+        assertThat(dead.redriveAll(TOPIC, 10)).isEqualTo(250);
+        queue.time.advance(Duration.ofSeconds(12));
+        assertThat(queue.runs).hasSizeBetween(100, 140);
+        queue.time.advance(Duration.ofSeconds(20));
+        assertThat(queue.runs).hasSize(250);
+        assertThat(queue.runs).allMatch(run -> !run.at().isBefore(begin));
+        assertThat(queue.engine.stats(TOPIC).dead()).isZero();
+    }
+
+    @Test
+    void redrivesEachOnceAlthoughTheyDieAgain() {
+        dead.redriveAll(TOPIC, Integer.MAX_VALUE);
+        queue.time.advance(Duration.ofSeconds(2));
+
+        assertThat(queue.runs).hasSize(250);
+        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250);
+    }
+
+    @Test
+    void purgesOneAndTheOld() {
+        StoredMessage first = dead.page(TOPIC, 0, 1).messages().get(0);
+
+        assertThat(dead.purge(TOPIC, first.id(), first.at().plusMillis(1))).isFalse();
+        assertThat(dead.purge(TOPIC, first.id(), first.at())).isTrue();
+        assertThat(dead.purgeOlderThan(TOPIC, Duration.ofHours(1))).isZero();
+        queue.time.advance(Duration.ofHours(2));
+        assertThat(dead.purgeOlderThan(TOPIC, Duration.ofHours(1))).isEqualTo(249);
+    }
+}

@@ -1,0 +1,177 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static io.easykit.delayqueue.TestQueue.listener;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.QueueStore.NewMessage;
+import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.TestQueue.Run;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FailureTests {
+
+    private static final RetryPolicy POLICY = new RetryPolicy(4, Duration.ofSeconds(1), 3, Duration.ofSeconds(5), 0);
+    private static final ShardKey SHARD = new ShardKey(TOPIC, 0);
+
+    private final TestQueue queue = new TestQueue();
+
+    @Test
+    void triesAsOftenAndAsLateAsThePolicySaysAndBuriesWithTheErrors() {
+        queue.start(listener().retry(POLICY), message -> {
+            throw new IllegalStateException("attempt " + message.attempt(), new IOException("disk"));
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofHours(1));
+
+        List<Instant> times = queue.runs.stream().map(Run::at).toList();
+        assertThat(times).hasSize(4);
+        assertThat(millis(times, 0, 1)).isBetween(1000L, 1003L);
+        assertThat(millis(times, 1, 2)).isBetween(3000L, 3003L);
+        assertThat(millis(times, 2, 3)).isBetween(5000L, 5003L);
+        StoredMessage dead = queue.find("a");
+        assertThat(dead.place()).isEqualTo(Place.DEAD);
+        assertThat(dead.frame()).isNotNull();
+        assertThat(queue.history("a").failures()).isEqualTo(4);
+        assertThat(queue.firstError("a")).startsWith("java.lang.IllegalStateException: attempt 1");
+        assertThat(queue.lastError("a"))
+                .startsWith("java.lang.IllegalStateException: attempt 4\ncaused by java.io.IOException: disk")
+                .contains("at io.easykit.delayqueue.FailureTests");
+        assertThat(queue.events(DelayQueueEvent.Failed.class)).hasSize(4);
+        assertThat(queue.events(DelayQueueEvent.Died.class))
+                .containsExactly(new DelayQueueEvent.Died(TOPIC, "a", "java.lang.IllegalStateException: attempt 4"));
+    }
+
+    @Test
+    void buriesAtOnceAfterAnExceptionThatIsNeverRetried() {
+        queue.start(listener().notRetried(List.of(IllegalArgumentException.class)), message -> {
+            throw new NumberFormatException("no number");
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+    }
+
+    @Test
+    void prefersThePolicyOfTheMessage() {
+        queue.start(listener(), message -> {
+            throw new IllegalStateException();
+        });
+        RetryPolicy own = RetryPolicy.fixed(2, Duration.ofMinutes(1));
+        queue.engine.template().send(OutgoingMessage.of(TOPIC, "x").id("a").retry(own));
+        queue.time.advance(Duration.ofSeconds(59));
+        assertThat(queue.runs).hasSize(1);
+
+        queue.time.advance(Duration.ofHours(1));
+        assertThat(queue.runs).hasSize(2);
+    }
+
+    @Test
+    void takesErrorsOfTheVirtualMachineForFailures() {
+        queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {
+            throw new StackOverflowError();
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+    }
+
+    @Test
+    void buriesAPayloadThatCannotBeReadAndShowsIt() {
+        queue.start(listener(), message -> {});
+        queue.engine.template().send(OutgoingMessage.of(TOPIC, "broken").id("a"));
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(queue.runs).isEmpty();
+        StoredMessage dead = queue.find("a");
+        assertThat(dead.place()).isEqualTo(Place.DEAD);
+        assertThat(new String(Envelope.decode(queue.frame("a")).body().array(), UTF_8))
+                .isEqualTo("broken");
+        assertThat(queue.lastError("a")).contains("cannot be decoded").contains("no such text");
+        assertThat(queue.history("a").failures()).isEqualTo(1);
+    }
+
+    @Test
+    void buriesAFrameThatIsNone() {
+        queue.start(listener(), message -> {});
+        Bytes noFrame = Bytes.of(new byte[] {1, 2, 3});
+        queue.memory.send(SHARD, List.of(new NewMessage("a", Due.in(Duration.ZERO), noFrame)));
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(queue.runs).isEmpty();
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+        assertThat(queue.find("a").frame()).isEqualTo(noFrame);
+    }
+
+    @Test
+    void retriesAfterAWaitOfTheHandlersOwn() {
+        queue.start(listener().manual(true), message -> {
+            if (message.attempt() == 1) {
+                message.acknowledgment().fail(new IllegalStateException(), Duration.ofMinutes(10));
+            } else {
+                message.acknowledgment().acknowledge();
+            }
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofMinutes(10).minusMillis(1));
+        assertThat(queue.runs).hasSize(1);
+
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.runs).hasSize(2);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+    }
+
+    @Test
+    void holdsTheLimitOfAttemptsAgainstAWaitOfTheHandlersOwn() {
+        queue.start(
+                listener().manual(true).retry(RetryPolicy.fixed(3, Duration.ZERO)),
+                message -> message.acknowledgment().fail(new IllegalStateException(), Duration.ZERO));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(queue.runs).hasSize(3);
+    }
+
+    @Test
+    void settlesOnceOnly() {
+        queue.start(listener(), message -> {
+            message.acknowledgment().reject(new IllegalStateException("first"));
+            message.acknowledgment().acknowledge();
+            throw new IllegalStateException("last");
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.lastError("a")).contains("first");
+        assertThat(queue.stats().counters().failed()).isEqualTo(1);
+    }
+
+    @Test
+    void givesARedrivenMessageItsWholeBudgetAgain() {
+        queue.start(listener().retry(RetryPolicy.fixed(2, Duration.ofSeconds(1))), message -> {
+            throw new IllegalStateException();
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofMinutes(1));
+        Instant diedAt = queue.find("a").at();
+
+        assertThat(queue.engine.deadLetters().redrive(TOPIC, "a", diedAt)).isTrue();
+        assertThat(queue.engine.deadLetters().redrive(TOPIC, "a", diedAt)).isFalse();
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.runs).hasSize(4);
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+    }
+
+    private static long millis(List<Instant> times, int from, int to) {
+        return Duration.between(times.get(from), times.get(to)).toMillis();
+    }
+}

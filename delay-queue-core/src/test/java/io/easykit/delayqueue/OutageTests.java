@@ -1,0 +1,125 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static io.easykit.delayqueue.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.FaultyStore.Fault;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class OutageTests {
+
+    private static final Duration MILLI = Duration.ofMillis(1);
+
+    private final TestQueue queue = new TestQueue();
+
+    @ParameterizedTest
+    @CsvSource({
+        "claim, LOST_REQUEST",
+        "claim, LOST_REPLY",
+        "acknowledge, LOST_REQUEST",
+        "acknowledge, LOST_REPLY",
+        "fail, LOST_REQUEST",
+        "fail, LOST_REPLY",
+        "extend, LOST_REPLY",
+        "reap, LOST_REPLY",
+    })
+    void losesNothingAndRunsNothingTwiceForOneLostMessageOnTheLine(String method, Fault fault) {
+        queue.start(listener().concurrency(3).retry(RetryPolicy.fixed(2, Duration.ofSeconds(1))), message -> {
+            if (message.attempt() == 1) {
+                throw new IllegalStateException();
+            }
+        });
+        queue.time.advance(MILLI);
+        queue.line.once(method, fault);
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runs).hasSize(20);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(10);
+        assertThat(queue.stats().counters().failed()).isEqualTo(10);
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
+    }
+
+    @Test
+    void goesOnByItselfWithinTwoSecondsOfAnOutage() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(5));
+        queue.send("a", Duration.ofSeconds(30));
+        queue.line.away();
+        queue.time.advance(Duration.ofMinutes(10));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(2));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void asksAtMostAFewTimesASecondDuringAnOutage() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(5));
+        queue.line.away();
+        queue.time.advance(Duration.ofSeconds(10));
+        queue.line.takeCalls();
+
+        queue.time.advance(Duration.ofSeconds(100));
+
+        assertThat(queue.line.takeCalls()).hasSizeBetween(90, 220);
+    }
+
+    @Test
+    void startsWhileTheStoreIsAway() {
+        queue.line.away();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(30));
+        queue.line.heal();
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(2));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void acknowledgesAfterAnOutageLongerThanTheLeaseWhatNobodyTookMeanwhile() {
+        List<Acknowledgment> running = new ArrayList<>();
+        queue.start(
+                listener().manual(true).lease(Duration.ofSeconds(5)), message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        running.get(0).acknowledge();
+        queue.line.away();
+        queue.time.advance(Duration.ofMinutes(1));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(2));
+
+        assertThat(queue.stats().counters().sent()).isEqualTo(1);
+        assertThat(queue.stats().imbalance()).isZero();
+    }
+
+    @Test
+    void servesOtherShardsWhileOneDoesNotAnswer() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 2));
+        sharded.start(listener(), message -> {});
+        sharded.time.advance(Duration.ofSeconds(1));
+        sharded.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
+        for (int i = 0; i < 50; i++) {
+            sharded.memory.send(
+                    new ShardKey(TOPIC, 1),
+                    List.of(new QueueStore.NewMessage(
+                            "m" + i,
+                            Due.in(Duration.ofMillis(10L * i)),
+                            new Envelope(i, Map.of(), null, Bytes.of(new byte[] {65})).encode())));
+        }
+        sharded.time.advance(Duration.ofMillis(495));
+
+        assertThat(sharded.runs).hasSize(50);
+    }
+}

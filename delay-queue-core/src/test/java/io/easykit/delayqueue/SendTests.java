@@ -1,0 +1,121 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.FaultyStore.Fault;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class SendTests {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final TestQueue queue = new TestQueue(builder -> builder.shards(topic -> 3));
+    private final DelayQueueTemplate template = queue.engine.template();
+
+    @Test
+    void tellsWhetherTheIdWasLiveAlready() {
+        assertThat(queue.send("a", HOUR).outcome()).isEqualTo(SendOutcome.STORED);
+        assertThat(queue.send("a", HOUR).isDuplicate()).isTrue();
+        assertThat(queue.events(DelayQueueEvent.Sent.class))
+                .extracting(DelayQueueEvent.Sent::outcome)
+                .containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE);
+    }
+
+    @Test
+    void findsReschedulesAndCancelsByOwnAndByGeneratedId() {
+        String generated = template.send(TOPIC, "x", HOUR).id();
+        queue.send("own", HOUR);
+        Instant later = Instant.ofEpochMilli(1_800_000_000_000L);
+
+        for (String id : List.of(generated, "own")) {
+            assertThat(template.reschedule(TOPIC, id, later)).isEqualTo(ChangeOutcome.APPLIED);
+            assertThat(template.find(TOPIC, id))
+                    .get()
+                    .extracting(StoredMessage::at)
+                    .isEqualTo(later);
+            assertThat(template.reschedule(TOPIC, id, Duration.ZERO)).isEqualTo(ChangeOutcome.APPLIED);
+            assertThat(template.cancel(TOPIC, id)).isEqualTo(ChangeOutcome.APPLIED);
+            assertThat(template.cancel(TOPIC, id)).isEqualTo(ChangeOutcome.GONE);
+            assertThat(template.find(TOPIC, id)).isEmpty();
+        }
+    }
+
+    @Test
+    void failsWhenTheStoreDoesNotAnswer() {
+        queue.send("warm", HOUR);
+        queue.line.away();
+
+        assertThatThrownBy(() -> queue.send("a", HOUR)).isInstanceOf(StoreUnavailableException.class);
+        assertThatThrownBy(() -> template.cancel(TOPIC, "warm")).isInstanceOf(StoreUnavailableException.class);
+        assertThatThrownBy(() -> template.find(TOPIC, "warm")).isInstanceOf(StoreUnavailableException.class);
+    }
+
+    @Test
+    void sendsManyInFewCallsAndSpreadsThem() {
+        queue.send("warm", HOUR);
+        queue.line.takeCalls();
+
+        List<SendResult> results = template.sendAll(
+                Collections.nCopies(600, OutgoingMessage.of(TOPIC, "x").in(HOUR)));
+
+        assertThat(results).hasSize(600).allMatch(result -> result.outcome() == SendOutcome.STORED);
+        assertThat(queue.line.takeCalls()).hasSize(6);
+        assertThat(queue.engine.stats(TOPIC).shards()).allMatch(shard -> shard.waiting() >= 200);
+    }
+
+    @Test
+    void answersInTheOrderOfTheCall() {
+        List<OutgoingMessage> messages = IntStream.range(0, 50)
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id("m" + i).in(HOUR))
+                .toList();
+
+        assertThat(template.sendAll(messages))
+                .extracting(SendResult::id)
+                .startsWith("m0", "m1", "m2")
+                .endsWith("m49");
+    }
+
+    @Test
+    void saysWhichOfManyMayNotBeStored() {
+        queue.send("warm", HOUR);
+        queue.line.once("send", Fault.LOST_REQUEST);
+
+        assertThatThrownBy(() -> template.sendAll(
+                        Collections.nCopies(300, OutgoingMessage.of(TOPIC, "x").in(HOUR))))
+                .isInstanceOfSatisfying(BatchSendException.class, e -> {
+                    assertThat(e.results()).hasSize(300);
+                    assertThat(e.results().stream().filter(SendResult::isPending))
+                            .hasSize(100);
+                })
+                .hasMessageContaining("100 of 300");
+    }
+
+    @Test
+    void keepsHeadersAndPolicy() {
+        RetryPolicy policy = RetryPolicy.fixed(7, Duration.ofSeconds(3));
+        template.send(
+                OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR).header("k", "v").retry(policy));
+
+        Envelope envelope = Envelope.decode(
+                Objects.requireNonNull(template.find(TOPIC, "a").orElseThrow().frame()));
+        assertThat(envelope.headers()).containsEntry("k", "v");
+        assertThat(envelope.retry()).isEqualTo(policy);
+    }
+
+    @Test
+    void refusesWhatCannotBeSent() {
+        assertThatThrownBy(() -> OutgoingMessage.of(TOPIC, "x").id("~mine")).hasMessageContaining("not usable");
+        assertThatThrownBy(() -> template.send("no such topic!", "x", HOUR)).hasMessageContaining("not usable");
+        assertThatThrownBy(() -> template.send(TOPIC, "x", Duration.ofSeconds(-1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> DelayQueueEngine.builder(queue.memory).build()).hasMessageContaining("no codec");
+    }
+}

@@ -1,0 +1,142 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.StoredMessage.Place;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class StopTests {
+
+    private static final Duration MILLI = Duration.ofMillis(1);
+
+    private final TestQueue queue = new TestQueue();
+    private final List<Acknowledgment> running = new ArrayList<>();
+
+    @Test
+    void claimsNoMoreAndWaitsForWhatRuns() {
+        ListenerContainer container =
+                queue.start(listener().manual(true).concurrency(2), message -> running.add(message.acknowledgment()));
+        IntStream.range(0, 5).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(MILLI);
+
+        container.beginStop();
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(container.hasEnded()).isFalse();
+        assertThat(running).hasSize(2);
+
+        running.forEach(Acknowledgment::acknowledge);
+        queue.time.advance(MILLI);
+        assertThat(container.hasEnded()).isTrue();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(2);
+        assertThat(queue.stats().inFlight()).isZero();
+        assertThat(queue.stats().due()).isEqualTo(3);
+    }
+
+    @Test
+    void handsBackWhatDoesNotEndInTimeAtNoCost() {
+        ListenerContainer container = queue.start(
+                listener().manual(true).stopTimeout(Duration.ofSeconds(20)),
+                message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+
+        container.beginStop();
+        queue.time.advance(Duration.ofMillis(19_990));
+        assertThat(queue.find("a").place()).isEqualTo(Place.IN_FLIGHT);
+        queue.time.advance(Duration.ofMillis(20));
+
+        assertThat(container.hasEnded()).isTrue();
+        assertThat(running.get(0).isLost()).isTrue();
+        assertThat(queue.find("a").place()).isEqualTo(Place.WAITING);
+        assertThat(queue.history("a").releases()).isEqualTo(1);
+        assertThat(queue.history("a").lost()).isZero();
+    }
+
+    @Test
+    void handsBackAtOnceWhatWasClaimedAndNotBegun() {
+        List<Runnable> queued = new ArrayList<>();
+        TestQueue slow = new TestQueue(builder -> builder.workers(queued::add));
+        ListenerContainer container = slow.start(listener().concurrency(3), message -> {});
+        IntStream.range(0, 3).forEach(i -> slow.send("m" + i, Duration.ZERO));
+        slow.time.advance(MILLI);
+        assertThat(slow.stats().inFlight()).isEqualTo(3);
+
+        container.beginStop();
+        slow.time.advance(MILLI);
+
+        assertThat(container.hasEnded()).isTrue();
+        assertThat(slow.stats().due()).isEqualTo(3);
+        queued.forEach(Runnable::run);
+        assertThat(slow.runs).isEmpty();
+    }
+
+    @Test
+    void handsBackWhatAClaimWithoutAnswerHasTaken() {
+        ListenerContainer container = queue.start(listener().lease(Duration.ofHours(1)), message -> {});
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.line.once("claim", FaultyStore.Fault.LOST_REPLY);
+        queue.send("a", Duration.ZERO);
+        queue.time.advanceUntil(
+                Duration.ofSeconds(1), "it is claimed", () -> queue.stats().inFlight() == 1);
+
+        queue.stop(container);
+
+        assertThat(queue.runs).isEmpty();
+        assertThat(queue.stats().due()).isEqualTo(1);
+    }
+
+    @Test
+    void doesNotHangWhenTheStoreIsAway() {
+        ListenerContainer container =
+                queue.start(listener().manual(true), message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.line.away();
+        container.beginStop();
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(3));
+
+        assertThat(container.hasEnded()).isTrue();
+    }
+
+    @Test
+    void startsAndStopsAgainAndAgain() {
+        ListenerContainer container = queue.start(listener(), message -> {});
+        for (int i = 0; i < 5; i++) {
+            queue.send("m" + i, Duration.ZERO);
+            queue.time.advance(MILLI);
+            queue.stop(container);
+            assertThat(container.isRunning()).isFalse();
+            container.start();
+            container.start();
+            queue.time.advance(MILLI);
+        }
+
+        assertThat(queue.runIds()).containsExactly("m0", "m1", "m2", "m3", "m4");
+    }
+
+    @Test
+    void handsBackWhatNoWorkerTakesAndTriesAgain() {
+        AtomicInteger refusals = new AtomicInteger(1);
+        TestQueue full = new TestQueue(builder -> builder.workers(task -> {
+            if (refusals.getAndDecrement() > 0) {
+                throw new RejectedExecutionException("full");
+            }
+            task.run();
+        }));
+        full.start(listener(), message -> {});
+        full.send("a", Duration.ZERO);
+        full.time.advance(Duration.ofSeconds(2));
+
+        assertThat(full.runIds()).containsExactly("a");
+        assertThat(full.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(full.stats().counters().lost()).isZero();
+    }
+}

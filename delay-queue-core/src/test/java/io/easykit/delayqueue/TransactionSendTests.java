@@ -1,0 +1,161 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.FaultyStore.Fault;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class TransactionSendTests {
+
+    private final TestTransactions transactions = new TestTransactions();
+    private final TestQueue queue = new TestQueue(builder -> builder.transactions(transactions));
+    private final DelayQueueTemplate template = queue.engine.template();
+
+    @AfterEach
+    void close() {
+        queue.engine.close();
+    }
+
+    @Test
+    void storesJustBeforeTheCommitInOneCall() {
+        transactions.begin();
+        IntStream.range(0, 20).forEach(i -> assertThat(
+                        queue.send("m" + i, Duration.ofHours(1)).isPending())
+                .isTrue());
+        assertThat(queue.stats().waiting()).isZero();
+        queue.line.takeCalls();
+
+        transactions.commit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(20);
+        assertThat(queue.line.takeCalls()).containsExactly("send");
+    }
+
+    @Test
+    void storesNothingWhenTheTransactionRollsBack() {
+        transactions.begin();
+        queue.send("a", Duration.ZERO);
+        transactions.rollback();
+
+        assertThat(queue.stats().counters().sent()).isZero();
+    }
+
+    @Test
+    void cancelsWhatWasStoredWhenTheCommitFails() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.failCommit();
+
+        assertThat(queue.stats().counters().cancelled()).isEqualTo(1);
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void leavesALiveMessageOfTheSameIdAloneWhenTheCommitFails() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(2));
+        transactions.failCommit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void keepsWhatWasStoredWhenNobodyKnowsTheOutcome() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.participants().forEach(Transactions.Participant::beforeCommit);
+        transactions.leave();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void failsTheTransactionWhenTheStoreIsAway() {
+        queue.send("warm", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ZERO);
+        queue.line.away();
+
+        assertThatThrownBy(transactions::commit).isInstanceOf(StoreUnavailableException.class);
+    }
+
+    @Test
+    void cancelsInTheBackgroundWhatAnOutageLeftStored() {
+        queue.send("warm", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        queue.line.once("send", Fault.LOST_REPLY);
+        assertThatThrownBy(transactions::commit).isInstanceOf(StoreUnavailableException.class);
+        assertThat(queue.stats().waiting()).isEqualTo(2);
+
+        queue.line.once("cancel", Fault.LOST_REQUEST);
+        transactions.rollback();
+
+        await().until(() -> queue.stats().waiting() == 1);
+    }
+
+    @Test
+    void storesAfterTheCommitWhenToldSo() {
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").phase(SendPhase.AFTER_COMMIT));
+        transactions.participants().forEach(Transactions.Participant::beforeCommit);
+        assertThat(queue.stats().waiting()).isZero();
+
+        transactions.commit();
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void storesAtOnceWhenToldSo() {
+        transactions.begin();
+        SendResult result = template.send(OutgoingMessage.of(TOPIC, "x").phase(SendPhase.IMMEDIATELY));
+        transactions.rollback();
+
+        assertThat(result.outcome()).isEqualTo(SendOutcome.STORED);
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void storesAtOnceAndStillCancelsWhatIsSentWhileTheTransactionCommits() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.participants().forEach(Transactions.Participant::beforeCommit);
+        assertThat(queue.send("late", Duration.ofHours(1)).outcome()).isEqualTo(SendOutcome.STORED);
+        transactions.rollback();
+
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void cancelsAfterTheCommit() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        template.cancelAfterCommit(TOPIC, "a");
+        transactions.rollback();
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+
+        transactions.begin();
+        template.cancelAfterCommit(TOPIC, "a");
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+        transactions.commit();
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void sendsManyOfOneTransactionTogether() {
+        transactions.begin();
+        template.sendAll(Collections.nCopies(150, OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
+        queue.line.takeCalls();
+        transactions.commit();
+
+        assertThat(queue.line.takeCalls()).containsExactly("send", "send");
+    }
+}

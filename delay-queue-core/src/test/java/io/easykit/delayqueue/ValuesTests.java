@@ -1,0 +1,96 @@
+package io.easykit.delayqueue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.easykit.delayqueue.QueueStore.Claim;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class ValuesTests {
+
+    @Test
+    void roundsDueTimesUp() {
+        assertThat(Due.in(Duration.ofNanos(1))).isEqualTo(new Due(true, 1));
+        assertThat(Due.in(Duration.ofMillis(5))).isEqualTo(new Due(true, 5));
+        assertThat(Due.at(Instant.ofEpochMilli(5).plusNanos(1))).isEqualTo(new Due(false, 6));
+        assertThat(Due.at(Instant.ofEpochMilli(5))).isEqualTo(new Due(false, 5));
+    }
+
+    @Test
+    void refusesDueTimesThatCannotBe() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Due.in(Duration.ofMillis(-1)))
+                .withMessageContaining("delay of -1 ms");
+        assertThatIllegalArgumentException().isThrownBy(() -> Due.in(Duration.ofSeconds(Long.MAX_VALUE)));
+        assertThatIllegalArgumentException().isThrownBy(() -> Due.at(Instant.MAX));
+        assertThatIllegalArgumentException().isThrownBy(() -> Due.at(Instant.MIN));
+    }
+
+    @Test
+    void refusesTopicsThatWouldBreakTheKeys() {
+        for (String topic : new String[] {"", "a{b", "a}b", "a b", "x".repeat(129)}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new ShardKey(topic, 0))
+                    .withMessageContaining("letters, digits");
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new ShardKey("t", ShardKey.MAX_SHARDS))
+                .withMessageContaining("0 to 1023");
+        assertThat(new ShardKey("order-close:v2", 3)).hasToString("order-close:v2:3");
+    }
+
+    @Test
+    void refusesClaimsThatAStoreCouldNotKeep() {
+        assertThatIllegalArgumentException().isThrownBy(() -> claim("o:1", 1, 1, Duration.ofSeconds(1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> claim("o", 0, 1, Duration.ofSeconds(1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> claim("o", 1, 0, Duration.ofSeconds(1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> claim("o", 1, QueueStore.MAX_BATCH + 1, Duration.ofSeconds(1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> claim("o", 1, 1, Duration.ZERO));
+    }
+
+    @Test
+    void waitsTheSameTimeOrLongerAndLonger() {
+        assertThat(delays(RetryPolicy.fixed(4, Duration.ofMillis(70)))).containsExactly(70L, 70L, 70L);
+        assertThat(delays(new RetryPolicy(6, Duration.ofSeconds(1), 2, Duration.ofSeconds(5), 0)))
+                .containsExactly(1000L, 2000L, 4000L, 5000L, 5000L);
+    }
+
+    @Test
+    void takesNoMoreThanTheJitterOff() {
+        RetryPolicy policy = new RetryPolicy(2, Duration.ofSeconds(1), 1, Duration.ofSeconds(1), 0.2);
+        Random random = new Random(1);
+        for (int i = 0; i < 1000; i++) {
+            assertThat(policy.delayAfter(1, random).orElseThrow().toMillis()).isBetween(800L, 1000L);
+        }
+    }
+
+    @Test
+    void refusesPoliciesThatMakeNoSense() {
+        Duration second = Duration.ofSeconds(1);
+        assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(0, second, 1, second, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(1, second.negated(), 1, second, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(1, second, 0.5, second, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(1, second, 1, Duration.ZERO, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(1, second, 1, second, 1.1));
+        assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(1, second, Double.NaN, second, 0));
+    }
+
+    private static List<Long> delays(RetryPolicy policy) {
+        return IntStream.rangeClosed(1, policy.maxAttempts())
+                .mapToObj(failures -> policy.delayAfter(failures, new Random(1)))
+                .flatMap(Optional::stream)
+                .map(Duration::toMillis)
+                .toList();
+    }
+
+    private static Claim claim(String owner, long request, int count, Duration lease) {
+        return new Claim(owner, request, count, lease, List.of());
+    }
+}

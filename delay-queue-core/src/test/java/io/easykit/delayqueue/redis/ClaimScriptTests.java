@@ -1,0 +1,211 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.QueueStore.ClaimStatus.CLAIMED;
+import static io.easykit.delayqueue.QueueStore.ClaimStatus.OUTDATED;
+import static io.easykit.delayqueue.QueueStore.ClaimStatus.PAUSED;
+import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.redis.TestShard.claim;
+import static io.easykit.delayqueue.redis.TestShard.frame;
+import static io.easykit.delayqueue.redis.TestShard.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.QueueStore.Claimed;
+import io.easykit.delayqueue.QueueStore.Delivery;
+import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.QueueStore.Settlement;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ClaimScriptTests {
+
+    private final TestShard shard = new TestShard();
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    @Test
+    void handsOutWhatIsDueInOrderAndTellsWhatComesNext() {
+        shard.seed(
+                """
+                ZADD waiting 1000 b 900 a 1001 c
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                HSET counters sent 3""");
+
+        Claimed claimed = shard.store.claim(KEY, claim("o", 1, 10, 300));
+
+        assertThat(claimed)
+                .isEqualTo(new Claimed(
+                        ms(1000),
+                        CLAIMED,
+                        ms(1001),
+                        ms(1300),
+                        List.of(),
+                        List.of(
+                                new Delivery("a", 1_000_000, ms(900), 0, 0, 0, frame("one")),
+                                new Delivery("b", 1_000_001, ms(1000), 0, 0, 0, frame("two")))));
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                claim:o expires
+                counters sent=3
+                inflight a=1300, b=1300
+                m:a one
+                m:b two
+                m:c three
+                settings number=1000001
+                state a=1000000:0:0:0:900:o, b=1000001:0:0:0:1000:o
+                waiting c=1001""");
+    }
+
+    @Test
+    void doesNotHandOutAFractionOfAMillisecondEarly() {
+        shard.seed("""
+                ZADD waiting 1001 a
+                SET m:a one""");
+        shard.clockMicros(1_000_999);
+
+        assertThat(shard.store.claim(KEY, claim("o", 1, 10, 300)).deliveries()).isEmpty();
+    }
+
+    @Test
+    void writesNothingWhenNothingIsDue() {
+        assertThat(shard.store.claim(KEY, claim("o", 1, 10, 300)))
+                .isEqualTo(new Claimed(ms(1000), CLAIMED, null, null, List.of(), List.of()));
+        assertThat(shard.state()).isEmpty();
+    }
+
+    @Test
+    void takesNoMoreThanAskedForAndKeepsTheCountsOfEarlierDeliveries() {
+        shard.seed(
+                """
+                ZADD waiting 900 a 901 b
+                SET m:a one
+                SET m:b two
+                HSET state a 5:1:2:3:800:x
+                HSET settings number 2000000""");
+
+        Claimed claimed = shard.store.claim(KEY, claim("o", 1, 1, 300));
+
+        assertThat(claimed.deliveries()).containsExactly(new Delivery("a", 2_000_001, ms(900), 1, 2, 3, frame("one")));
+        assertThat(claimed.nextDue()).isEqualTo(ms(901));
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                claim:o expires
+                inflight a=1300
+                m:a one
+                m:b two
+                settings number=2000001
+                state a=2000001:1:2:3:900:o
+                waiting b=901""");
+    }
+
+    @Test
+    void answersTheSameRequestWithTheSameHandOutAndARenewedLease() {
+        shard.seed(
+                """
+                ZADD waiting 900 a 901 b
+                SET m:a one
+                SET m:b two""");
+        Claimed first = shard.store.claim(KEY, claim("o", 7, 1, 300));
+        shard.clock(1100);
+
+        Claimed again = shard.store.claim(KEY, claim("o", 7, 1, 300));
+
+        assertThat(again.deliveries()).isEqualTo(first.deliveries());
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                claim:o expires
+                inflight a=1400
+                m:a one
+                m:b two
+                settings number=1000000
+                state a=1000000:0:0:0:900:o
+                waiting b=901""");
+    }
+
+    @Test
+    void leavesOutOfARepeatedAnswerWhatHasChangedHands() {
+        shard.seed(
+                """
+                ZADD waiting 900 a 901 b
+                SET m:a one
+                SET m:b two""");
+        shard.store.claim(KEY, claim("o", 7, 2, 300));
+        shard.seed("HSET state a 9000000:0:1:0:900:other");
+
+        assertThat(shard.store.claim(KEY, claim("o", 7, 2, 300)).deliveries())
+                .extracting(Delivery::id)
+                .containsExactly("b");
+    }
+
+    @Test
+    void handsOutNothingToARequestThatALaterOneHasOvertaken() {
+        shard.seed(
+                """
+                ZADD waiting 900 a 901 b
+                SET m:a one
+                SET m:b two""");
+        shard.store.claim(KEY, claim("o", 7, 1, 300));
+        String before = shard.state();
+
+        Claimed late = shard.store.claim(KEY, claim("o", 6, 1, 300));
+
+        assertThat(late).isEqualTo(new Claimed(ms(1000), OUTDATED, ms(901), ms(1300), List.of(), List.of()));
+        assertThat(shard.state()).isEqualTo(before);
+    }
+
+    @Test
+    void acknowledgesInTheSameTripAlsoWhenPaused() {
+        shard.seed(
+                """
+                ZADD waiting 900 b
+                ZADD inflight 1500 a
+                SET m:a one
+                SET m:b two
+                HSET state a 5:0:0:0:800:o
+                HSET settings paused 1""");
+
+        Claimed claimed = shard.store.claim(KEY, claim("o", 1, 1, 300, new Lease("a", 5), new Lease("a", 5)));
+
+        assertThat(claimed)
+                .isEqualTo(new Claimed(
+                        ms(1000), PAUSED, null, null, List.of(Settlement.APPLIED, Settlement.STALE), List.of()));
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters acknowledged=1
+                m:b two
+                settings paused=1
+                waiting b=900""");
+    }
+
+    @Test
+    void buriesWithItsReasonWhatHasNoBody() {
+        shard.seed("""
+                ZADD waiting 900 a 901 b
+                SET m:b two""");
+
+        assertThat(shard.store.claim(KEY, claim("o", 1, 10, 300)).deliveries())
+                .extracting(Delivery::id)
+                .containsExactly("b");
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                claim:o expires
+                counters dead=1
+                dead a=1000
+                errors Fa=1000:o:BODY_MISSING, La=1000:o:BODY_MISSING
+                inflight b=1300
+                m:a
+                m:b two
+                settings number=1000001
+                state a=1000000:0:0:0:900:o, b=1000001:0:0:0:901:o""");
+    }
+}

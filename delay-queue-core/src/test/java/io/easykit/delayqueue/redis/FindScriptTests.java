@@ -1,0 +1,51 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.redis.TestShard.frame;
+import static io.easykit.delayqueue.redis.TestShard.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.StoredMessage;
+import io.easykit.delayqueue.StoredMessage.History;
+import io.easykit.delayqueue.StoredMessage.Place;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FindScriptTests {
+
+    private final TestShard shard = new TestShard();
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    @Test
+    void findsAMessageInEachPlaceAndChangesNothing() {
+        shard.seed(
+                """
+                ZADD waiting 1500 a
+                ZADD inflight 1600 b
+                ZADD dead 700 c
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                HSET state a 5:1:0:0:1500:o b 6:0:0:0:810:p c 4:1:0:0:600:o
+                HSET errors Fa 1:o:x La 1:o:x""");
+        String before = shard.state();
+
+        assertThat(shard.store.find(KEY, "a").map(StoredMessage::place)).contains(Place.WAITING);
+        assertThat(shard.store.find(KEY, "b"))
+                .contains(new StoredMessage(
+                        "b",
+                        Place.IN_FLIGHT,
+                        ms(1600),
+                        new History(6, 0, 0, 0, ms(810), "p"),
+                        null,
+                        null,
+                        frame("two")));
+        assertThat(shard.store.find(KEY, "c").map(StoredMessage::place)).contains(Place.DEAD);
+        assertThat(shard.store.find(KEY, "d")).isEmpty();
+        assertThat(shard.state()).isEqualTo(before);
+    }
+}

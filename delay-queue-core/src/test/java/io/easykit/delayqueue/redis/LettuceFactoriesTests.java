@@ -1,0 +1,171 @@
+package io.easykit.delayqueue.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.ReadFrom;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.tracing.MicrometerTracing;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisPassword;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+class LettuceFactoriesTests {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(250);
+
+    private final ClientResources resources = DefaultClientResources.builder()
+            .ioThreadPoolSize(2)
+            .computationThreadPoolSize(2)
+            .build();
+
+    @AfterEach
+    void shutDown() {
+        resources.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    @Test
+    void keepsServerCredentialsAndTls() {
+        RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("redis.example", 7000);
+        server.setDatabase(3);
+        server.setUsername("shop");
+        server.setPassword(RedisPassword.of("secret"));
+
+        LettuceConnectionFactory copy = copyOf(
+                server,
+                LettuceClientConfiguration.builder()
+                        .clientName("shop")
+                        .useSsl()
+                        .startTls()
+                        .build());
+
+        assertThat(copy.getHostName()).isEqualTo("redis.example");
+        assertThat(copy.getPort()).isEqualTo(7000);
+        assertThat(copy.getPassword()).isEqualTo("secret");
+        assertThat(copy.getDatabase()).isEqualTo(3);
+        assertThat(copy.getClientName()).isEqualTo("shop");
+        assertThat(copy.isUseSsl()).isTrue();
+        assertThat(copy.isStartTls()).isTrue();
+    }
+
+    @Test
+    void answersInTimeOrNotAtAll() {
+        LettuceConnectionFactory copy =
+                copyOf(new RedisStandaloneConfiguration(), LettuceClientConfiguration.defaultConfiguration());
+
+        ClientOptions options = copy.getClientConfiguration().getClientOptions().orElseThrow();
+        assertThat(copy.getTimeout()).isEqualTo(250);
+        assertThat(options.getDisconnectedBehavior()).isEqualTo(DisconnectedBehavior.REJECT_COMMANDS);
+        assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
+        assertThat(options.getTimeoutOptions().getSource().getTimeout(command()))
+                .isEqualTo(250_000_000);
+        assertThat(options.getReplayFilter().test(command())).isTrue();
+    }
+
+    @Test
+    void asksTheMasterOnlyAndUnseen() {
+        ClientResources traced = DefaultClientResources.builder()
+                .ioThreadPoolSize(2)
+                .computationThreadPoolSize(2)
+                .tracing(new MicrometerTracing(ObservationRegistry.create(), "redis"))
+                .build();
+
+        LettuceClientConfiguration client = copyOf(
+                        new RedisStandaloneConfiguration(),
+                        LettuceClientConfiguration.builder()
+                                .clientResources(traced)
+                                .readFrom(ReadFrom.ANY)
+                                .build())
+                .getClientConfiguration();
+
+        assertThat(client.getReadFrom()).isEmpty();
+        assertThat(client.getClientResources().orElseThrow().tracing().isEnabled())
+                .isFalse();
+        assertThat(client.getClientResources().orElseThrow().eventLoopGroupProvider())
+                .isSameAs(traced.eventLoopGroupProvider());
+        traced.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    @Test
+    void copiesSentinelSocketAndStaticReplicas() {
+        RedisStaticMasterReplicaConfiguration replicas = new RedisStaticMasterReplicaConfiguration("a.example", 6379);
+        replicas.addNode("b.example", 6379);
+        replicas.setDatabase(5);
+        RedisSentinelConfiguration sentinel = new RedisSentinelConfiguration("main", Set.of("s.example:26379"));
+        LettuceClientConfiguration client = LettuceClientConfiguration.defaultConfiguration();
+
+        assertThat(copyOf(sentinel, client).getSentinelConfiguration()).isEqualTo(sentinel);
+        assertThat(copyOf(new RedisSocketConfiguration("/run/redis"), client).getSocketConfiguration())
+                .isEqualTo(new RedisSocketConfiguration("/run/redis"));
+        assertThat(copyOf(replicas, client).getDatabase()).isEqualTo(5);
+    }
+
+    @Test
+    void keepsItsOptionsInAClusterWithItsOwnRedirects() {
+        RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("a.example:7000"));
+        cluster.setMaxRedirects(9);
+        cluster.setPassword("secret");
+
+        LettuceConnectionFactory copy = copyOf(
+                cluster,
+                LettuceClientConfiguration.builder().clientResources(resources).build());
+        copy.start();
+        ClusterClientOptions options =
+                (ClusterClientOptions) ((RedisClusterClient) copy.getRequiredNativeClient()).getOptions();
+        copy.destroy();
+
+        assertThat(options.getMaxRedirects()).isEqualTo(9);
+        assertThat(options.getReplayFilter().test(command())).isTrue();
+        assertThat(options.getTopologyRefreshOptions().getAdaptiveRefreshTriggers())
+                .isNotEmpty();
+        assertThat(copy.getClusterConfiguration())
+                .extracting(RedisClusterConfiguration::getClusterNodes, RedisClusterConfiguration::getPassword)
+                .containsExactly(cluster.getClusterNodes(), cluster.getPassword());
+    }
+
+    @Test
+    void leavesTheOriginalAsItIs() {
+        LettuceConnectionFactory original = new LettuceConnectionFactory(
+                new RedisStandaloneConfiguration(), LettuceClientConfiguration.defaultConfiguration());
+
+        LettuceFactories.copyOf(original, TIMEOUT);
+
+        assertThat(original.getTimeout()).isEqualTo(60_000);
+        assertThat(original.isRunning()).isFalse();
+    }
+
+    @Test
+    void refusesATimeoutOfNothing() {
+        assertThatThrownBy(() -> LettuceFactories.copyOf(new LettuceConnectionFactory(), Duration.ZERO))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a millisecond at least");
+    }
+
+    private static LettuceConnectionFactory copyOf(RedisConfiguration server, LettuceClientConfiguration client) {
+        return LettuceFactories.copyOf(new LettuceConnectionFactory(server, client), TIMEOUT);
+    }
+
+    private static Command<String, String, String> command() {
+        return new Command<>(CommandType.PING, null);
+    }
+}

@@ -1,0 +1,589 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.redis.TestShard.frame;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.InMemoryQueueStore;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.QueueStore.Claim;
+import io.easykit.delayqueue.QueueStore.Claimed;
+import io.easykit.delayqueue.QueueStore.Death;
+import io.easykit.delayqueue.QueueStore.Delivery;
+import io.easykit.delayqueue.QueueStore.Failure;
+import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.QueueStore.Move;
+import io.easykit.delayqueue.QueueStore.NewMessage;
+import io.easykit.delayqueue.QueueStore.Pace;
+import io.easykit.delayqueue.QueueStore.Target;
+import io.easykit.delayqueue.StoredMessage;
+import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Drives one shard with random producers, consumers and an operator over a line that loses, delays and doubles calls, and
+ * after every single call
+ *
+ * <ul>
+ *   <li>compares the reply and the whole keyspace, bells included, with {@link InMemoryQueueStore}, and
+ *   <li>checks the promises of the protocol on the step from the keyspace before to the keyspace after, by what the callers
+ *       were told alone: see {@link Promises}.
+ * </ul>
+ *
+ * At the end everything is made to drain, and what remains is looked at. One seed is one run, always the same.
+ */
+final class ProtocolChecker implements AutoCloseable {
+
+    private static final String CLOCK = "test:clock";
+    private static final String BELLS = "test:bells";
+
+    /** Everything in one round trip: a list of (key, has an end, content), a claim's memory in words. */
+    private static final String DUMP =
+            """
+            local out = {}
+            for _, key in ipairs(redis.call('KEYS', '*')) do
+              local type, value = redis.call('TYPE', key).ok, nil
+              if type == 'string' then value = redis.call('GET', key)
+              elseif type == 'hash' then value = redis.call('HGETALL', key)
+              elseif type == 'list' then value = redis.call('LRANGE', key, 0, -1)
+              else value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
+              if string.find(key, '}:claim:', 1, true) then
+                local m = cmsgpack.unpack(value)
+                value = string.format('%.0f %.0f ', m[1], m[2]) .. table.concat(m[3], ' ')
+              end
+              out[#out + 1] = {key, redis.call('PTTL', key) >= 0 and 1 or 0, value}
+            end
+            redis.call('DEL', 'test:bells')
+            return out""";
+
+    private final RawRedis redis = RedisServer.shared().connect();
+    private final LettuceConnectionFactory connections;
+    private final RedisQueueStore real;
+
+    /** @param edit weakens the scripts, or leaves them as they are */
+    ProtocolChecker(LettuceConnectionFactory connections, UnaryOperator<String> edit) {
+        this.connections = connections;
+        this.real = new RedisQueueStore(connections, "dq", script -> edit.apply(instrumented(script)));
+    }
+
+    private static String instrumented(String script) {
+        String clocked = TestShard.replaceOnce(
+                script,
+                "redis.call('TIME')",
+                "{math.floor(redis.call('GET', '" + CLOCK + "') / 1000000), redis.call('GET', '" + CLOCK
+                        + "') % 1000000}");
+        return TestShard.replaceOnce(
+                clocked, "redis.pcall('PUBLISH', prefix .. 'bell',", "redis.pcall('RPUSH', '" + BELLS + "',");
+    }
+
+    /** Runs one seed for so many steps, and drains; returns how many calls the store has answered. */
+    int run(long seed, int steps) {
+        redis.command("FLUSHALL");
+        Run run = new Run(seed);
+        try {
+            run.play(steps);
+        } catch (AssertionError | RuntimeException e) {
+            throw new AssertionError("Seed " + seed + " after " + run.log(), e);
+        }
+        return run.calls;
+    }
+
+    @Override
+    public void close() {
+        real.close();
+        redis.close();
+        connections.destroy();
+    }
+
+    /** A call that somebody makes: what it is, for reports and promises, and how to make it. */
+    private record Call(String name, List<Lease> settled, Function<QueueStore, Object> on) {
+        static Call of(String name, Function<QueueStore, Object> on) {
+            return new Call(name, List.of(), on);
+        }
+    }
+
+    private static final class Consumer {
+        String owner = "";
+        long request = 1;
+        boolean unanswered;
+        final List<Delivery> holds = new ArrayList<>();
+    }
+
+    private final class Run {
+        private final Random random;
+        private final List<String> history = new ArrayList<>();
+        private final List<Call> underway = new ArrayList<>();
+        private final List<Delivery> everHandedOut = new ArrayList<>();
+        private final List<Consumer> consumers =
+                IntStream.range(0, 3).mapToObj(i -> new Consumer()).toList();
+        private final List<String> rung = new ArrayList<>();
+        private final List<String> ids = new ArrayList<>(List.of("a", "b", "c", "d", "e", "f"));
+        private final Promises promises = new Promises();
+        private final InMemoryQueueStore model;
+        private Map<String, Object> keyspace = Map.of();
+        private long micros = 1_000_000_000L;
+        private int sequence;
+        private int calls;
+
+        Run(long seed) {
+            random = new Random(seed);
+            model = new InMemoryQueueStore(() -> micros);
+            model.subscribe(List.of(KEY), (shard, due) -> rung.add(String.valueOf(due.toEpochMilli())));
+            consumers.forEach(this::restart);
+        }
+
+        List<String> log() {
+            return history.subList(Math.max(0, history.size() - 12), history.size());
+        }
+
+        void play(int steps) {
+            tick(0);
+            for (int step = 0; step < steps; step++) {
+                if (random.nextInt(3) == 0) {
+                    tick(random.nextInt(300_000));
+                }
+                if (!underway.isEmpty() && random.nextInt(8) == 0) {
+                    execute(underway.remove(random.nextInt(underway.size())));
+                }
+                act();
+            }
+            drain();
+        }
+
+        private void tick(int byMicros) {
+            micros += byMicros;
+            redis.command("SET", CLOCK, String.valueOf(micros));
+        }
+
+        private void act() {
+            switch (random.nextInt(20)) {
+                case 0, 1, 2, 3 -> call(send());
+                case 4, 5, 6, 7, 8, 9 -> claim(any(consumers));
+                case 10, 11, 12, 13 -> settle(any(consumers));
+                case 14 -> call(zombie());
+                case 15, 16 -> call(reap(1 + random.nextInt(4)));
+                case 17 -> restart(any(consumers));
+                default -> call(operate());
+            }
+        }
+
+        /** One call over the bad line; null is no answer. */
+        private @Nullable Object call(Call call) {
+            int fate = random.nextInt(100);
+            if (fate < 4) {
+                history.add("lost: " + call.name);
+                return null;
+            }
+            if (fate < 7) {
+                history.add("late: " + call.name);
+                underway.add(call);
+                return null;
+            }
+            Object reply = execute(call);
+            if (fate < 11) {
+                underway.add(call);
+            }
+            if (fate < 16) {
+                history.add("no reply: " + call.name);
+                return fate < 14 ? execute(call) : null;
+            }
+            return reply;
+        }
+
+        private Object execute(Call call) {
+            history.add("t=" + micros + " " + call.name);
+            calls++;
+            rung.clear();
+            Object expected = call.on.apply(model);
+            Object actual = call.on.apply(real);
+            Map<String, Object> before = keyspace;
+            keyspace = dump();
+            assertThat(actual).as(call.name).isEqualTo(expected);
+            assertThat(keyspace).as("keyspace after " + call.name).isEqualTo(model.keyspace(KEY));
+            promises.check(call, actual, before, keyspace, micros / 1000);
+            return actual;
+        }
+
+        private Map<String, Object> dump() {
+            Map<String, Object> keys = new TreeMap<>();
+            List<String> bells = List.of();
+            for (Object entry : list(redis.command("EVAL", DUMP, "0"))) {
+                List<?> parts = list(entry);
+                String key = text(parts.get(0));
+                if (key.equals(BELLS)) {
+                    bells = list(parts.get(2)).stream()
+                            .map(ProtocolChecker::text)
+                            .toList();
+                } else if (!key.equals(CLOCK)) {
+                    assertThat(key).startsWith("dq:{t:0}:");
+                    String name = key.substring("dq:{t:0}:".length());
+                    assertThat(parts.get(1)).as("end of " + key).isEqualTo(name.startsWith("claim:") ? 1L : 0L);
+                    keys.put(name, parts.get(2) instanceof List<?> pairs ? map(pairs) : text(parts.get(2)));
+                }
+            }
+            assertThat(bells).as("bells").isEqualTo(rung);
+            return keys;
+        }
+
+        // Producers
+
+        private Call send() {
+            List<NewMessage> messages = new ArrayList<>();
+            for (int n = 1 + random.nextInt(3); n > 0; n--) {
+                String id = random.nextInt(3) == 0 ? "g" + sequence : any(ids.subList(0, 6));
+                if (!ids.contains(id)) {
+                    ids.add(id);
+                }
+                messages.add(new NewMessage(id, due(), frame("m" + sequence++ + "-body")));
+            }
+            return Call.of("send " + messages, store -> store.send(KEY, messages));
+        }
+
+        private Due due() {
+            return random.nextBoolean()
+                    ? Due.in(Duration.ofMillis(random.nextInt(400)))
+                    : Due.at(Instant.ofEpochMilli(micros / 1000 - 100 + random.nextInt(400)));
+        }
+
+        // Consumers
+
+        private void restart(Consumer consumer) {
+            consumer.owner = "o" + sequence++;
+            consumer.request = 1;
+            consumer.unanswered = false;
+            consumer.holds.clear();
+        }
+
+        private void claim(Consumer consumer) {
+            if (!consumer.unanswered) {
+                consumer.request++;
+            }
+            List<Lease> done = random.nextBoolean() ? some(consumer) : List.of();
+            Claim claim = new Claim(
+                    consumer.owner,
+                    consumer.request,
+                    1 + random.nextInt(4),
+                    Duration.ofMillis(60 + random.nextInt(440)),
+                    done);
+            Object reply = call(new Call(claim.toString(), done, store -> store.claim(KEY, claim)));
+            consumer.unanswered = reply == null;
+            if (reply instanceof Claimed claimed) {
+                forget(consumer, done);
+                consumer.holds.addAll(claimed.deliveries());
+                everHandedOut.addAll(claimed.deliveries());
+            }
+        }
+
+        private void settle(Consumer consumer) {
+            List<Lease> leases = some(consumer);
+            Call call = settling(leases);
+            if (call(call) != null && !call.name.startsWith("extend")) {
+                forget(consumer, leases);
+            }
+        }
+
+        /** Somebody who has been away for long settles what it was once given. */
+        private Call zombie() {
+            return settling(
+                    everHandedOut.isEmpty()
+                            ? List.of()
+                            : List.of(any(everHandedOut).lease()));
+        }
+
+        private Call settling(List<Lease> leases) {
+            Duration lease = Duration.ofMillis(60 + random.nextInt(440));
+            return switch (random.nextInt(6)) {
+                case 0, 1 -> new Call("acknowledge " + leases, leases, store -> store.acknowledge(KEY, leases));
+                case 2, 3 -> {
+                    List<Failure> failures = leases.stream()
+                            .map(l -> new Failure(l, retry(), "error" + sequence++))
+                            .toList();
+                    yield new Call("fail " + failures, leases, store -> store.fail(KEY, failures));
+                }
+                case 4 -> new Call("release " + leases, leases, store -> store.release(KEY, leases));
+                default -> new Call("extend " + leases + lease, leases, store -> store.extend(KEY, leases, lease));
+            };
+        }
+
+        private @Nullable Duration retry() {
+            return random.nextInt(4) == 0 ? null : Duration.ofMillis(random.nextInt(300));
+        }
+
+        /** Some of what it holds, now and then one twice. */
+        private List<Lease> some(Consumer consumer) {
+            List<Lease> leases = new ArrayList<>();
+            for (Delivery delivery : consumer.holds) {
+                if (random.nextInt(3) > 0) {
+                    leases.add(delivery.lease());
+                }
+            }
+            if (!leases.isEmpty() && random.nextInt(6) == 0) {
+                leases.add(leases.get(0));
+            }
+            return leases;
+        }
+
+        private static void forget(Consumer consumer, List<Lease> leases) {
+            consumer.holds.removeIf(delivery -> leases.contains(delivery.lease()));
+        }
+
+        // Operators
+
+        private Call reap(int count) {
+            Duration delay = random.nextBoolean() ? Duration.ZERO : Duration.ofMillis(random.nextInt(100));
+            return Call.of("reap " + count + delay, store -> store.reap(KEY, count, 3, delay));
+        }
+
+        private Call operate() {
+            Pace pace = new Pace(Duration.ofMillis(random.nextInt(50)), Duration.ofMillis(random.nextInt(20)));
+            return switch (random.nextInt(12)) {
+                case 0, 1, 2 -> {
+                    List<Target> targets = List.of(target(), target());
+                    yield Call.of("cancel " + targets, store -> store.cancel(KEY, targets));
+                }
+                case 3, 4 -> {
+                    List<Move> moves = List.of(new Move(target(), due()), new Move(target(), due()));
+                    yield Call.of("reschedule " + moves, store -> store.reschedule(KEY, moves));
+                }
+                case 5, 6 -> {
+                    List<Death> deaths = deaths();
+                    yield Call.of("redrive " + deaths, store -> store.redrive(KEY, deaths, pace));
+                }
+                case 7 -> {
+                    Instant until = random.nextBoolean() ? null : Instant.ofEpochMilli(micros / 1000 - 100);
+                    yield Call.of("redrive page " + until, store -> store.redrive(KEY, until, 2, pace));
+                }
+                case 8 -> {
+                    List<Death> deaths = deaths();
+                    yield Call.of("purge " + deaths, store -> store.purge(KEY, deaths));
+                }
+                case 9 -> {
+                    Duration age = Duration.ofMillis(random.nextInt(1000));
+                    yield Call.of("purge " + age, store -> store.purge(KEY, age, 2));
+                }
+                case 10 ->
+                    random.nextInt(3) == 0
+                            ? Call.of("pause", store -> store.pause(KEY))
+                            : Call.of("resume", store -> store.resume(KEY));
+                default -> {
+                    Place place = any(List.of(Place.values()));
+                    String id = any(ids);
+                    int offset = random.nextInt(2);
+                    yield Call.of(
+                            "look",
+                            store -> List.of(store.stats(KEY), store.list(KEY, place, offset, 3), store.find(KEY, id)));
+                }
+            };
+        }
+
+        private Target target() {
+            String id = any(ids);
+            boolean life = random.nextInt(3) == 0;
+            return new Target(id, life ? frame("m" + random.nextInt(Math.max(1, sequence)) + "-") : null);
+        }
+
+        /** Deaths that an operator sees, or remembers from a while ago; now and then one that never was. */
+        private List<Death> deaths() {
+            List<Death> deaths = new ArrayList<>(promises.remembered(random));
+            for (StoredMessage dead : model.list(KEY, Place.DEAD, 0, 5).messages()) {
+                deaths.add(new Death(dead.id(), dead.at().minusMillis(random.nextInt(4) == 0 ? 1 : 0)));
+            }
+            deaths.removeIf(death -> random.nextInt(3) == 0);
+            return deaths;
+        }
+
+        private <T> T any(List<T> list) {
+            return list.get(random.nextInt(list.size()));
+        }
+
+        /** All work is done by one healthy consumer, all dead letters are purged: nothing may remain. */
+        private void drain() {
+            underway.clear();
+            execute(Call.of("resume", store -> store.resume(KEY)));
+            Consumer last = new Consumer();
+            restart(last);
+            for (int round = 0; model.stats(KEY).counters().sent() > 0 && !isEmpty(); round++) {
+                assertThat(round).as("rounds until empty").isLessThan(200);
+                tick(500_000);
+                execute(reap(QueueStore.MAX_BATCH));
+                Claim claim = new Claim(last.owner, ++last.request, 20, Duration.ofMillis(100), List.of());
+                Claimed claimed = (Claimed) execute(Call.of("claim", store -> store.claim(KEY, claim)));
+                List<Lease> done =
+                        claimed.deliveries().stream().map(Delivery::lease).toList();
+                execute(new Call("acknowledge", done, store -> store.acknowledge(KEY, done)));
+                execute(Call.of("purge", store -> store.purge(KEY, Duration.ZERO, 20)));
+            }
+            assertThat(keyspace.keySet()).allMatch(key -> key.matches("counters|settings|claim:.*"));
+        }
+
+        private boolean isEmpty() {
+            return keyspace.keySet().stream().noneMatch(key -> key.matches("waiting|inflight|dead"));
+        }
+    }
+
+    /**
+     * What the protocol promises, checked without knowledge of how it is kept. Who holds a message is known from the replies to
+     * claims, each of which is an event of its own, whatever number it bears.
+     */
+    private static final class Promises {
+        private final Map<Long, String> handedOut = new HashMap<>();
+        private final List<Death> deaths = new ArrayList<>();
+
+        List<Death> remembered(Random random) {
+            return deaths.isEmpty() ? List.of() : List.of(deaths.get(random.nextInt(deaths.size())));
+        }
+
+        void check(Call call, Object reply, Map<String, Object> before, Map<String, Object> after, long now) {
+            eachLiveIdIsInOnePlaceWithAllItNeeds(after);
+            theLedgerIsBalanced(after);
+            if (reply instanceof Claimed claimed) {
+                numbersAreNeverGivenTwice(call, claimed);
+                nothingIsEarly(claimed, before, now);
+            }
+            onlyTheHolderSettles(call, before, after, now);
+            nothingComesOrGoesUnasked(call, before, after);
+            map(after, "dead").forEach((id, at) -> {
+                assertThat(map(after, "state")).as("dead " + id).containsKey(id);
+                assertThat(map(after, "errors")).as("dead " + id).containsKeys("F" + id, "L" + id);
+                Death death = new Death(id, Instant.ofEpochMilli(Long.parseLong(at)));
+                if (!deaths.contains(death)) {
+                    deaths.add(death);
+                }
+            });
+        }
+
+        private static void eachLiveIdIsInOnePlaceWithAllItNeeds(Map<String, Object> keys) {
+            Set<String> live = new HashSet<>();
+            for (String place : List.of("waiting", "inflight", "dead")) {
+                for (String id : map(keys, place).keySet()) {
+                    assertThat(live.add(id)).as(id + " is in two places").isTrue();
+                    assertThat(keys).as("body of " + id).containsKey("m:" + id);
+                }
+            }
+            assertThat(map(keys, "inflight").keySet())
+                    .isSubsetOf(map(keys, "state").keySet());
+            assertThat(live).containsAll(map(keys, "state").keySet());
+            assertThat(map(keys, "errors").keySet()).allMatch(field -> live.contains(field.substring(1)));
+            assertThat(keys.keySet()).allMatch(key -> !key.startsWith("m:") || live.contains(key.substring(2)));
+        }
+
+        private static void theLedgerIsBalanced(Map<String, Object> keys) {
+            Map<String, String> counters = map(keys, "counters");
+            long ended = number(counters, "acknowledged") + number(counters, "cancelled") + number(counters, "purged");
+            int live = map(keys, "waiting").size()
+                    + map(keys, "inflight").size()
+                    + map(keys, "dead").size();
+            assertThat(ended + live).as("ledger").isEqualTo(number(counters, "sent"));
+        }
+
+        /** The same number again is the same message for the same request of the same owner, or a grave mistake. */
+        private void numbersAreNeverGivenTwice(Call call, Claimed claimed) {
+            String request = call.name.replaceAll(", count.*", "");
+            for (Delivery delivery : claimed.deliveries()) {
+                String holder = delivery.id() + " to " + request;
+                assertThat(handedOut.merge(delivery.number(), holder, (first, again) -> first))
+                        .as("holder of number " + delivery.number())
+                        .isEqualTo(holder);
+            }
+        }
+
+        private static void nothingIsEarly(Claimed claimed, Map<String, Object> before, long now) {
+            for (Delivery delivery : claimed.deliveries()) {
+                assertThat(number(map(before, "waiting"), delivery.id()))
+                        .as("due time of " + delivery.id())
+                        .isLessThanOrEqualTo(now);
+            }
+        }
+
+        /** What is in flight and unexpired moves or changes only by a call under the number that it was handed out with. */
+        private static void onlyTheHolderSettles(
+                Call call, Map<String, Object> before, Map<String, Object> after, long now) {
+            boolean replayed = call.name.startsWith("Claim[");
+            map(before, "inflight").forEach((id, end) -> {
+                String state = map(before, "state").getOrDefault(id, "");
+                String stateAfter = map(after, "state").get(id);
+                String endAfter = map(after, "inflight").get(id);
+                boolean same = end.equals(endAfter) && state.equals(stateAfter);
+                if (same) {
+                    return;
+                }
+                String[] parts = state.split(":", 6);
+                boolean held = call.settled.contains(new Lease(id, Long.parseLong(parts[0])));
+                boolean reaped = call.name.startsWith("reap") && Long.parseLong(end) <= now;
+                boolean renewed = replayed
+                        && call.name.contains("owner=" + parts[5] + ",")
+                        && state.equals(stateAfter)
+                        && endAfter != null;
+                assertThat(held || reaped || renewed)
+                        .as(id + " " + state + " became " + stateAfter + " by " + call.name)
+                        .isTrue();
+            });
+        }
+
+        private static void nothingComesOrGoesUnasked(
+                Call call, Map<String, Object> before, Map<String, Object> after) {
+            bodies(after).stream()
+                    .filter(id -> !before.containsKey("m:" + id))
+                    .forEach(id -> assertThat(call.name).as(id + " came").startsWith("send"));
+            bodies(before).stream().filter(id -> !after.containsKey("m:" + id)).forEach(id -> {
+                boolean acknowledged = map(before, "inflight").containsKey(id) && !call.settled.isEmpty();
+                boolean cancelled = map(before, "waiting").containsKey(id) && call.name.startsWith("cancel");
+                boolean purged = map(before, "dead").containsKey(id) && call.name.startsWith("purge");
+                assertThat(acknowledged || cancelled || purged)
+                        .as(id + " went by " + call.name)
+                        .isTrue();
+            });
+        }
+
+        private static List<String> bodies(Map<String, Object> keys) {
+            return keys.keySet().stream()
+                    .filter(key -> key.startsWith("m:"))
+                    .map(key -> key.substring(2))
+                    .toList();
+        }
+
+        private static long number(Map<String, String> map, String field) {
+            return Long.parseLong(map.getOrDefault(field, "0"));
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, String> map(Map<String, Object> keys, String key) {
+        return (Map<String, String>) keys.getOrDefault(key, Map.of());
+    }
+
+    private static Map<String, String> map(List<?> pairs) {
+        Map<String, String> map = new TreeMap<>();
+        for (int i = 0; i < pairs.size(); i += 2) {
+            map.put(text(pairs.get(i)), text(pairs.get(i + 1)));
+        }
+        return map;
+    }
+
+    private static List<?> list(@Nullable Object reply) {
+        return (List<?>) requireNonNull(reply);
+    }
+
+    private static String text(@Nullable Object bulk) {
+        return new String((byte[]) requireNonNull(bulk), UTF_8);
+    }
+}

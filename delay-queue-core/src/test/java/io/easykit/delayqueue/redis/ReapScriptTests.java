@@ -1,0 +1,93 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.redis.TestShard.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.QueueStore.LostLease;
+import io.easykit.delayqueue.QueueStore.Reaped;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ReapScriptTests {
+
+    private final TestShard shard = new TestShard();
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    @Test
+    void givesExpiredOnesBackAndBuriesTheOneThatWasLostTooOften() {
+        shard.seed(
+                """
+                ZADD inflight 999 a 1000 b 1001 c
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                HSET state a 5:1:0:0:800:o b 6:0:2:0:810:p c 7:0:0:0:820:p""");
+
+        assertThat(shard.store.reap(KEY, 10, 3, Duration.ZERO))
+                .isEqualTo(new Reaped(
+                        ms(1000),
+                        ms(1001),
+                        List.of(
+                                new LostLease(new Lease("a", 5), "o", 1, false),
+                                new LostLease(new Lease("b", 6), "p", 3, true))));
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters dead=1, lost=2
+                dead b=1000
+                errors Fb=1000:p:LEASE_LOST, Lb=1000:p:LEASE_LOST
+                inflight c=1001
+                m:a one
+                m:b two
+                m:c three
+                state a=5:1:1:0:800:o, b=6:0:3:0:810:p, c=7:0:0:0:820:p
+                waiting a=800""");
+    }
+
+    @Test
+    void takesNoMoreThanAskedForAndDelaysThem() {
+        shard.seed(
+                """
+                ZADD inflight 990 a 991 b
+                SET m:a one
+                SET m:b two
+                HSET state a 5:0:0:0:800:o b 6:0:0:0:810:p""");
+
+        assertThat(shard.store.reap(KEY, 1, 3, Duration.ofMillis(70)).nextLeaseEnd())
+                .isEqualTo(ms(991));
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters lost=1
+                inflight b=991
+                m:a one
+                m:b two
+                state a=5:0:1:0:1070:o, b=6:0:0:0:810:p
+                waiting a=1070""");
+    }
+
+    @Test
+    void beginsAStateAnewThatSomebodyDeleted() {
+        shard.seed("""
+                ZADD inflight 990 a
+                SET m:a one""");
+
+        assertThat(shard.store.reap(KEY, 1, 3, Duration.ZERO).lost())
+                .containsExactly(new LostLease(new Lease("a", 0), "", 1, false));
+        assertThat(shard.state()).contains("waiting a=1000").contains("state a=0:0:1:0:1000:");
+    }
+
+    @Test
+    void writesNothingWhenNoLeaseHasEnded() {
+        assertThat(shard.store.reap(KEY, 10, 3, Duration.ZERO)).isEqualTo(new Reaped(ms(1000), null, List.of()));
+        assertThat(shard.state()).isEmpty();
+    }
+}

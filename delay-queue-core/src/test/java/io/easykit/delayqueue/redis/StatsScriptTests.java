@@ -1,0 +1,50 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.redis.TestShard.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.ShardStats.Counters;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class StatsScriptTests {
+
+    private final TestShard shard = new TestShard();
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    @Test
+    void countsPlacesAndLedger() {
+        shard.seed(
+                """
+                ZADD waiting 1500 a
+                ZADD inflight 1600 b
+                ZADD dead 700 c
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                HSET state a 5:1:0:0:1500:o b 6:0:0:0:810:p c 4:1:0:0:600:o
+                HSET errors Fa 1:o:x La 1:o:x
+                ZADD waiting 1000 e 980 f
+                HSET counters sent 20 acknowledged 10 failed 1 lost 2 dead 3 cancelled 2 redriven 1 purged 4
+                HSET settings paused 1""");
+
+        ShardStats stats = shard.store.stats(KEY);
+
+        assertThat(stats)
+                .isEqualTo(new ShardStats(ms(1000), true, 3, 2, 1, 1, ms(980), new Counters(20, 10, 1, 2, 3, 2, 1, 4)));
+        assertThat(stats.imbalance()).isEqualTo(20 - 10 - 2 - 4 - 5);
+    }
+
+    @Test
+    void isZeroEverywhereAtFirst() {
+        assertThat(shard.store.stats(KEY))
+                .isEqualTo(new ShardStats(ms(1000), false, 0, 0, 0, 0, null, new Counters(0, 0, 0, 0, 0, 0, 0, 0)));
+        assertThat(shard.state()).isEmpty();
+    }
+}

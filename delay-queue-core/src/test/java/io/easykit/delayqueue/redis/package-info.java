@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.delayqueue.redis;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,167 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.DeadLetters;
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueListener;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.listener.TopicSettingsTable;
+import io.easykit.delayqueue.redis.RedisQueueStore;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Auto-configuration of delay-queue: a {@link DelayQueueEngine} on the application's Redis, a {@link DelayQueueTemplate} to
+ * send with, and listeners of annotated methods.
+ */
+@AutoConfiguration(after = DataRedisAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "delay-queue.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(DelayQueueProperties.class)
+public final class DelayQueueAutoConfiguration {
+
+    private static final Duration SNAPSHOT_AGE = Duration.ofSeconds(5);
+
+    DelayQueueAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    PayloadCodec delayQueuePayloadCodec() {
+        return new JacksonPayloadCodec();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayQueueEngine delayQueueEngine(
+            QueueStore store,
+            PayloadCodec codec,
+            DelayQueueProperties properties,
+            Environment environment,
+            ObjectProvider<Transactions> transactions,
+            ObjectProvider<DelayQueueListener> listeners,
+            ObjectProvider<DelayQueueCustomizer> customizers) {
+        DelayQueueEngine.Builder builder = DelayQueueEngine.builder(store)
+                .codec(codec)
+                .shards(properties.table()::shards)
+                .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
+                .sendPhase(properties.sendPhase());
+        if (Threading.VIRTUAL.isActive(environment)) {
+            SimpleAsyncTaskExecutor workers = new SimpleAsyncTaskExecutor("delay-queue-");
+            workers.setVirtualThreads(true);
+            builder.workers(workers);
+        }
+        listeners.orderedStream().forEach(builder::listener);
+        customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+        return builder.build();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayQueueTemplate delayQueueTemplate(DelayQueueEngine engine) {
+        return engine.template();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DeadLetters delayQueueDeadLetters(DelayQueueEngine engine) {
+        return engine.deadLetters();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "delayQueueApplicationEvents")
+    DelayQueueListener delayQueueApplicationEvents(ApplicationEventPublisher publisher) {
+        return new ApplicationEvents(publisher);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayListenerRegistry delayListenerRegistry(DelayQueueProperties properties) {
+        return new DelayListenerRegistry(properties.autoStartup());
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static DelayListenerBeanPostProcessor delayListenerBeanPostProcessor(
+            Environment environment,
+            ObjectProvider<DelayQueueProperties> properties,
+            ObjectProvider<DelayQueueEngine> engine,
+            ObjectProvider<DelayListenerRegistry> registry) {
+        Supplier<TopicSettingsTable> settings =
+                SingletonSupplier.of(() -> properties.getObject().table());
+        return new DelayListenerBeanPostProcessor(environment, settings, engine::getObject, registry::getObject);
+    }
+
+    /** A lazy bean is never asked for by anybody if it only listens. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LazyInitializationExcludeFilter delayListenerLazyInitializationExcludeFilter() {
+        return (beanName, definition, type) -> DelayListenerBeanPostProcessor.hasListeners(type);
+    }
+
+    @Bean
+    TopicSnapshots delayQueueSnapshots(ObjectProvider<DelayQueueEngine> engine) {
+        Supplier<DelayQueueEngine> once = SingletonSupplier.of(engine::getObject);
+        return new TopicSnapshots(topic -> once.get().stats(topic), SNAPSHOT_AGE, System::nanoTime);
+    }
+
+    /** The store in the application's Redis and what only it uses: all of it, or the application's own. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(QueueStore.class)
+    static class RedisConfiguration {
+
+        @Bean
+        RedisConnections delayQueueConnections(
+                RedisConnectionFactory redisConnectionFactory, DelayQueueProperties properties) {
+            return new RedisConnections(redisConnectionFactory, properties.commandTimeout());
+        }
+
+        @Bean
+        QueueStore delayQueueStore(RedisConnections connections) {
+            return new RedisQueueStore(connections.factory());
+        }
+
+        @Bean
+        RedisStartupCheck delayQueueStartupCheck(
+                RedisConnections connections,
+                QueueStore delayQueueStore,
+                DelayQueueProperties properties,
+                DelayListenerRegistry registry) {
+            return new RedisStartupCheck(
+                    connections, delayQueueStore, properties.topics().keySet(), registry::topics);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(TransactionSynchronizationManager.class)
+    static class TransactionConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        Transactions delayQueueTransactions() {
+            return new SpringTransactions();
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration of the health contributor {@code delayQueue}. */
+@AutoConfiguration(after = DelayQueueAutoConfiguration.class)
+@ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnEnabledHealthIndicator("delayQueue")
+@ConditionalOnBean(DelayListenerRegistry.class)
+public final class DelayQueueHealthAutoConfiguration {
+
+    DelayQueueHealthAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean(name = "delayQueueHealthIndicator")
+    HealthIndicator delayQueueHealthIndicator(
+            QueueStore store,
+            TopicSnapshots snapshots,
+            DelayListenerRegistry registry,
+            ObjectProvider<RedisStartupCheck> check) {
+        return new DelayQueueHealthIndicator(store, snapshots, registry::topics, check.getIfAvailable());
+    }
+}

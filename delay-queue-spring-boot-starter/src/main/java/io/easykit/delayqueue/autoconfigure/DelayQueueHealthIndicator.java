@@ -1,0 +1,70 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.TopicStats;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+
+/**
+ * DOWN when Redis does not answer, for then nothing can be sent; never for a backlog or for dead letters, which a restart
+ * would not help. Tells the numbers of the topics that are listened to, and what the check of Redis found.
+ */
+final class DelayQueueHealthIndicator implements HealthIndicator {
+
+    private final QueueStore store;
+    private final TopicSnapshots snapshots;
+    private final Supplier<Set<String>> listenedTo;
+    private final @Nullable RedisStartupCheck check;
+
+    DelayQueueHealthIndicator(
+            QueueStore store,
+            TopicSnapshots snapshots,
+            Supplier<Set<String>> listenedTo,
+            @Nullable RedisStartupCheck check) {
+        this.store = store;
+        this.snapshots = snapshots;
+        this.listenedTo = listenedTo;
+        this.check = check;
+    }
+
+    @Override
+    public Health health() {
+        Health.Builder health = Health.up();
+        if (check != null) {
+            check.report().ifPresent(report -> {
+                health.withDetail("redis", report.details());
+                if (!report.warnings().isEmpty()) {
+                    health.withDetail("warnings", report.warnings());
+                }
+            });
+        }
+        Set<String> known = new TreeSet<>(listenedTo.get());
+        try {
+            if (known.isEmpty()) {
+                store.prepare();
+                return health.build();
+            }
+            Map<String, Map<String, Object>> topics = new LinkedHashMap<>();
+            known.forEach(topic -> topics.put(topic, numbers(snapshots.of(topic))));
+            return health.withDetail("topics", topics).build();
+        } catch (RuntimeException away) {
+            return health.down(away).build();
+        }
+    }
+
+    private static Map<String, Object> numbers(TopicStats stats) {
+        Map<String, Object> numbers = new LinkedHashMap<>();
+        numbers.put("waiting", stats.waiting());
+        numbers.put("due", stats.due());
+        numbers.put("inFlight", stats.inFlight());
+        numbers.put("dead", stats.dead());
+        numbers.put("paused", stats.paused());
+        return numbers;
+    }
+}

@@ -1,0 +1,50 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.SendPhase;
+import io.easykit.delayqueue.listener.TopicSettings;
+import io.easykit.delayqueue.listener.TopicSettingsTable;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings of the delay queue.
+ *
+ * @param enabled whether there is a delay queue
+ * @param commandTimeout until a call without an answer of Redis fails
+ * @param stopTimeout for running listeners to end by themselves when the application stops; what has not ended then is
+ *     interrupted, and runs elsewhere
+ * @param autoStartup whether the listeners start with the application
+ * @param sendPhase when a message that is sent inside a transaction is stored, unless it says otherwise
+ * @param defaults settings of all topics
+ * @param topics settings by topic, in brackets where its name has other characters than letters, digits and hyphens; they
+ *     win over the annotation's attributes, and those over the defaults
+ */
+@ConfigurationProperties(prefix = "delay-queue", ignoreUnknownFields = false)
+record DelayQueueProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue("250ms") Duration commandTimeout,
+        @DefaultValue("20s") Duration stopTimeout,
+        @DefaultValue("true") boolean autoStartup,
+        @DefaultValue("before-commit") SendPhase sendPhase,
+        @NestedConfigurationProperty @Nullable TopicSettings defaults,
+        @DefaultValue Map<String, TopicSettings> topics) {
+
+    DelayQueueProperties {
+        if (commandTimeout.toMillis() < 1) {
+            throw new InvalidSettingException(
+                    "delay-queue.command-timeout", commandTimeout, "Choose 1ms or more, for example 250ms.");
+        }
+        if (stopTimeout.isNegative()) {
+            throw new InvalidSettingException(
+                    "delay-queue.stop-timeout", stopTimeout, "Choose 0s or more, such as 20s.");
+        }
+    }
+
+    TopicSettingsTable table() {
+        return new TopicSettingsTable(defaults == null ? TopicSettings.NONE : defaults, topics, stopTimeout);
+    }
+}

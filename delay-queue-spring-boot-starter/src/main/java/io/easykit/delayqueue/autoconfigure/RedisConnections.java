@@ -1,0 +1,82 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.redis.LettuceFactories;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * The queue's own connections to the application's Redis. Deliberately no {@code RedisConnectionFactory} to the
+ * application, which would otherwise lose Boot's own.
+ *
+ * <p>Work from the moment this is made, so that beans may send while they start; may be stopped and started as often as
+ * one likes.
+ */
+final class RedisConnections implements SmartLifecycle, DisposableBean {
+
+    /** Started before, and stopped after, whatever may send. */
+    static final int PHASE = Integer.MIN_VALUE / 2;
+
+    private static final Logger log = LoggerFactory.getLogger("delay-queue");
+
+    private final @Nullable LettuceConnectionFactory own;
+    private final RedisConnectionFactory factory;
+    private volatile boolean running;
+
+    RedisConnections(RedisConnectionFactory application, Duration commandTimeout) {
+        if (application instanceof LettuceConnectionFactory lettuce) {
+            own = LettuceFactories.copyOf(lettuce, commandTimeout);
+            own.start();
+            factory = own;
+        } else {
+            own = null;
+            factory = application;
+            log.info(
+                    "Redis is used through {}, which is not Lettuce: its timeouts apply, not"
+                            + " delay-queue.command-timeout",
+                    application.getClass().getName());
+        }
+    }
+
+    RedisConnectionFactory factory() {
+        return factory;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (own != null) {
+            own.start();
+        }
+        running = true;
+    }
+
+    @Override
+    public synchronized void stop() {
+        if (own != null) {
+            own.stop();
+        }
+        running = false;
+    }
+
+    @Override
+    public void destroy() {
+        if (own != null) {
+            own.destroy();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+}

@@ -1,0 +1,107 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.Transactions;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The transactions that Spring manages on this thread. While one is suspended, so are its synchronizations, and with them
+ * its participants.
+ *
+ * <p>A participant belongs to the savepoint after which it joined, if any: rolling back to that savepoint (as a nested
+ * transaction does) is the end of it, and later ones need participants of their own.
+ */
+final class SpringTransactions implements Transactions {
+
+    @Override
+    public <P extends Participant> Optional<P> join(Object key, Supplier<P> newcomer) {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) {
+            return Optional.empty();
+        }
+        return Optional.of(SpringTransactions.<P>joined(key).orElseGet(() -> register(key, newcomer.get())));
+    }
+
+    /** Of one key there are participants of one type only: its caller's. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <P extends Participant> Optional<P> joined(Object key) {
+        return TransactionSynchronizationManager.getSynchronizations().stream()
+                .filter(other -> other instanceof Joined joined && joined.takesMoreOf(key))
+                .map(other -> (P) ((Joined) other).participant)
+                .findFirst();
+    }
+
+    private static <P extends Participant> P register(Object key, P participant) {
+        TransactionSynchronizationManager.registerSynchronization(new Joined(key, participant));
+        return participant;
+    }
+
+    private static final class Joined implements TransactionSynchronization {
+
+        private final Object key;
+        private final Participant participant;
+        private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
+        private boolean rolledBack;
+        private boolean committing;
+
+        Joined(Object key, Participant participant) {
+            this.key = key;
+            this.participant = participant;
+        }
+
+        boolean takesMoreOf(Object wanted) {
+            return key == wanted && !rolledBack && laterSavepoints.isEmpty();
+        }
+
+        @Override
+        public void savepoint(Object savepoint) {
+            laterSavepoints.add(savepoint);
+        }
+
+        @Override
+        public void savepointRollback(Object savepoint) {
+            if (!laterSavepoints.contains(savepoint)) {
+                rollBack();
+            }
+        }
+
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            if (!rolledBack) {
+                committing = true;
+                participant.beforeCommit();
+            }
+        }
+
+        @Override
+        public void afterCommit() {
+            if (rolledBack) {
+                return;
+            }
+            // Who joins while others are told of the coming commit, as a late flush can, is not told of it any more.
+            if (!committing) {
+                participant.beforeCommit();
+            }
+            participant.afterCommit();
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            if (status == STATUS_ROLLED_BACK) {
+                rollBack();
+            }
+        }
+
+        private void rollBack() {
+            if (!rolledBack) {
+                rolledBack = true;
+                participant.afterRollback();
+            }
+        }
+    }
+}

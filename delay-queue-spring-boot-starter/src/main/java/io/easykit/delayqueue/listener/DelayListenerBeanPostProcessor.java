@@ -1,0 +1,176 @@
+package io.easykit.delayqueue.listener;
+
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.ListenerContainer;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.annotation.DelayListener;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.env.Environment;
+
+/**
+ * Makes a listener of each annotated method: bean → endpoint → container → registry. Methods and attributes are checked when
+ * their bean is made; containers follow when all beans are there, so that nothing is made early on account of them. A bean
+ * that comes later, such as a lazy one, is listened with from then on.
+ *
+ * <p>As a bean post-processor it depends on no bean: it is given suppliers.
+ */
+public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, SmartInitializingSingleton, Ordered {
+
+    private static final Logger log = LoggerFactory.getLogger("delay-queue");
+
+    private final Environment environment;
+    private final Supplier<TopicSettingsTable> settings;
+    private final Supplier<DelayQueueEngine> engine;
+    private final Supplier<DelayListenerRegistry> registry;
+    private final Set<Class<?>> withoutListeners = ConcurrentHashMap.newKeySet();
+
+    private final Map<String, ListenerMethod> ids = new LinkedHashMap<>();
+    private final List<Candidate> candidates = new ArrayList<>();
+    private boolean complete;
+
+    public DelayListenerBeanPostProcessor(
+            Environment environment,
+            Supplier<TopicSettingsTable> settings,
+            Supplier<DelayQueueEngine> engine,
+            Supplier<DelayListenerRegistry> registry) {
+        this.environment = environment;
+        this.settings = settings;
+        this.engine = engine;
+        this.registry = registry;
+    }
+
+    /** Whether a class has annotated methods. */
+    public static boolean hasListeners(Class<?> type) {
+        return AnnotationUtils.isCandidateClass(type, DelayListener.class)
+                && !ListenerMethod.find(type).isEmpty();
+    }
+
+    /** Last, so that it is given the proxy. */
+    @Override
+    public int getOrder() {
+        return Ordered.LOWEST_PRECEDENCE;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
+        if (bean instanceof AopInfrastructureBean
+                || ScopedProxyUtils.isScopedTarget(beanName)
+                || withoutListeners.contains(type)
+                || !AnnotationUtils.isCandidateClass(type, DelayListener.class)) {
+            return bean;
+        }
+        Map<Method, DelayListener> methods = ListenerMethod.find(type);
+        if (methods.isEmpty()) {
+            withoutListeners.add(type);
+        }
+        methods.forEach(
+                (method, annotation) -> add(candidate(new ListenerMethod(beanName, bean, type, method), annotation)));
+        return bean;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        List<Candidate> all;
+        synchronized (ids) {
+            complete = true;
+            all = List.copyOf(candidates);
+            candidates.clear();
+        }
+        all.forEach(this::register);
+    }
+
+    private Candidate candidate(ListenerMethod where, DelayListener annotation) {
+        Method invocable = MethodRules.requireInvocable(where);
+        MethodRules.requireSynchronous(where);
+        ListenerAttributes attributes = ListenerAttributes.of(where, annotation, environment);
+        ListenerSignature signature =
+                attributes.batchSize() == null ? ListenerSignature.single(where) : ListenerSignature.batch(where);
+        return new Candidate(where, attributes, signature, new ListenerInvoker(where.bean(), invocable, signature));
+    }
+
+    private void add(Candidate candidate) {
+        synchronized (ids) {
+            ListenerMethod other = ids.putIfAbsent(candidate.attributes().id(), candidate.where());
+            if (other != null) {
+                throw candidate
+                        .where()
+                        .problem(
+                                "its id '" + candidate.attributes().id() + "' is also that of " + other.describe(),
+                                "Give each an id of its own. Without one it is the topic; and several listeners of a topic"
+                                        + " share its messages, they do not each get all.");
+            }
+            if (!complete) {
+                candidates.add(candidate);
+                return;
+            }
+        }
+        register(candidate);
+    }
+
+    private void register(Candidate candidate) {
+        ListenerEndpoint endpoint = endpoint(candidate);
+        ListenerContainer container = candidate.attributes().batchSize() == null
+                ? engine.get().container(endpoint, (MessageHandler<Object>) candidate.invoker())
+                : engine.get().batchContainer(endpoint, (MessageHandler.Batch<Object>) candidate.invoker());
+        registry.get().register(container);
+        log.info(
+                "Listener '{}' of topic '{}': {}, concurrency {}, lease {}, {} attempts",
+                endpoint.id(),
+                endpoint.topic(),
+                candidate.where().describe(),
+                endpoint.concurrency(),
+                endpoint.lease(),
+                endpoint.retry().maxAttempts());
+    }
+
+    private ListenerEndpoint endpoint(Candidate candidate) {
+        ListenerAttributes attributes = candidate.attributes();
+        ListenerSignature signature = candidate.signature();
+        String topic = attributes.topic();
+        try {
+            ListenerEndpoint.Builder endpoint = ListenerEndpoint.builder(
+                            attributes.id(), topic, signature.payloadType())
+                    .manual(signature.manual())
+                    .stopTimeout(settings.get().stopTimeout());
+            if (attributes.batchSize() != null) {
+                endpoint.batchSize(attributes.batchSize());
+            }
+            settings.get()
+                    .settings(topic, attributes.settings())
+                    .applyTo(endpoint, endpoint.build().retry());
+            return endpoint.build();
+        } catch (IllegalArgumentException e) {
+            throw candidate
+                    .where()
+                    .problem(
+                            String.valueOf(e.getMessage()).replaceFirst("\\.$", ""),
+                            "Correct it in the annotation, under delay-queue.topics[" + topic
+                                    + "], or under delay-queue.defaults.",
+                            e);
+        }
+    }
+
+    private record Candidate(
+            ListenerMethod where,
+            ListenerAttributes attributes,
+            ListenerSignature signature,
+            ListenerInvoker invoker) {}
+}

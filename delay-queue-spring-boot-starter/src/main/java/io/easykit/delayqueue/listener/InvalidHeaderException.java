@@ -1,0 +1,14 @@
+package io.easykit.delayqueue.listener;
+
+import io.easykit.delayqueue.DelayQueueException;
+import org.jspecify.annotations.Nullable;
+
+/** A message without a header that its listener requires, or with one that it cannot read. Another try would not help. */
+public final class InvalidHeaderException extends DelayQueueException {
+
+    private static final long serialVersionUID = 1L;
+
+    InvalidHeaderException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

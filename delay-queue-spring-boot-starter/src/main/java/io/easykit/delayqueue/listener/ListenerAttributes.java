@@ -1,0 +1,86 @@
+package io.easykit.delayqueue.listener;
+
+import io.easykit.delayqueue.annotation.DelayListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.env.Environment;
+
+/**
+ * The attributes of an annotation, with placeholders resolved and texts read.
+ *
+ * @param batchSize null for a method that takes one message a call
+ */
+record ListenerAttributes(String id, String topic, @Nullable Integer batchSize, TopicSettings settings) {
+
+    /**
+     * Reads an annotation.
+     *
+     * @throws InvalidDelayListenerException if an attribute cannot be read
+     */
+    static ListenerAttributes of(ListenerMethod where, DelayListener annotation, Environment environment) {
+        Reader reader = new Reader(where, environment);
+        String topic = reader.text("topic", annotation.topic());
+        if (topic == null) {
+            throw where.problem("its topic is empty", "Name the topic.");
+        }
+        String id = reader.text("id", annotation.id());
+        TopicSettings.BackOff backOff = new TopicSettings.BackOff(
+                reader.duration("backOff", annotation.backOff()),
+                reader.decimal("backOffMultiplier", annotation.backOffMultiplier()),
+                reader.duration("backOffMax", annotation.backOffMax()),
+                reader.decimal("backOffJitter", annotation.backOffJitter()));
+        TopicSettings settings = new TopicSettings(
+                null,
+                reader.number("concurrency", annotation.concurrency()),
+                reader.duration("lease", annotation.lease()),
+                reader.number("maxAttempts", annotation.maxAttempts()),
+                reader.number("maxLost", annotation.maxLost()),
+                null,
+                backOff,
+                annotation.noRetryFor().length == 0 ? null : List.of(annotation.noRetryFor()),
+                null,
+                null);
+        return new ListenerAttributes(
+                id == null ? topic : id, topic, reader.number("batchSize", annotation.batchSize()), settings);
+    }
+
+    private record Reader(ListenerMethod where, Environment environment) {
+
+        @Nullable String text(String attribute, String value) {
+            try {
+                String text = environment.resolveRequiredPlaceholders(value).strip();
+                return text.isEmpty() ? null : text;
+            } catch (IllegalArgumentException unresolved) {
+                throw where.problem(
+                        "the placeholder in " + attribute + " = \"" + value + "\" cannot be resolved",
+                        "Set the property, or give a default, as in ${name:5}.",
+                        unresolved);
+            }
+        }
+
+        @Nullable Integer number(String attribute, String value) {
+            return read(attribute, value, Integer::valueOf, "a whole number, for example 5");
+        }
+
+        @Nullable Double decimal(String attribute, String value) {
+            return read(attribute, value, Double::valueOf, "a number, for example 1.5");
+        }
+
+        @Nullable Duration duration(String attribute, String value) {
+            return read(attribute, value, DurationStyle::detectAndParse, "a duration, for example 30s or 1500ms");
+        }
+
+        private <T> @Nullable T read(String attribute, String value, Function<String, T> parser, String expected) {
+            String text = text(attribute, value);
+            try {
+                return text == null ? null : parser.apply(text);
+            } catch (IllegalArgumentException e) {
+                throw where.problem(
+                        attribute + " is '" + text + "', which cannot be read", "Give " + expected + ".", e);
+            }
+        }
+    }
+}

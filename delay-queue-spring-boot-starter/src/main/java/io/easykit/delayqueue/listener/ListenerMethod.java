@@ -1,0 +1,46 @@
+package io.easykit.delayqueue.listener;
+
+import io.easykit.delayqueue.annotation.DelayListener;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+
+/**
+ * An annotated method of a bean.
+ *
+ * @param bean the bean as others see it, so a proxy where it has one
+ * @param targetClass the bean's own class
+ * @param method of that class
+ */
+record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method method) {
+
+    /** The annotated methods of a class, annotations of interfaces and composed annotations included. */
+    static Map<Method, DelayListener> find(Class<?> type) {
+        return MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable DelayListener>)
+                method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
+    }
+
+    InvalidDelayListenerException problem(String problem, String remedy) {
+        return problem(problem, remedy, null);
+    }
+
+    InvalidDelayListenerException problem(String problem, String remedy, @Nullable Throwable cause) {
+        return new InvalidDelayListenerException(this, problem, remedy, cause);
+    }
+
+    /** For example {@code @DelayListener com.shop.Orders.close(CloseOrder) of bean 'orders'}. */
+    String describe() {
+        return "@DelayListener " + targetClass.getName() + "." + signature() + " of bean '" + beanName + "'";
+    }
+
+    private String signature() {
+        return method.getName()
+                + Arrays.stream(method.getParameterTypes())
+                        .map(Class::getSimpleName)
+                        .collect(Collectors.joining(", ", "(", ")"));
+    }
+}

@@ -1,0 +1,187 @@
+package io.easykit.delayqueue.listener;
+
+import io.easykit.delayqueue.Acknowledgment;
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.annotation.Header;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedMethod;
+
+/**
+ * What a listener's method takes: read and checked once, so that a call only fills in.
+ *
+ * @param payloadType to decode payloads as
+ * @param arguments what each parameter is given; for a batch, from each message what its list is given
+ * @param manual whether the method settles messages itself
+ */
+record ListenerSignature(Type payloadType, List<Argument> arguments, boolean manual) {
+
+    /** What a parameter is given from a message. */
+    @FunctionalInterface
+    interface Argument {
+        @Nullable Object of(DelayMessage<?> message);
+    }
+
+    private static final String MESSAGING = "org.springframework.messaging.handler.annotation.";
+
+    /**
+     * The signature of a method that takes one message a call.
+     *
+     * @throws InvalidDelayListenerException if a call would not know what to pass
+     */
+    static ListenerSignature single(ListenerMethod where) {
+        List<Argument> arguments = new ArrayList<>();
+        Set<Type> payloadTypes = new LinkedHashSet<>();
+        int payloads = 0;
+        int messages = 0;
+        boolean manual = false;
+        for (MethodParameter parameter : new AnnotatedMethod(where.method()).getMethodParameters()) {
+            refuseForeignHeader(where, parameter);
+            Class<?> type = parameter.getParameterType();
+            if (parameter.hasParameterAnnotation(Header.class)) {
+                arguments.add(HeaderArgument.of(where, parameter));
+            } else if (type == Acknowledgment.class) {
+                arguments.add(DelayMessage::acknowledgment);
+                manual = true;
+            } else if (type == DelayMessage.class) {
+                arguments.add(message -> message);
+                payloadTypeOf(where, parameter.getGenericParameterType()).ifPresent(payloadTypes::add);
+                messages++;
+            } else {
+                arguments.add(DelayMessage::payload);
+                payloadTypes.add(resolved(where, parameter.getGenericParameterType()));
+                payloads++;
+            }
+        }
+        if (payloads > 1) {
+            throw where.problem(
+                    "it has " + payloads + " parameters for the payload",
+                    "Leave one; put @Header (of io.easykit.delayqueue.annotation) on those that are headers.");
+        }
+        if (payloads + messages == 0) {
+            throw where.problem(
+                    "it has no parameter for the payload",
+                    "Add one of the payload's type, or a DelayMessage of it; that type is what messages are read as.");
+        }
+        return new ListenerSignature(onlyOne(where, payloadTypes), List.copyOf(arguments), manual);
+    }
+
+    /**
+     * The signature of a method that takes several messages a call.
+     *
+     * @throws InvalidDelayListenerException if a call would not know what to pass
+     */
+    static ListenerSignature batch(ListenerMethod where) {
+        Type[] parameters = where.method().getGenericParameterTypes();
+        if (parameters.length != 1 || where.method().getParameterTypes()[0] != List.class) {
+            throw where.problem(
+                    "it has a batchSize, but takes something else than one List",
+                    "Take List<T> or List<DelayMessage<T>> and nothing else, or remove batchSize.");
+        }
+        Type element = elementOf(where, parameters[0]);
+        boolean messages = ResolvableType.forType(element).resolve() == DelayMessage.class;
+        Type payload = messages
+                ? payloadTypeOf(where, element).orElseThrow(() -> untyped(where, "List<DelayMessage<CloseOrder>>"))
+                : resolved(where, element);
+        return new ListenerSignature(payload, List.of(messages ? message -> message : DelayMessage::payload), false);
+    }
+
+    private static Type onlyOne(ListenerMethod where, Set<Type> payloadTypes) {
+        if (payloadTypes.isEmpty()) {
+            throw untyped(where, "DelayMessage<CloseOrder>");
+        }
+        if (payloadTypes.size() > 1) {
+            throw where.problem(
+                    "its parameters disagree about the type of the payload: " + payloadTypes,
+                    "Give them the same type, or leave one of them.");
+        }
+        return payloadTypes.iterator().next();
+    }
+
+    private static Type elementOf(ListenerMethod where, Type list) {
+        if (list instanceof ParameterizedType parameterized) {
+            return parameterized.getActualTypeArguments()[0];
+        }
+        throw untyped(where, "List<CloseOrder>");
+    }
+
+    /** Empty where a {@code DelayMessage} does not say what it holds. */
+    private static Optional<Type> payloadTypeOf(ListenerMethod where, Type message) {
+        if (message instanceof ParameterizedType parameterized) {
+            Type payload = parameterized.getActualTypeArguments()[0];
+            return payload instanceof WildcardType ? Optional.empty() : Optional.of(resolved(where, payload));
+        }
+        return Optional.empty();
+    }
+
+    private static Type resolved(ListenerMethod where, Type declared) {
+        Type type = GenericTypeResolver.resolveType(declared, where.targetClass());
+        if (hasVariable(type)) {
+            throw where.problem(
+                    "the type of the payload, " + type.getTypeName() + ", is not known",
+                    "Declare a type without variables, for example by overriding the method in the bean's class.");
+        }
+        if (mentions(type, DelayMessage.class)) {
+            throw batchWithoutSize(where);
+        }
+        return type;
+    }
+
+    private static InvalidDelayListenerException batchWithoutSize(ListenerMethod where) {
+        return where.problem(
+                "it takes DelayMessages inside of something else",
+                "For a batch, take a List of them and give batchSize.");
+    }
+
+    private static InvalidDelayListenerException untyped(ListenerMethod where, String example) {
+        return where.problem("the type of the payload is not known", "Declare it, for example " + example + ".");
+    }
+
+    private static boolean hasVariable(Type type) {
+        return type instanceof TypeVariable<?> || parts(type).anyMatch(ListenerSignature::hasVariable);
+    }
+
+    private static boolean mentions(Type type, Class<?> sought) {
+        return type == sought || parts(type).anyMatch(part -> mentions(part, sought));
+    }
+
+    private static Stream<Type> parts(Type type) {
+        if (type instanceof ParameterizedType parameterized) {
+            return Stream.concat(
+                    Stream.of(parameterized.getRawType()), Stream.of(parameterized.getActualTypeArguments()));
+        }
+        if (type instanceof GenericArrayType array) {
+            return Stream.of(array.getGenericComponentType());
+        }
+        if (type instanceof WildcardType wildcard) {
+            return Stream.of(wildcard.getUpperBounds());
+        }
+        return Stream.empty();
+    }
+
+    private static void refuseForeignHeader(ListenerMethod where, MethodParameter parameter) {
+        for (Annotation annotation : parameter.getParameterAnnotations()) {
+            String name = annotation.annotationType().getName();
+            if (name.equals(MESSAGING + "Header") || name.equals(MESSAGING + "Headers")) {
+                throw where.problem(
+                        "@" + annotation.annotationType().getSimpleName() + " of Spring's messaging is not known here",
+                        "Import @Header of io.easykit.delayqueue.annotation; without a name on a Map<String, String> it"
+                                + " gives all headers.");
+            }
+        }
+    }
+}

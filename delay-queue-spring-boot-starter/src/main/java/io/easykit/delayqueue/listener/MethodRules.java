@@ -1,0 +1,62 @@
+package io.easykit.delayqueue.listener;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.concurrent.Future;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ReflectionUtils;
+
+/** Which methods can be called, and have done their work when they return. */
+final class MethodRules {
+
+    private MethodRules() {}
+
+    /** The method to call on the bean, which may be a proxy. */
+    static Method requireInvocable(ListenerMethod where) {
+        int modifiers = where.method().getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
+            throw where.problem(
+                    "a " + (Modifier.isStatic(modifiers) ? "static" : "private") + " method cannot be a listener",
+                    "Make it an instance method that is not private.");
+        }
+        if (Modifier.isFinal(modifiers) && AopUtils.isCglibProxy(where.bean())) {
+            throw where.problem(
+                    "the bean has a class proxy, on which a final method runs without the bean's fields",
+                    "Remove 'final' from the method (in Kotlin: 'open', or the plugin kotlin-spring).");
+        }
+        try {
+            Method invocable =
+                    AopUtils.selectInvocableMethod(where.method(), where.bean().getClass());
+            ReflectionUtils.makeAccessible(invocable);
+            return invocable;
+        } catch (IllegalStateException notInTheProxy) {
+            throw where.problem(
+                    "the bean has an interface proxy, and none of its interfaces has the method",
+                    "Declare the method in an interface of the bean, or set spring.aop.proxy-target-class to true.",
+                    notInTheProxy);
+        }
+    }
+
+    /** A method that returns before its work is done would lose messages: returning acknowledges. */
+    static void requireSynchronous(ListenerMethod where) {
+        Class<?> type = where.method().getReturnType();
+        if (Future.class.isAssignableFrom(type)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
+                || KotlinDetector.isSuspendingFunction(where.method())) {
+            throw where.problem(
+                    "the method is asynchronous (" + type.getTypeName() + "): it returns before its work is done, and"
+                            + " returning acknowledges the message",
+                    "Wait for the result in the method, and return nothing; 'concurrency' is how many run at a time.");
+        }
+        if (AnnotatedElementUtils.hasAnnotation(where.method(), Async.class)
+                || AnnotatedElementUtils.hasAnnotation(where.targetClass(), Async.class)) {
+            throw where.problem(
+                    "the method is @Async: it returns before its work is done, and returning acknowledges the message",
+                    "Remove @Async; 'concurrency' is how many run at a time.");
+        }
+    }
+}

@@ -1,0 +1,392 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.DeadLetters;
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.redis.RedisQueueStore;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowingConsumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** All without a Redis: an application starts while it is away. */
+class DelayQueueAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    TaskExecutionAutoConfiguration.class,
+                    DataRedisAutoConfiguration.class,
+                    DelayQueueAutoConfiguration.class,
+                    DelayQueueHealthAutoConfiguration.class,
+                    DelayQueueMetricsAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.port=1", "delay-queue.auto-startup=false");
+
+    @Test
+    void startsWithoutRedisAndSaysSoToSenders() {
+        runner.withUserConfiguration(Orders.class)
+                .withPropertyValues("delay-queue.auto-startup=true")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(DelayListenerRegistry.class).isRunning())
+                            .isTrue();
+                    DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+                    assertThatThrownBy(() -> template.send("orders", "1", Duration.ZERO))
+                            .isInstanceOf(StoreUnavailableException.class);
+                });
+    }
+
+    @Test
+    void leavesTheBeansOfBootAlone() {
+        runner.run(context -> {
+            assertThat(context).hasSingleBean(RedisConnectionFactory.class);
+            assertThat(context).hasSingleBean(StringRedisTemplate.class);
+            assertThat(context).hasSingleBean(Executor.class).hasBean("applicationTaskExecutor");
+            assertThat(context.getBean(LettuceConnectionFactory.class).getTimeout())
+                    .isEqualTo(60_000);
+        });
+    }
+
+    @Test
+    void isOffIfToldSo() {
+        runner.withUserConfiguration(Orders.class)
+                .withPropertyValues("delay-queue.enabled=false")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context).doesNotHaveBean(DelayQueueTemplate.class);
+                    assertThat(context).doesNotHaveBean(DelayListenerRegistry.class);
+                    assertThat(context).doesNotHaveBean("delayQueueHealthIndicator");
+                });
+    }
+
+    @Test
+    void takesTheApplicationsOwnParts() {
+        PayloadCodec codec = new NoCodec();
+        DelayListenerRegistry registry = new DelayListenerRegistry(false);
+        runner.withBean(PayloadCodec.class, () -> codec)
+                .withBean(Transactions.class, () -> Transactions.NONE)
+                .withBean(DelayListenerRegistry.class, () -> registry)
+                .run(context -> {
+                    assertThat(context).getBean(PayloadCodec.class).isSameAs(codec);
+                    assertThat(context).getBean(Transactions.class).isSameAs(Transactions.NONE);
+                    assertThat(context).getBean(DelayListenerRegistry.class).isSameAs(registry);
+                });
+    }
+
+    @Test
+    void takesTheApplicationsOwnStoreAndNoConnectionsThen() {
+        LettuceConnectionFactory connections = new LettuceConnectionFactory("localhost", 1);
+        connections.afterPropertiesSet();
+        RedisQueueStore store = new RedisQueueStore(connections);
+        runner.withBean(QueueStore.class, () -> store).run(context -> {
+            assertThat(context).getBean(QueueStore.class).isSameAs(store);
+            assertThat(context).doesNotHaveBean(RedisConnections.class);
+            assertThat(context).doesNotHaveBean(RedisStartupCheck.class);
+            assertThat(context.getBean(HealthIndicator.class).health())
+                    .extracting(Health::getStatus)
+                    .isEqualTo(Status.DOWN);
+        });
+    }
+
+    @Test
+    void takesTheApplicationsOwnEngineAndTemplate() {
+        DelayQueueEngine own = DelayQueueEngine.builder(
+                        new RedisQueueStore(new LettuceConnectionFactory("localhost", 1)))
+                .codec(new JacksonPayloadCodec())
+                .build();
+        DelayQueueTemplate template = own.template();
+        runner.withBean(DelayQueueEngine.class, () -> own)
+                .withBean(DelayQueueTemplate.class, () -> template)
+                .run(context -> {
+                    assertThat(context).getBean(DelayQueueEngine.class).isSameAs(own);
+                    assertThat(context).getBean(DelayQueueTemplate.class).isSameAs(template);
+                    assertThat(context).hasSingleBean(DeadLetters.class);
+                });
+    }
+
+    @Test
+    void letsCustomizersAdjustTheBuilder() {
+        AtomicInteger calls = new AtomicInteger();
+        runner.withBean(DelayQueueCustomizer.class, () -> builder -> {
+                    calls.incrementAndGet();
+                    builder.node("node-1");
+                })
+                .run(context -> assertThat(calls).hasValue(1));
+    }
+
+    @Test
+    void worksWithoutHealthMetricsAndTransactions() {
+        runner.withClassLoader(new FilteredClassLoader(
+                        HealthIndicator.class, MeterRegistry.class, TransactionSynchronizationManager.class))
+                .run(context -> {
+                    assertThat(context).hasNotFailed().hasSingleBean(DelayQueueTemplate.class);
+                    assertThat(context).doesNotHaveBean(Transactions.class);
+                    assertThat(context).doesNotHaveBean("delayQueueHealthIndicator");
+                    assertThat(context).doesNotHaveBean("delayQueueMeters");
+                });
+    }
+
+    @Test
+    void hasMetersWhereThereIsARegistry() {
+        runner.run(context -> assertThat(context).doesNotHaveBean("delayQueueMeters"));
+        runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withUserConfiguration(Orders.class)
+                .run(context -> {
+                    assertThat(context).hasBean("delayQueueMeters");
+                    assertThat(context.getBean(MeterRegistry.class)
+                                    .get("delayqueue.messages")
+                                    .tags("topic", "orders", "state", "dead")
+                                    .gauge()
+                                    .value())
+                            .isNaN();
+                });
+    }
+
+    @Test
+    void isDownWhileRedisIsAway() {
+        runner.withUserConfiguration(Orders.class).run(context -> {
+            assertThat(context.getBean(HealthIndicator.class).health())
+                    .extracting(Health::getStatus)
+                    .isEqualTo(Status.DOWN);
+        });
+        runner.withPropertyValues("management.health.delayQueue.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(HealthIndicator.class));
+    }
+
+    @Test
+    void listensWithBeansThatWouldBeLazy() {
+        runner.withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .withUserConfiguration(Orders.class)
+                .run(context -> assertThat(
+                                context.getBean(DelayListenerRegistry.class).topics())
+                        .containsExactly("orders"));
+    }
+
+    @Test
+    void listensWithALazyBeanFromTheTimeItIsAskedFor() {
+        runner.withBean("lazy", Orders.class, Orders::new, definition -> definition.setLazyInit(true))
+                .run(context -> {
+                    DelayListenerRegistry registry = context.getBean(DelayListenerRegistry.class);
+                    assertThat(registry.topics()).isEmpty();
+
+                    context.getBean("lazy");
+
+                    assertThat(registry.topics()).containsExactly("orders");
+                });
+    }
+
+    @Test
+    void makesNoBeanEarly() {
+        runner.withUserConfiguration(Orders.class)
+                .withBean("witness", Witness.class)
+                .run(context -> assertThat(context.getBean(Witness.class).seen)
+                        .contains(
+                                "delayQueueEngine",
+                                "delayQueueStore",
+                                "delayListenerRegistry",
+                                "redisConnectionFactory"));
+    }
+
+    @Test
+    void doesNotStartListenersIfToldSoAlsoAfterAPause() {
+        runner.withUserConfiguration(Orders.class).run(context -> {
+            DelayListenerRegistry registry = context.getBean(DelayListenerRegistry.class);
+            assertThat(registry.isRunning()).isFalse();
+            assertThat(registry.container("orders")).isPresent();
+
+            ConfigurableApplicationContext application =
+                    context.getSourceApplicationContext(ConfigurableApplicationContext.class);
+            application.pause();
+            application.restart();
+
+            assertThat(registry.isRunning()).isFalse();
+        });
+    }
+
+    @Test
+    void stopsListenersFirstAndConnectionsLast() {
+        runner.run(context -> {
+            assertThat(context.getBean(DelayListenerRegistry.class).getPhase()).isEqualTo(Integer.MAX_VALUE);
+            assertThat(context.getBean(RedisConnections.class).getPhase())
+                    .isLessThan(context.getBean(LettuceConnectionFactory.class).getPhase());
+        });
+    }
+
+    @Test
+    void usesAnotherDriverAsItIs() {
+        RedisConnectionFactory other = new OtherDriver();
+        runner.withBean(RedisConnectionFactory.class, () -> other).run(context -> assertThat(
+                        context.getBean(RedisConnections.class).factory())
+                .isSameAs(other));
+    }
+
+    @Test
+    void readsTheSettingsOfTopics() {
+        runner.withUserConfiguration(Orders.class)
+                .withPropertyValues(
+                        "delay-queue.stop-timeout=7s",
+                        "delay-queue.defaults.lease=40s",
+                        "delay-queue.defaults.max-attempts=2",
+                        "delay-queue.topics.orders.concurrency=6",
+                        "delay-queue.topics.orders.keep-dead=7d",
+                        "delay-queue.topics.orders.lost-delay=5s",
+                        "delay-queue.topics.orders.back-off.delay=3s",
+                        "delay-queue.topics.orders.alerts.oldest-due=1m",
+                        "delay-queue.topics.orders.alerts.dead=0",
+                        "delay-queue.topics.orders.no-retry-for=java.lang.IllegalStateException",
+                        "delay-queue.topics[com.shop/other_topic].shards=4")
+                .run(context -> {
+                    DelayQueueProperties properties = context.getBean(DelayQueueProperties.class);
+                    assertThat(properties.table().shards("com.shop/other_topic"))
+                            .isEqualTo(4);
+                    var endpoint = context.getBean(DelayListenerRegistry.class)
+                            .container("orders")
+                            .orElseThrow()
+                            .endpoint();
+                    assertThat(endpoint.stopTimeout()).isEqualTo(Duration.ofSeconds(7));
+                    assertThat(endpoint.lease()).isEqualTo(Duration.ofSeconds(40));
+                    assertThat(endpoint.concurrency()).isEqualTo(6);
+                    assertThat(endpoint.keepDead()).isEqualTo(Duration.ofDays(7));
+                    assertThat(endpoint.lostDelay()).isEqualTo(Duration.ofSeconds(5));
+                    assertThat(endpoint.retry().maxAttempts()).isEqualTo(4);
+                    assertThat(endpoint.retry().firstDelay()).isEqualTo(Duration.ofSeconds(3));
+                    assertThat(endpoint.alerts().oldestDue()).isEqualTo(Duration.ofMinutes(1));
+                    assertThat(endpoint.alerts().dead()).isZero();
+                    assertThat(endpoint.notRetried()).isEqualTo(List.of(IllegalStateException.class));
+                });
+    }
+
+    @Test
+    void refusesSettingsThatCannotWork() {
+        refuses("delay-queue.command-timeout=0s", failure -> {
+            assertThat(new InvalidSettingFailureAnalyzer().analyze(failure)).satisfies(analysis -> {
+                assertThat(analysis.getDescription()).isEqualTo("The setting delay-queue.command-timeout is PT0S.");
+                assertThat(analysis.getAction()).contains("250ms");
+            });
+        });
+        refuses("delay-queue.stop-timeout=-1s", failure -> assertThat(failure)
+                .hasRootCauseInstanceOf(InvalidSettingException.class));
+        refuses(
+                "delay-queue.lease=1s",
+                failure -> assertThat(failure).rootCause().hasMessageContaining("delay-queue.lease"));
+        refuses(
+                "delay-queue.topics.orders.leese=1s",
+                failure -> assertThat(failure).rootCause().hasMessageContaining("delay-queue.topics.orders.leese"));
+        refuses(
+                "delay-queue.topics.orders.shards=0",
+                failure -> assertThat(failure).rootCause().hasMessageContaining("shards is 0: give 1 to 1024"));
+        refuses("delay-queue.topics.orders.no-retry-for=com.shop.NoSuchException", failure -> assertThat(failure)
+                .hasStackTraceContaining("com.shop.NoSuchException"));
+        refuses("delay-queue.topics.orders.no-retry-for=java.lang.String", failure -> assertThat(failure)
+                .rootCause()
+                .hasMessageContaining("java.lang.String, which is no exception"));
+        refuses(
+                "delay-queue.topics.orders.concurrency=0",
+                failure -> assertThat(failure).rootCause().hasMessageContaining("concurrency is 0"));
+    }
+
+    private void refuses(String setting, ThrowingConsumer<Throwable> failure) {
+        runner.withUserConfiguration(Orders.class).withPropertyValues(setting).run(context -> {
+            assertThat(context).hasFailed();
+            failure.accept(context.getStartupFailure());
+        });
+    }
+
+    static class Orders {
+
+        @DelayListener(topic = "orders", maxAttempts = "4")
+        void on(String order) {}
+    }
+
+    private static final class NoCodec implements PayloadCodec {
+
+        @Override
+        public Bytes encode(Object payload) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Object decode(Bytes body, Type type) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** The last of all post-processors: it misses what was made before it. */
+    static final class Witness implements BeanPostProcessor {
+
+        private final Set<String> seen = new HashSet<>();
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String beanName) {
+            seen.add(beanName);
+            return bean;
+        }
+    }
+
+    private static final class OtherDriver implements RedisConnectionFactory {
+
+        @Override
+        public RedisConnection getConnection() {
+            throw new RedisConnectionFailureException("away");
+        }
+
+        @Override
+        public RedisClusterConnection getClusterConnection() {
+            throw new RedisConnectionFailureException("away");
+        }
+
+        @Override
+        public RedisSentinelConnection getSentinelConnection() {
+            throw new RedisConnectionFailureException("away");
+        }
+
+        @Override
+        public boolean getConvertPipelineAndTxResults() {
+            return true;
+        }
+
+        @Override
+        public @Nullable DataAccessException translateExceptionIfPossible(RuntimeException e) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,297 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.listener.InvalidDelayListenerException;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.scheduling.annotation.Async;
+import reactor.core.publisher.Mono;
+
+/** What fails the start of an application, and what it is told then. */
+class ListenerDeclarationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.port=1", "delay-queue.auto-startup=false");
+
+    @ParameterizedTest
+    @MethodSource("wrongListeners")
+    void refusesWithBeanMethodAndRemedy(Class<?> listener, String problem, String remedy) {
+        runner.withBean("orders", listener).run(context -> {
+            assertThat(context).getFailure().satisfies(failure -> assertThat(
+                            new InvalidDelayListenerFailureAnalyzer().analyze(failure))
+                    .satisfies(analysis -> {
+                        assertThat(analysis.getDescription())
+                                .contains(listener.getName() + ".on(")
+                                .contains("bean 'orders'")
+                                .contains(problem);
+                        assertThat(analysis.getAction()).contains(remedy);
+                    }));
+        });
+    }
+
+    static Stream<Arguments> wrongListeners() {
+        return Stream.of(
+                Arguments.of(PrivateMethod.class, "a private method", "not private"),
+                Arguments.of(StaticMethod.class, "a static method", "instance method"),
+                Arguments.of(NoParameter.class, "no parameter for the payload", "Add one"),
+                Arguments.of(TwoPayloads.class, "2 parameters for the payload", "@Header"),
+                Arguments.of(
+                        UnresolvedTopic.class, "topic = \"${orders.topic}\" cannot be resolved", "Set the property"),
+                Arguments.of(EmptyTopic.class, "topic is empty", "Name the topic"),
+                Arguments.of(ImpossibleTopic.class, "Topic 'a topic' is not usable", "Correct it"),
+                Arguments.of(NoNumber.class, "concurrency is 'many'", "a whole number"),
+                Arguments.of(NothingConcurrent.class, "concurrency is 0: give at least 1", "Correct it"),
+                Arguments.of(NoDuration.class, "lease is 'a while'", "30s"),
+                Arguments.of(TinyLease.class, "lease is PT0.001S: give 100 ms", "Correct it"),
+                Arguments.of(NegativeBackOff.class, "firstDelay is PT-1S", "Correct it"),
+                Arguments.of(NoAttempts.class, "maxAttempts is 0", "Correct it"),
+                Arguments.of(HugeBatch.class, "batchSize is 1000: give 1 to 100", "Correct it"),
+                Arguments.of(BatchOfOne.class, "something else than one List", "List<T>"),
+                Arguments.of(Future.class, "the method is asynchronous", "Wait for the result"),
+                Arguments.of(Reactive.class, "the method is asynchronous", "Wait for the result"),
+                Arguments.of(AsyncMethod.class, "the method is @Async", "Remove @Async"));
+    }
+
+    @Test
+    void refusesTwoListenersOfOneId() {
+        runner.withBean("one", Good.class).withBean("other", AlsoOrders.class).run(context -> assertThat(context)
+                .getFailure()
+                .hasRootCauseInstanceOf(InvalidDelayListenerException.class)
+                .rootCause()
+                .hasMessageContaining("bean 'one'")
+                .hasMessageContaining("bean 'other'")
+                .hasMessageContaining("its id 'orders' is also that of"));
+    }
+
+    @Test
+    void allowsTwoListenersOfOneTopicWithIdsOfTheirOwn() {
+        runner.withBean("one", Good.class)
+                .withBean("other", OrdersOfItsOwn.class)
+                .withPropertyValues("audit.id=audit")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void refusesAMethodThatAnInterfaceProxyDoesNotHave() {
+        runner.withBean("orders", WithInterface.class)
+                .withUserConfiguration(InterfaceProxies.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining("the bean has an interface proxy")
+                        .hasStackTraceContaining("spring.aop.proxy-target-class"));
+    }
+
+    @Test
+    void refusesAFinalMethodOfAClassProxy() {
+        runner.withBean("orders", FinalMethod.class)
+                .withUserConfiguration(ClassProxies.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("a final method runs without the bean's fields"));
+    }
+
+    @Test
+    void takesAFinalMethodWithoutAProxy() {
+        runner.withBean("orders", FinalMethod.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void readsComposedAnnotations() {
+        runner.withBean("orders", Composed.class).run(context -> {
+            var endpoint = context.getBean(io.easykit.delayqueue.listener.DelayListenerRegistry.class)
+                    .container("composed")
+                    .orElseThrow()
+                    .endpoint();
+            assertThat(endpoint.topic()).isEqualTo("composed");
+            assertThat(endpoint.concurrency()).isEqualTo(3);
+            assertThat(endpoint.notRetried()).isEqualTo(List.of(IllegalArgumentException.class));
+        });
+    }
+
+    static class Good {
+        @DelayListener(topic = "orders")
+        void on(String order) {}
+    }
+
+    static class AlsoOrders {
+        @DelayListener(topic = "orders")
+        void on(String order) {}
+    }
+
+    static class OrdersOfItsOwn {
+        @DelayListener(topic = "orders", id = "${audit.id}")
+        void on(String order) {}
+    }
+
+    static class PrivateMethod {
+        @SuppressWarnings({"UnusedMethod", "UnusedVariable"})
+        @DelayListener(topic = "orders")
+        private void on(String order) {}
+    }
+
+    static class StaticMethod {
+        @DelayListener(topic = "orders")
+        static void on(String order) {}
+    }
+
+    static class NoParameter {
+        @DelayListener(topic = "orders")
+        void on() {}
+    }
+
+    static class TwoPayloads {
+        @DelayListener(topic = "orders")
+        void on(String order, Integer number) {}
+    }
+
+    static class UnresolvedTopic {
+        @DelayListener(topic = "${orders.topic}")
+        void on(String order) {}
+    }
+
+    static class EmptyTopic {
+        @DelayListener(topic = "${nothing:}")
+        void on(String order) {}
+    }
+
+    static class ImpossibleTopic {
+        @DelayListener(topic = "a topic")
+        void on(String order) {}
+    }
+
+    static class NoNumber {
+        @DelayListener(topic = "orders", concurrency = "${threads:many}")
+        void on(String order) {}
+    }
+
+    static class NothingConcurrent {
+        @DelayListener(topic = "orders", concurrency = "0")
+        void on(String order) {}
+    }
+
+    static class NoDuration {
+        @DelayListener(topic = "orders", lease = "a while")
+        void on(String order) {}
+    }
+
+    static class TinyLease {
+        @DelayListener(topic = "orders", lease = "1ms")
+        void on(String order) {}
+    }
+
+    static class NegativeBackOff {
+        @DelayListener(topic = "orders", backOff = "-1s")
+        void on(String order) {}
+    }
+
+    static class NoAttempts {
+        @DelayListener(topic = "orders", maxAttempts = "0")
+        void on(String order) {}
+    }
+
+    static class HugeBatch {
+        @DelayListener(topic = "orders", batchSize = "1000")
+        void on(List<String> orders) {}
+    }
+
+    static class BatchOfOne {
+        @DelayListener(topic = "orders", batchSize = "10")
+        void on(String order) {}
+    }
+
+    static class Future {
+        @DelayListener(topic = "orders")
+        CompletableFuture<String> on(String order) {
+            return CompletableFuture.completedFuture(order);
+        }
+    }
+
+    static class Reactive {
+        @DelayListener(topic = "orders")
+        Mono<String> on(String order) {
+            return Mono.just(order);
+        }
+    }
+
+    static class AsyncMethod {
+        @Async
+        @DelayListener(topic = "orders")
+        void on(String order) {}
+    }
+
+    static class FinalMethod {
+        @DelayListener(topic = "orders")
+        final void on(String order) {}
+    }
+
+    interface Named {
+        String name();
+    }
+
+    static class WithInterface implements Named {
+        @Override
+        public String name() {
+            return "orders";
+        }
+
+        @DelayListener(topic = "orders")
+        public void on(String order) {}
+    }
+
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @DelayListener(topic = "unknown", noRetryFor = IllegalArgumentException.class)
+    @interface ThreeAtATime {
+
+        @AliasFor(annotation = DelayListener.class, attribute = "topic")
+        String value();
+
+        @AliasFor(annotation = DelayListener.class, attribute = "concurrency")
+        String places() default "3";
+    }
+
+    static class Composed {
+        @ThreeAtATime("composed")
+        void on(String order) {}
+    }
+
+    static class InterfaceProxies {
+        @Bean
+        static BeanNameAutoProxyCreator proxies() {
+            BeanNameAutoProxyCreator proxies = new BeanNameAutoProxyCreator();
+            proxies.setBeanNames("orders");
+            return proxies;
+        }
+    }
+
+    static class ClassProxies {
+        @Bean
+        static BeanNameAutoProxyCreator proxies() {
+            BeanNameAutoProxyCreator proxies = new BeanNameAutoProxyCreator();
+            proxies.setBeanNames("orders");
+            proxies.setProxyTargetClass(true);
+            return proxies;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package io.easykit.delayqueue.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.Acknowledgment;
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.annotation.Header;
+import java.io.InputStream;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.core.ResolvableType;
+
+class ListenerSignatureTests {
+
+    private static final Acknowledgment ACKNOWLEDGMENT = new Acknowledgment() {
+        @Override
+        public void acknowledge() {}
+
+        @Override
+        public void fail(Throwable error) {}
+
+        @Override
+        public void fail(Throwable error, Duration retryAfter) {}
+
+        @Override
+        public void reject(Throwable error) {}
+
+        @Override
+        public boolean isLost() {
+            return false;
+        }
+    };
+
+    @Test
+    void takesThePayloadOfAGenericType() {
+        ListenerSignature signature = single("generic");
+
+        assertThat(signature.payloadType().getTypeName())
+                .isEqualTo("java.util.Map<java.lang.String, java.util.List<java.lang.Long>>");
+        assertThat(signature.manual()).isFalse();
+    }
+
+    @Test
+    void takesThePayloadOutOfTheTypeOfTheMessage() {
+        assertThat(single("message").payloadType())
+                .isEqualTo(ResolvableType.forClassWithGenerics(List.class, String.class)
+                        .getType());
+    }
+
+    @Test
+    void resolvesATypeVariableByTheClassOfTheBean() {
+        assertThat(ListenerSignature.single(where(StringListener.class, "on")).payloadType())
+                .isEqualTo(String.class);
+    }
+
+    @Test
+    void givesEachParameterItsPartOfTheMessage() {
+        DelayMessage<?> message = message(Map.of("tenant", "acme", "tries", "3", "trace", TRACE.toString()));
+
+        assertThat(arguments(single("everything"), message))
+                .containsExactly(
+                        message,
+                        "payload",
+                        "acme",
+                        3,
+                        Optional.of(TRACE),
+                        Optional.empty(),
+                        null,
+                        message.headers(),
+                        ACKNOWLEDGMENT);
+    }
+
+    @Test
+    void isManualWhereItTakesAnAcknowledgment() {
+        assertThat(single("everything").manual()).isTrue();
+    }
+
+    @Test
+    void refusesAMessageWithoutARequiredHeader() {
+        assertThatThrownBy(() -> arguments(single("oneHeader"), message(Map.of())))
+                .isInstanceOf(InvalidHeaderException.class)
+                .hasMessage("The message has no header 'tries'.");
+    }
+
+    @Test
+    void refusesAMessageWhoseHeaderIsSomethingElse() {
+        assertThatThrownBy(() -> arguments(single("oneHeader"), message(Map.of("tries", "many"))))
+                .isInstanceOf(InvalidHeaderException.class)
+                .hasMessageContaining("is no int: 'many'");
+    }
+
+    @Test
+    void takesABatchOfPayloadsOrOfMessages() {
+        assertThat(ListenerSignature.batch(where(Methods.class, "payloads")).payloadType())
+                .isEqualTo(String.class);
+        assertThat(ListenerSignature.batch(where(Methods.class, "messages")).payloadType())
+                .isEqualTo(String.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "nothing, no parameter for the payload",
+        "onlyHeaders, no parameter for the payload",
+        "twoPayloads, 2 parameters for the payload",
+        "disagreeing, disagree about the type",
+        "raw, type of the payload is not known",
+        "wildcard, type of the payload is not known",
+        "variable, 'type of the payload, T, is not known'",
+        "messages, inside of something else",
+        "primitiveMissing, may be missing",
+        "inconvertible, cannot be converted to java.io.InputStream",
+        "wrongMap, Map<String",
+    })
+    void refusesWhatACallWouldNotKnowHowToFill(String method, String problem) {
+        assertThatThrownBy(() -> single(method))
+                .isInstanceOf(InvalidDelayListenerException.class)
+                .hasMessageContaining(method + "(")
+                .hasMessageContaining("bean 'methods'")
+                .hasMessageContaining(problem);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"generic", "twoPayloads", "rawList", "nothing", "batchOfRawMessages"})
+    void refusesABatchThatIsNoList(String method) {
+        assertThatThrownBy(() -> ListenerSignature.batch(where(Methods.class, method)))
+                .isInstanceOf(InvalidDelayListenerException.class)
+                .hasMessageContaining("List<");
+    }
+
+    private static ListenerSignature single(String method) {
+        return ListenerSignature.single(where(Methods.class, method));
+    }
+
+    private static List<@Nullable Object> arguments(ListenerSignature signature, DelayMessage<?> message) {
+        return signature.arguments().stream()
+                .<@Nullable Object>map(argument -> argument.of(message))
+                .toList();
+    }
+
+    private static ListenerMethod where(Class<?> type, String name) {
+        Method method = Arrays.stream(type.getMethods())
+                .filter(some -> some.getName().equals(name))
+                .findFirst()
+                .orElseThrow();
+        return new ListenerMethod("methods", new Object(), type, method);
+    }
+
+    private static DelayMessage<String> message(Map<String, String> headers) {
+        return new DelayMessage<>(
+                "topic", "id", "payload", headers, Instant.EPOCH, "delivery", 0, 0, 0, ACKNOWLEDGMENT);
+    }
+
+    private static final UUID TRACE = new UUID(1, 2);
+
+    public static class Methods {
+
+        public void generic(Map<String, List<Long>> payload) {}
+
+        public void message(DelayMessage<List<String>> message) {}
+
+        public void everything(
+                DelayMessage<String> message,
+                String payload,
+                @Header String tenant,
+                @Header int tries,
+                @Header("trace") Optional<UUID> id,
+                @Header Optional<String> missing,
+                @Header(value = "other", required = false) @Nullable String other,
+                @Header Map<String, String> headers,
+                Acknowledgment acknowledgment) {}
+
+        public void oneHeader(String payload, @Header int tries) {}
+
+        public void payloads(List<String> payloads) {}
+
+        public void messages(List<DelayMessage<String>> messages) {}
+
+        public void nothing() {}
+
+        public void onlyHeaders(@Header String tenant, Acknowledgment acknowledgment) {}
+
+        public void twoPayloads(String one, Integer other) {}
+
+        public void disagreeing(DelayMessage<String> message, Integer payload) {}
+
+        @SuppressWarnings("rawtypes")
+        public void raw(DelayMessage message) {}
+
+        public void wildcard(DelayMessage<?> message) {}
+
+        public <T> void variable(T payload) {}
+
+        public void primitiveMissing(String payload, @Header(required = false) int tries) {}
+
+        public void inconvertible(String payload, @Header InputStream stream) {}
+
+        public void wrongMap(String payload, @Header Map<String, Integer> headers) {}
+
+        @SuppressWarnings("rawtypes")
+        public void rawList(List payloads) {}
+
+        @SuppressWarnings("rawtypes")
+        public void batchOfRawMessages(List<DelayMessage> messages) {}
+    }
+
+    public abstract static class GenericListener<T> {
+
+        public void on(DelayMessage<T> message) {}
+    }
+
+    public static class StringListener extends GenericListener<String> {}
+}

@@ -1,0 +1,97 @@
+package io.easykit.delayqueue.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.listener.TopicSettings.BackOff;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class TopicSettingsTests {
+
+    private static final ListenerEndpoint DEFAULT =
+            ListenerEndpoint.builder("id", "topic", String.class).build();
+
+    @Test
+    void letsTheTopicWinOverTheAnnotationAndThatOverTheDefaults() {
+        TopicSettingsTable table = new TopicSettingsTable(
+                concurrencyAndAttempts(1, 10), Map.of("topic", concurrencyAndAttempts(3, null)), Duration.ZERO);
+
+        ListenerEndpoint endpoint = endpoint(table.settings("topic", concurrencyAndAttempts(2, 20)));
+
+        assertThat(endpoint.concurrency()).isEqualTo(3);
+        assertThat(endpoint.retry().maxAttempts()).isEqualTo(20);
+        assertThat(endpoint.lease()).isEqualTo(DEFAULT.lease());
+    }
+
+    @Test
+    void mergesTheBackOffPartByPart() {
+        TopicSettings settings = backOff(new BackOff(Duration.ofSeconds(3), null, null, 0.5))
+                .over(backOff(new BackOff(Duration.ofSeconds(9), 4.0, null, null)));
+
+        assertThat(endpoint(settings).retry())
+                .isEqualTo(new RetryPolicy(
+                        DEFAULT.retry().maxAttempts(),
+                        Duration.ofSeconds(3),
+                        4.0,
+                        DEFAULT.retry().maxDelay(),
+                        0.5));
+    }
+
+    @Test
+    void raisesTheLongestWaitToAFirstWaitThatIsLongerThanTheDefault() {
+        TopicSettings settings = backOff(new BackOff(Duration.ofHours(1), null, null, null));
+
+        assertThat(endpoint(settings).retry().maxDelay()).isEqualTo(Duration.ofHours(1));
+    }
+
+    @Test
+    void refusesALongestWaitThatIsShorterThanTheFirst() {
+        TopicSettings settings = backOff(new BackOff(Duration.ofHours(1), null, Duration.ofSeconds(1), null));
+
+        assertThatThrownBy(() -> endpoint(settings)).hasMessageContaining("maxDelay PT1S is less than firstDelay PT1H");
+    }
+
+    @Test
+    void refusesImpossibleShardsAndClassesThatAreNoExceptions() {
+        assertThatThrownBy(() -> shards(0)).hasMessageContaining("shards is 0");
+        assertThatThrownBy(() -> shards(ShardKey.MAX_SHARDS + 1)).hasMessageContaining("1 to 1024");
+        assertThatThrownBy(() ->
+                        new TopicSettings(null, null, null, null, null, null, null, List.of(String.class), null, null))
+                .hasMessageContaining("java.lang.String, which is no exception");
+    }
+
+    @Test
+    void knowsTheShardsOfTopicsWithoutListeners() {
+        TopicSettingsTable table = new TopicSettingsTable(shards(2), Map.of("wide", shards(16)), Duration.ofSeconds(1));
+
+        assertThat(table.shards("wide")).isEqualTo(16);
+        assertThat(table.shards("other")).isEqualTo(2);
+        assertThat(new TopicSettingsTable(TopicSettings.NONE, Map.of(), Duration.ZERO).shards("any"))
+                .isEqualTo(1);
+    }
+
+    private static ListenerEndpoint endpoint(TopicSettings settings) {
+        ListenerEndpoint.Builder builder = ListenerEndpoint.builder("id", "topic", String.class);
+        settings.applyTo(builder, DEFAULT.retry());
+        return builder.build();
+    }
+
+    private static TopicSettings concurrencyAndAttempts(int concurrency, @Nullable Integer attempts) {
+        return new TopicSettings(null, concurrency, null, attempts, null, null, null, null, null, null);
+    }
+
+    private static TopicSettings backOff(BackOff backOff) {
+        return new TopicSettings(null, null, null, null, null, null, backOff, null, null, null);
+    }
+
+    private static TopicSettings shards(int shards) {
+        return new TopicSettings(shards, null, null, null, null, null, null, null, null, null);
+    }
+}
