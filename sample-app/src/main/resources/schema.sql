@@ -9,6 +9,14 @@ create table if not exists stock (
     quantity int not null check (quantity >= 0)
 );
 
+create table if not exists orders (
+    id varchar(36) primary key,
+    product_id bigint not null,
+    quantity int not null,
+    status varchar(20) not null,
+    expires_at timestamp(3) with time zone not null
+);
+
 insert into product (id, name, price)
 select x, 'Product ' || x, 10 * x
 from system_range(1, 10)

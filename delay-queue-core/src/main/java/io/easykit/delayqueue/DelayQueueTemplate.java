@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sends messages that are delivered later, and changes them while they wait.
@@ -16,6 +18,8 @@ import java.util.Optional;
  * {@link IllegalStateException} when the topic has another number of shards than configured.
  */
 public final class DelayQueueTemplate {
+
+    private static final Logger log = LoggerFactory.getLogger(DelayQueueTemplate.class);
 
     private final QueueStore store;
     private final Topics topics;
@@ -57,9 +61,21 @@ public final class DelayQueueTemplate {
                 .get(0);
     }
 
-    /** Ends a message after the commit of this thread's transaction, or at once where there is none. */
+    /**
+     * Ends a message after the commit of this thread's transaction, or at once where there is none. If the store is away
+     * then, the message is delivered although it should not be: a caller that has committed cannot be failed for that, and
+     * a handler looks at the state of things anyway.
+     */
     public void cancelAfterCommit(String topic, String id) {
-        sender.afterCommit(() -> cancel(topic, id));
+        sender.afterCommit(() -> cancelIfPossible(topic, id));
+    }
+
+    private void cancelIfPossible(String topic, String id) {
+        try {
+            cancel(topic, id);
+        } catch (DelayQueueException failure) {
+            log.warn("Message {} of topic {} could not be cancelled and will be delivered", id, topic, failure);
+        }
     }
 
     /** Gives a message that waits another due time, a while from now. */

@@ -29,4 +29,13 @@ class StockRepository {
                 .params(stock.sku(), stock.quantity())
                 .update();
     }
+
+    /** Adds to a stock, or takes from it; false if there is not as much, or no such stock. */
+    boolean add(String sku, int quantity) {
+        return jdbc.sql("update stock set quantity = quantity + :change where sku = :sku and quantity + :change >= 0")
+                        .param("change", quantity)
+                        .param("sku", sku)
+                        .update()
+                == 1;
+    }
 }

@@ -27,4 +27,23 @@ public class StockService {
         stocks.save(stock);
         return stock;
     }
+
+    /**
+     * Takes from a stock.
+     *
+     * @throws OutOfStockException if there is not as much
+     */
+    @UpdateCache(prefix = "stock", keys = "#sku")
+    @Transactional
+    public void take(String sku, int quantity) {
+        if (!stocks.add(sku, -quantity)) {
+            throw new OutOfStockException(sku, quantity);
+        }
+    }
+
+    @UpdateCache(prefix = "stock", keys = "#sku")
+    @Transactional
+    public void giveBack(String sku, int quantity) {
+        stocks.add(sku, quantity);
+    }
 }

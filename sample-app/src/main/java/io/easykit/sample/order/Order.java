@@ -1,0 +1,22 @@
+package io.easykit.sample.order;
+
+import java.time.Instant;
+
+/**
+ * An order.
+ *
+ * @param expiresAt when it is closed unless it has been paid
+ */
+public record Order(String id, long productId, int quantity, Status status, Instant expiresAt) {
+
+    /** The states of an order; only the first one ever changes. */
+    public enum Status {
+        PENDING_PAYMENT,
+        PAID,
+        CLOSED
+    }
+
+    String sku() {
+        return "SKU-" + productId;
+    }
+}

@@ -1,0 +1,48 @@
+package io.easykit.sample.order;
+
+import io.easykit.sample.order.Order.Status;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
+import java.net.URI;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+@RestController
+@RequestMapping("/orders")
+class OrderController {
+
+    private final OrderService orders;
+
+    OrderController(OrderService orders) {
+        this.orders = orders;
+    }
+
+    @PostMapping
+    ResponseEntity<Order> place(@Valid @RequestBody NewOrder request) {
+        Order order = orders.place(request.productId(), request.quantity());
+        return ResponseEntity.created(URI.create("/orders/" + order.id())).body(order);
+    }
+
+    @GetMapping("/{id}")
+    ResponseEntity<Order> get(@PathVariable String id) {
+        return ResponseEntity.of(orders.find(id));
+    }
+
+    /** 409 with the order if it was closed: too late. */
+    @PostMapping("/{id}/pay")
+    ResponseEntity<Order> pay(@PathVariable String id) {
+        return orders.pay(id)
+                .map(order -> ResponseEntity.status(order.status() == Status.PAID ? HttpStatus.OK : HttpStatus.CONFLICT)
+                        .body(order))
+                .orElse(ResponseEntity.notFound().build());
+    }
+
+    record NewOrder(@NotNull Long productId, @NotNull @Positive Integer quantity) {}
+}
