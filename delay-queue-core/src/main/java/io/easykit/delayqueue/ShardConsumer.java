@@ -268,7 +268,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         quietUntil = nanos() + (passing ? jittered : LONGEST_PAUSE);
         waitsForPlace = false;
         shared.places().decline(waiter);
-        shared.engine().availability().lost(this, shard, e);
+        if (troubles > 1 || !passing) {
+            shared.engine().availability().lost(this, shard, e);
+        }
     }
 
     /** What comes first: the topic's shard count, the bell, and a call without places if the last one failed. */

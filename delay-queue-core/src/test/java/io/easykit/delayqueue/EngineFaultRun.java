@@ -14,13 +14,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
  * A few nodes and a sender at work on a topic, all from one seed: each call may lose its request or its reply, or be the
- * last of its process; processes stall, stop in good order, and are replaced; handlers succeed, throw, outlive their leases.
+ * last of its process; processes stall, are cut off from the store, stop in good order, and are replaced; handlers succeed, throw, outlive their leases.
  * In the end the faults cease, one healthy node drains the topic, and what the design promises is checked against the
  * diary that the handlers and the sender have kept.
  */
@@ -62,7 +63,7 @@ public final class EngineFaultRun {
         this.faultRate = List.of(0.02, 0.1, 0.3).get(random.nextInt(3));
     }
 
-    private record Member(SimulatedTime.Node node, DelayQueueEngine engine, ListenerContainer container) {}
+    private record Member(SimulatedTime.Node node, ListenerContainer container, AtomicBoolean isCutOff) {}
 
     private record Attempt(Member member, Acknowledgment acknowledgment) {}
 
@@ -98,7 +99,8 @@ public final class EngineFaultRun {
 
     private void begin() {
         SimulatedTime.Node node = time.node();
-        DelayQueueEngine engine = engine(node);
+        AtomicBoolean isCutOff = new AtomicBoolean();
+        DelayQueueEngine engine = engine(node, isCutOff);
         ListenerEndpoint endpoint = ListenerEndpoint.builder("l", TOPIC, String.class)
                 .concurrency(1 + random.nextInt(3))
                 .lease(LEASE)
@@ -110,14 +112,14 @@ public final class EngineFaultRun {
         Member[] self = new Member[1];
         ListenerContainer container =
                 engine.container(endpoint, (DelayMessage<String> message) -> handle(self[0], message));
-        self[0] = new Member(node, engine, container);
+        self[0] = new Member(node, container, isCutOff);
         members.add(self[0]);
         node.after(Duration.ZERO, container::start);
     }
 
-    private DelayQueueEngine engine(SimulatedTime.Node node) {
+    private DelayQueueEngine engine(SimulatedTime.Node node, AtomicBoolean isCutOff) {
         FaultyStore line = new FaultyStore(store);
-        line.plan(method -> calm ? Fault.NONE : fault());
+        line.plan(method -> calm ? Fault.NONE : isCutOff.get() ? Fault.LOST_REQUEST : fault());
         return DelayQueueEngine.builder(line.asStore())
                 .codec(new TestQueue.TextCodec())
                 .shards(topic -> shards)
@@ -147,20 +149,25 @@ public final class EngineFaultRun {
                 time.node().after(Duration.ofMillis(random.nextInt(8000)), victim.node::thaw);
             }
             case 2 -> victim.node.after(Duration.ZERO, victim.container::beginStop);
-            default -> {}
+            default -> {
+                victim.isCutOff.set(true);
+                time.node().after(Duration.ofMillis(random.nextInt(8000)), () -> victim.isCutOff.set(false));
+            }
         }
         begin();
     }
 
     // ---- What the application does
 
+    private DelayQueueEngine sender() {
+        return engine(time.node(), new AtomicBoolean());
+    }
+
     private void send(String id) {
         Duration delay = Duration.ofMillis(random.nextInt(5000));
         due.put(id, time.now().plus(delay));
         try {
-            engine(time.node())
-                    .template()
-                    .send(OutgoingMessage.of(TOPIC, "text").id(id).in(delay));
+            sender().template().send(OutgoingMessage.of(TOPIC, "text").id(id).in(delay));
             stored.add(id);
         } catch (StoreUnavailableException e) {
             // The sender does not know; whether it was stored shows in the end.
@@ -172,7 +179,7 @@ public final class EngineFaultRun {
     private void cancel(String id) {
         try {
             maybeCancelled.add(id);
-            if (engine(time.node()).template().cancel(TOPIC, id) == ChangeOutcome.APPLIED) {
+            if (sender().template().cancel(TOPIC, id) == ChangeOutcome.APPLIED) {
                 cancelled.add(id);
             }
         } catch (StoreUnavailableException | SimulatedTime.Killed e) {

@@ -127,6 +127,24 @@ class LeaseTests {
     }
 
     @Test
+    void tellsAHandlerWithinAThirdOfTheLeaseWhenTheStoreSaysThatItIsLost() {
+        queue.start(manual(), message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        QueueStore.Lease lease = new QueueStore.Lease("a", queue.history("a").number());
+        queue.memory.fail(new ShardKey(TOPIC, 0), List.of(new QueueStore.Failure(lease, null, "by hand")));
+        assertThat(running.get(0).isLost()).isFalse();
+
+        queue.time.advance(LEASE.dividedBy(3).plus(MILLI));
+        assertThat(running.get(0).isLost()).isTrue();
+
+        running.get(0).acknowledge();
+        queue.time.advance(MILLI);
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).hasSize(1);
+    }
+
+    @Test
     void givesBackAtNoCostWhatWasLostOnlyByItsOwnClock() {
         queue.start(listener().lease(LEASE).manual(true), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);

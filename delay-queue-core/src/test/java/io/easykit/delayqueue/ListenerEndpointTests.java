@@ -1,0 +1,53 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ListenerEndpointTests {
+
+    static Stream<ListenerEndpoint.Builder> nonsense() {
+        return Stream.of(
+                listener().concurrency(0),
+                listener().batchSize(0),
+                listener().batchSize(101),
+                listener().lease(Duration.ofMillis(99)),
+                listener().lease(Duration.ofDays(400)),
+                listener().maxLost(0),
+                listener().lostDelay(Duration.ofMillis(-1)),
+                listener().stopTimeout(Duration.ofMillis(-1)),
+                listener().keepDead(Duration.ZERO),
+                ListenerEndpoint.builder(" ", "orders", String.class),
+                ListenerEndpoint.builder("close", "two words", String.class));
+    }
+
+    @ParameterizedTest
+    @MethodSource("nonsense")
+    void refusesNonsenseAndNamesTheRemedy(ListenerEndpoint.Builder endpoint) {
+        assertThatIllegalArgumentException().isThrownBy(endpoint::build).withMessageContaining("give");
+    }
+
+    @Test
+    void refusesLimitsBelowZero() {
+        assertThatIllegalArgumentException().isThrownBy(() -> new AlertLimits(null, -1L, null, null));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new AlertLimits(Duration.ofSeconds(-1), null, null, null));
+    }
+
+    @Test
+    void hasDefaultsThatFitMost() {
+        ListenerEndpoint endpoint = listener().build();
+
+        assertThat(endpoint.lease()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(endpoint.retry().maxAttempts()).isEqualTo(5);
+        assertThat(endpoint.maxLost()).isEqualTo(5);
+        assertThat(endpoint.stopTimeout()).isEqualTo(Duration.ofSeconds(20));
+        assertThat(endpoint.manual()).isFalse();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.delayqueue.jackson;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,43 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.delayqueue.EngineFaultRun;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.QueueStore.Subscription;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Random;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+
+/** A few of the random runs with the scripts in place of the store in memory. The bells are lost: time is not real. */
+class EngineFaultIntegrationTests {
+
+    @Test
+    void keepsAllPromisesWithTheScripts() {
+        Long given = Long.getLong("easykit.seed");
+        Random seeds = new Random();
+        for (int i = 0; i < 8; i++) {
+            long seed = given == null ? seeds.nextLong() : given;
+            try (TestShard shard = new TestShard()) {
+                new EngineFaultRun(seed, micros -> inSimulatedTime(shard, micros)).run();
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("Seed " + seed + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private static QueueStore inSimulatedTime(TestShard shard, LongSupplier micros) {
+        return (QueueStore) Proxy.newProxyInstance(
+                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("subscribe")) {
+                        return (Subscription) () -> {};
+                    }
+                    shard.clockMicros(micros.getAsLong());
+                    try {
+                        return method.invoke(shard.store, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+}
