@@ -46,6 +46,22 @@ class ShopCrashIntegrationTests {
         }
     }
 
+    @Test
+    void closesAnOrderAlthoughTheShopWasKilledWhileItsMessageWaited() {
+        String order;
+        try (ChildJvm first = start()) {
+            ShopClient shop = clientOf(first);
+            order = shop.post("/orders", "{\"productId\": 1, \"quantity\": 2}").text("id");
+            first.kill();
+        }
+        try (ChildJvm second = start()) {
+            ShopClient shop = clientOf(second);
+            await().atMost(PATIENCE)
+                    .until(() -> shop.get("/orders/" + order).text("status").equals("CLOSED"));
+            assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(100);
+        }
+    }
+
     private static boolean isCached(ShopClient shop, String path) {
         long before = shop.stockLoads() + shop.productLoads();
         shop.get(path);
@@ -57,8 +73,10 @@ class ShopCrashIntegrationTests {
                 ShopApplication.class,
                 "--server.port=0",
                 "--shop.data-dir=" + dataDirectory,
+                "--shop.payment-timeout=5s",
                 // A busy machine may be slow to connect; here nothing is to be read past the cache for that.
-                "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s");
+                "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s",
+                "--delay-queue.command-timeout=" + PATIENCE.toSeconds() + "s");
     }
 
     private static ShopClient clientOf(ChildJvm shop) {
