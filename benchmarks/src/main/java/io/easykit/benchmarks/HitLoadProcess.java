@@ -1,0 +1,84 @@
+package io.easykit.benchmarks;
+
+import io.easykit.benchmarks.contender.RedisContender;
+import io.easykit.test.RedisServer;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** A {@link HitLoad} seen from the outside. */
+final class HitLoadProcess implements AutoCloseable {
+
+    private final RedisContender contender;
+    private final Process process;
+    private final BufferedReader answers;
+    private final BufferedWriter orders;
+
+    HitLoadProcess(RedisContender contender, RedisServer redis) throws IOException {
+        this.contender = contender;
+        this.process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xms256m",
+                        "-Xmx256m",
+                        "-Dlogging.level.root=warn",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        HitLoad.class.getName(),
+                        contender.name(),
+                        redis.host(),
+                        String.valueOf(redis.port()))
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        this.answers = process.inputReader(StandardCharsets.UTF_8);
+        this.orders = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+        while (!HitLoad.READY.equals(answer())) {
+            // What a framework prints while it starts is of no interest.
+        }
+    }
+
+    RedisContender contender() {
+        return contender;
+    }
+
+    Result read(int threads, long millis) throws IOException {
+        orders.write(threads + " " + millis + "\n");
+        orders.flush();
+        String[] words = answer().split(" ", -1);
+        return new Result(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+    }
+
+    /** Lets it end by itself, so that it can say what was wrong. */
+    @Override
+    public void close() throws IOException {
+        orders.close();
+        int code = process.onExit().orTimeout(30, TimeUnit.SECONDS).join().exitValue();
+        if (code != 0) {
+            throw new IllegalStateException(contender + " ended with " + code);
+        }
+    }
+
+    private String answer() throws IOException {
+        String line = answers.readLine();
+        if (line == null) {
+            throw new IllegalStateException(contender + " ended; its error is above");
+        }
+        return line;
+    }
+
+    /**
+     * What a run did.
+     *
+     * @param loads reads that were no hits, because a command timed out
+     */
+    record Result(long reads, long nanos, long loads) {
+
+        double perSecond() {
+            return reads * 1e9 / nanos;
+        }
+    }
+}
