@@ -3,6 +3,7 @@ package io.easykit.cache;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,11 @@ public final class CacheKey<V> {
     private CacheKey(CacheSpec<V> spec, String text) {
         this.spec = spec;
         this.text = text;
+    }
+
+    /** What keys of a cache look like, for example {@code ec:user::{#id}}. */
+    static String pattern(CacheSpec<?> spec, List<String> parts) {
+        return parts.stream().collect(Collectors.joining("}:{", NAMESPACE + spec.prefix() + "::{", "}"));
     }
 
     static <V> CacheKey<V> of(CacheSpec<V> spec, @Nullable Object[] parts) {

@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import java.lang.reflect.Type;
+import java.util.List;
 
 /**
  * One cache: a prefix on one Redis, what its values are and how its entries live. Every declaration of a prefix in one
@@ -59,5 +60,14 @@ public record CacheSpec<V>(String clusterId, String prefix, Type type, CacheOpti
      */
     public CacheKey<V> key(Object... parts) {
         return CacheKey.of(this, parts);
+    }
+
+    /**
+     * What its keys look like in Redis, for people.
+     *
+     * @param parts what stands for the parts, for example {@code #id}
+     */
+    public String keyPattern(List<String> parts) {
+        return CacheKey.pattern(this, parts);
     }
 }

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -99,6 +100,11 @@ public final class EasyCache {
     /** {@link #invalidate(Collection)} of one entry. */
     public void invalidate(CacheKey<?> key) {
         invalidate(List.of(key));
+    }
+
+    /** The Redis clusters that caches can be on. */
+    public Set<String> clusterIds() {
+        return clusters.keySet();
     }
 
     /** Puts a cache together. */

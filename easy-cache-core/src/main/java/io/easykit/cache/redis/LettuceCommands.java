@@ -56,6 +56,11 @@ final class LettuceCommands implements RedisCommands {
         return with(RedisClusterAsyncCommands::time).thenApply(RedisTime::toMillis);
     }
 
+    @Override
+    public void reconnect() {
+        connection.set(null);
+    }
+
     private static ScriptOutputType typeOf(RedisScript script) {
         return script == RedisScript.FETCH ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER;
     }

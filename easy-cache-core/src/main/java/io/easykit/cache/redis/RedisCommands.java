@@ -25,4 +25,7 @@ interface RedisCommands {
 
     /** The server's clock in ms. */
     CompletionStage<Long> time();
+
+    /** Forgets a connection that was closed. */
+    default void reconnect() {}
 }

@@ -86,6 +86,20 @@ public final class RedisEntryStore implements EntryStore {
         loads.forEach(this::await);
     }
 
+    /**
+     * Asks Redis for a sign of life.
+     *
+     * @throws StoreUnavailableException if there is none in time
+     */
+    public void ping() {
+        await(commands.time());
+    }
+
+    /** Forgets a connection that its factory has closed: to be called when that was stopped and started again. */
+    public void reconnect() {
+        commands.reconnect();
+    }
+
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
         byte[] name = bytes(key.text());

@@ -1,0 +1,5 @@
+/** What one writes on methods. */
+@NullMarked
+package io.easykit.cache.annotation;
+
+import org.jspecify.annotations.NullMarked;

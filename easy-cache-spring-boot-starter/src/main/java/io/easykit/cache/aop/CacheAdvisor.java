@@ -1,0 +1,81 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.util.function.BiPredicate;
+import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationUtils;
+
+/**
+ * Puts one of our interceptors on the methods that carry its annotation.
+ *
+ * <p>A read goes outside a transaction, so that a hit opens no connection, and inside what decides who may call at all.
+ * An update goes as far inside as it can: with the precedence of the transaction advisor, which stands before it where
+ * it is registered before it.
+ */
+public final class CacheAdvisor extends AbstractPointcutAdvisor {
+
+    private static final long serialVersionUID = 1L;
+    private static final int READ_ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
+
+    private final transient Pointcut pointcut;
+    private final transient Advice advice;
+
+    private CacheAdvisor(Pointcut pointcut, Advice advice, int order) {
+        this.pointcut = pointcut;
+        this.advice = advice;
+        setOrder(order);
+    }
+
+    /** The advisor for {@link Cacheable}. */
+    public static CacheAdvisor forReads(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
+        return new CacheAdvisor(
+                pointcut(Cacheable.class, (method, type) -> !CacheAnnotations.cacheable(method, type)
+                        .isEmpty()),
+                new CacheableInterceptor(methods, cache),
+                READ_ORDER);
+    }
+
+    /** The advisor for {@link UpdateCache}. */
+    public static CacheAdvisor forUpdates(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
+        return new CacheAdvisor(
+                pointcut(UpdateCache.class, (method, type) -> !CacheAnnotations.updateCache(method, type)
+                        .isEmpty()),
+                new UpdateCacheInterceptor(methods, cache),
+                Ordered.LOWEST_PRECEDENCE);
+    }
+
+    @Override
+    public Pointcut getPointcut() {
+        return pointcut;
+    }
+
+    @Override
+    public Advice getAdvice() {
+        return advice;
+    }
+
+    private static Pointcut pointcut(
+            Class<? extends Annotation> annotation, BiPredicate<Method, Class<?>> isAnnotated) {
+        return new StaticMethodMatcherPointcut() {
+            @Override
+            public boolean matches(Method method, Class<?> targetClass) {
+                return isAnnotated.test(method, targetClass);
+            }
+
+            @Override
+            public ClassFilter getClassFilter() {
+                return type -> AnnotationUtils.isCandidateClass(type, annotation);
+            }
+        };
+    }
+}

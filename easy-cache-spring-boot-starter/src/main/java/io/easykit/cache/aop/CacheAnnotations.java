@@ -1,0 +1,49 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.util.List;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotationPredicates;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.RepeatableContainers;
+
+/**
+ * Finds our annotations: on the method that runs, else on the nearest one that it overrides or implements; as such or as
+ * part of a composed annotation.
+ */
+final class CacheAnnotations {
+
+    private CacheAnnotations() {}
+
+    static List<MergedAnnotation<Cacheable>> cacheable(Method method, Class<?> targetClass) {
+        return find(Cacheable.class, method, targetClass);
+    }
+
+    static List<MergedAnnotation<UpdateCache>> updateCache(Method method, Class<?> targetClass) {
+        return find(UpdateCache.class, method, targetClass);
+    }
+
+    private static <A extends Annotation> List<MergedAnnotation<A>> find(
+            Class<A> type, Method method, Class<?> targetClass) {
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        List<MergedAnnotation<A>> found = nearest(type, specific);
+        // A repository's base class implements what the interface of the repository declares anew.
+        return found.isEmpty() && !specific.equals(method) ? nearest(type, method) : found;
+    }
+
+    private static <A extends Annotation> List<MergedAnnotation<A>> nearest(Class<A> type, Method method) {
+        return on(method).stream(type)
+                .filter(MergedAnnotationPredicates.firstRunOf(MergedAnnotation::getAggregateIndex))
+                .toList();
+    }
+
+    static MergedAnnotations on(Method method) {
+        return MergedAnnotations.from(
+                method, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables());
+    }
+}

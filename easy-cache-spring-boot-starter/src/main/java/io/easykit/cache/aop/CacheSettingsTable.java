@@ -1,0 +1,27 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.CacheOptions;
+import java.util.Map;
+
+/**
+ * All settings of caches: those of a prefix win over the annotation, and that wins over the defaults.
+ *
+ * @param defaults of all caches
+ * @param caches by prefix
+ */
+public record CacheSettingsTable(CacheSettings defaults, Map<String, CacheSettings> caches) {
+
+    public CacheSettingsTable {
+        caches = Map.copyOf(caches);
+    }
+
+    /**
+     * @throws io.easykit.cache.InvalidCacheOptionsException if they cannot work
+     */
+    CacheOptions options(String prefix, CacheSettings declared) {
+        return caches.getOrDefault(prefix, CacheSettings.NONE)
+                .over(declared)
+                .over(defaults)
+                .toOptions();
+    }
+}

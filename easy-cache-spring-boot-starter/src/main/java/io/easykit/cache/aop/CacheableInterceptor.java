@@ -1,0 +1,46 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Loader;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+
+/** Answers a call from the cache, whose loader is the rest of the call. */
+final class CacheableInterceptor implements MethodInterceptor {
+
+    private final Supplier<CachedMethods> methods;
+    private final Supplier<EasyCache> cache;
+
+    CacheableInterceptor(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
+        this.methods = methods;
+        this.cache = cache;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Call call = Call.of(invocation);
+        ReadOperation operation = methods.get().read(call.getMethod(), call.getTargetClass());
+        if (operation == null || !operation.applies(call)) {
+            return invocation.proceed();
+        }
+        CacheKey<Object> key = operation.key(call);
+        Loader<Object, Throwable> loader = () -> proceedAgain(invocation);
+        return operation.storesAll()
+                ? cache.get().fetch(key, loader)
+                : cache.get().fetch(key, loader, value -> operation.mayStore(call, value));
+    }
+
+    /**
+     * Runs the rest of the call, as often as one likes and on any thread: each time on a copy that stands where this
+     * interceptor stands. Aspects inside find it as their current invocation.
+     */
+    private static @Nullable Object proceedAgain(MethodInvocation invocation) throws Throwable {
+        MethodInvocation copy = ((ProxyMethodInvocation) invocation).invocableClone();
+        return ExposeInvocationInterceptor.INSTANCE.invoke(copy);
+    }
+}

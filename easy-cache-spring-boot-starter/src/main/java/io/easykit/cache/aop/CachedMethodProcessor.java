@@ -1,0 +1,98 @@
+package io.easykit.cache.aop;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Shows the class of each bean to {@link CachedMethods}: before it is proxied, since a final class would fail there
+ * without a remedy, and a private method would just never be cached; of lazy beans and of what factories make at the end
+ * of the start, by their type.
+ *
+ * <p>Creates no bean, and as a bean post-processor depends on none: it is given suppliers.
+ */
+public final class CachedMethodProcessor implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
+
+    private static final Logger log = LoggerFactory.getLogger(CachedMethodProcessor.class);
+
+    private final Supplier<CachedMethods> methods;
+    private final Supplier<Set<String>> clusterIds;
+    private final Set<Class<?>> seen = ConcurrentHashMap.newKeySet();
+    private @Nullable ConfigurableListableBeanFactory beans;
+
+    /**
+     * @param clusterIds the Redis clusters that there are
+     */
+    public CachedMethodProcessor(Supplier<CachedMethods> methods, Supplier<Set<String>> clusterIds) {
+        this.methods = methods;
+        this.clusterIds = clusterIds;
+    }
+
+    @Override
+    public void setBeanFactory(BeanFactory beanFactory) {
+        this.beans = (ConfigurableListableBeanFactory) beanFactory;
+    }
+
+    @Override
+    public Object postProcessBeforeInitialization(Object bean, String beanName) {
+        inspect(AopUtils.getTargetClass(bean));
+        return bean;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        ConfigurableListableBeanFactory factory = beans();
+        for (String name : factory.getBeanNamesForType(Object.class, true, false)) {
+            Class<?> type = typeOf(factory, name);
+            if (type != null) {
+                inspect(type);
+            }
+        }
+        methods.get().complete(clusterIds.get());
+    }
+
+    private void inspect(Class<?> type) {
+        Class<?> userType = ClassUtils.getUserClass(type);
+        if (!userType.getName().startsWith("org.springframework.")
+                && seen.add(userType)
+                && !CachedMethods.annotated(userType).isEmpty()) {
+            methods.get().inspect(userType, makesClassProxies());
+        }
+    }
+
+    private static @Nullable Class<?> typeOf(ConfigurableListableBeanFactory factory, String name) {
+        try {
+            return AutoProxyUtils.determineTargetClass(factory, name);
+        } catch (Throwable unknown) {
+            log.debug("Cannot tell the type of bean '{}'", name, unknown);
+            return null;
+        }
+    }
+
+    private boolean makesClassProxies() {
+        ConfigurableListableBeanFactory factory = beans();
+        return factory.containsBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+                && factory.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) instanceof ProxyConfig config
+                && config.isProxyTargetClass();
+    }
+
+    private ConfigurableListableBeanFactory beans() {
+        if (beans == null) {
+            throw new IllegalStateException("Not in a bean factory");
+        }
+        return beans;
+    }
+}

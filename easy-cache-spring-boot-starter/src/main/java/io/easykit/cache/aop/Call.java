@@ -1,0 +1,74 @@
+package io.easykit.cache.aop;
+
+import java.lang.reflect.Method;
+import java.util.Optional;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+
+/** One call, as expressions see it: it is their {@code #root}, hence the getters. */
+final class Call {
+
+    private final @Nullable Object target;
+    private final Class<?> targetClass;
+    private final Method method;
+    private final @Nullable Object[] args;
+    private final @Nullable Object result;
+
+    private Call(
+            @Nullable Object target,
+            Class<?> targetClass,
+            Method method,
+            @Nullable Object[] args,
+            @Nullable Object result) {
+        this.target = target;
+        this.targetClass = targetClass;
+        this.method = method;
+        this.args = args;
+        this.result = result;
+    }
+
+    static Call of(MethodInvocation invocation) {
+        Object target = invocation.getThis();
+        Class<?> targetClass =
+                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        return new Call(target, targetClass, invocation.getMethod(), invocation.getArguments(), null);
+    }
+
+    /**
+     * @param value what the method returned; expressions see the content of an {@code Optional}
+     */
+    Call withResult(@Nullable Object value) {
+        Object content = value instanceof Optional<?> optional ? optional.orElse(null) : value;
+        return new Call(target, targetClass, method, args, content);
+    }
+
+    @Nullable Object argument(int index) {
+        return args[index];
+    }
+
+    /** Null before the method has returned. */
+    @Nullable Object result() {
+        return result;
+    }
+
+    public @Nullable Object getTarget() {
+        return target;
+    }
+
+    public Class<?> getTargetClass() {
+        return targetClass;
+    }
+
+    public Method getMethod() {
+        return method;
+    }
+
+    public String getMethodName() {
+        return method.getName();
+    }
+
+    public @Nullable Object[] getArgs() {
+        return args;
+    }
+}

@@ -1,0 +1,279 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.CacheKey;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/**
+ * Turns the texts of one method into expressions, and refuses those that cannot work.
+ *
+ * <p>What SpEL answers with null at call time, such as a misspelt {@code #name}, is found here by looking at the syntax
+ * tree. Simple forms ({@code #id}, {@code #user.id}, {@code 'text'}) become direct accesses, which cost a tenth of SpEL.
+ */
+final class Expressions {
+
+    private static final String RESULT = "result";
+    private static final Set<String> ROOT_PROPERTIES = Set.of("args", "method", "methodName", "target", "targetClass");
+    private static final Set<String> SPEL_VARIABLES = Set.of("root", "this");
+
+    private final CachedMethod where;
+    private final BeanFactory beans;
+    private final SpelEvaluator spel;
+    private final ParameterNames names;
+    private final SpelExpressionParser parser = new SpelExpressionParser();
+
+    Expressions(CachedMethod where, BeanFactory beans, SpelEvaluator spel) {
+        this.where = where;
+        this.beans = beans;
+        this.spel = spel;
+        this.names = new ParameterNames(where);
+    }
+
+    /** A condition; null if the text is empty. */
+    @Nullable Compiled condition(String attribute, String text, boolean mayUseResult) {
+        return text.isBlank() ? null : compile(attribute, text, mayUseResult);
+    }
+
+    /** A part of a key. */
+    Compiled keyPart(String text, boolean mayUseResult) {
+        if (text.isBlank()) {
+            throw where.problem("a key part is empty", "Name a parameter, for example keys = \"#id\".");
+        }
+        Compiled compiled = compile("keys", text, mayUseResult);
+        Class<?> type = compiled.type();
+        if (type != null && !CacheKey.hasStableText(type)) {
+            throw where.problem(
+                    "the key part '" + text + "' is a " + type.getTypeName()
+                            + ", which has no text that is the same for equal values",
+                    "Use its id, or a list of texts, for example keys = \"#user.id\".");
+        }
+        return compiled;
+    }
+
+    private Compiled compile(String attribute, String text, boolean mayUseResult) {
+        SpelExpression parsed = parse(attribute, text);
+        SpelNode root = parsed.getAST();
+        boolean[] usesResult = new boolean[1];
+        visit(root, node -> usesResult[0] |= checkNode(attribute, text, node, mayUseResult));
+        checkRootProperties(attribute, text, root);
+        Compiled direct = direct(attribute, text, root, usesResult[0]);
+        return direct != null ? direct : new Compiled(call -> spel.evaluate(parsed, names, call), usesResult[0], null);
+    }
+
+    private SpelExpression parse(String attribute, String text) {
+        try {
+            return parser.parseRaw(text);
+        } catch (ParseException | IllegalStateException malformed) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " is not a SpEL expression: " + malformed.getMessage(),
+                    "Write a parameter as #name and a fixed text as 'text'.",
+                    malformed);
+        }
+    }
+
+    private static void visit(SpelNode node, Consumer<SpelNode> visitor) {
+        visitor.accept(node);
+        for (int i = 0; i < node.getChildCount(); i++) {
+            visit(node.getChild(i), visitor);
+        }
+    }
+
+    /** Whether the node is {@code #result}. */
+    private boolean checkNode(String attribute, String text, SpelNode node, boolean mayUseResult) {
+        if (node instanceof FunctionReference) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " calls a function that nobody registered",
+                    "Call a bean instead, for example @keys.of(#user).");
+        }
+        if (node instanceof BeanReference bean && !beans.containsBean(bean.getName())) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " names the bean '" + bean.getName() + "', which does not exist",
+                    "Correct the name, or define the bean.");
+        }
+        if (!(node instanceof VariableReference)) {
+            return false;
+        }
+        String name = node.toStringAST().substring(1);
+        if (name.equals(RESULT)) {
+            requireResult(attribute, text, mayUseResult);
+            return true;
+        }
+        if (!SPEL_VARIABLES.contains(name) && names.indexOf(name) == null) {
+            throw unknownName(attribute, text, name);
+        }
+        return false;
+    }
+
+    private void requireResult(String attribute, String text, boolean mayUseResult) {
+        if (!mayUseResult) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " uses #result, which is not known before the method",
+                    "Use the parameters; #result belongs into unless, or into an @UpdateCache.");
+        }
+    }
+
+    private InvalidCacheDeclarationException unknownName(String attribute, String text, String name) {
+        if (!names.areKnown() && where.method().getParameterCount() > 0) {
+            return where.problem(
+                    "'" + text + "' in " + attribute + " names a parameter, but the class was compiled without"
+                            + " parameter names, so every call would have the key of null",
+                    "Compile with -parameters, or write #p0 for the first parameter.");
+        }
+        return where.problem(
+                "'" + text + "' in " + attribute + " names #" + name + ", which is no parameter",
+                "Correct it; " + names.describe() + ".");
+    }
+
+    /** Finds the forgotten {@code #}: a bare name is a property of the root object, which is the call. */
+    private void checkRootProperties(String attribute, String text, SpelNode node) {
+        if (node instanceof PropertyOrFieldReference property) {
+            requireRootProperty(attribute, text, property.getName());
+        } else if (node instanceof CompoundExpression) {
+            checkRootProperties(attribute, text, node.getChild(0));
+        } else if (!(node instanceof Indexer
+                || node instanceof InlineMap
+                || node instanceof Projection
+                || node instanceof Selection)) {
+            for (int i = 0; i < node.getChildCount(); i++) {
+                checkRootProperties(attribute, text, node.getChild(i));
+            }
+        }
+    }
+
+    private void requireRootProperty(String attribute, String text, String name) {
+        if (!ROOT_PROPERTIES.contains(name)) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " names '" + name + "', which is neither a parameter nor a text",
+                    names.indexOf(name) != null
+                            ? "Write #" + name + "."
+                            : "Write '" + name + "' in quotes if it is a text; " + names.describe() + ".");
+        }
+    }
+
+    /** A short cut past SpEL; null if there is none. */
+    private @Nullable Compiled direct(String attribute, String text, SpelNode root, boolean usesResult) {
+        if (root instanceof Literal literal) {
+            return constant(attribute, text, literal.getLiteralValue().getValue());
+        }
+        if (root instanceof VariableReference) {
+            return variable(root, usesResult);
+        }
+        if (!(root instanceof CompoundExpression) || !(root.getChild(0) instanceof VariableReference)) {
+            return null;
+        }
+        Compiled start = variable(root.getChild(0), usesResult);
+        return start == null ? null : path(attribute, text, root, start);
+    }
+
+    private Compiled constant(String attribute, String text, @Nullable Object value) {
+        if (value == null) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " is always null",
+                    "Name a parameter, for example #id, or a text in quotes, for example 'all'.");
+        }
+        return new Compiled(call -> value, false, value.getClass());
+    }
+
+    private @Nullable Compiled variable(SpelNode node, boolean usesResult) {
+        String name = node.toStringAST().substring(1);
+        if (name.equals(RESULT)) {
+            return new Compiled(Call::result, usesResult, resultType());
+        }
+        Integer index = names.indexOf(name);
+        if (index == null) {
+            return null;
+        }
+        int position = index;
+        return new Compiled(call -> call.argument(position), usesResult, parameterType(position));
+    }
+
+    private @Nullable Compiled path(String attribute, String text, SpelNode compound, Compiled start) {
+        List<Property> steps = new ArrayList<>();
+        Class<?> type = start.type();
+        for (int i = 1; i < compound.getChildCount(); i++) {
+            Property step = type == null ? null : step(attribute, text, type, compound.getChild(i));
+            if (step == null) {
+                return null;
+            }
+            steps.add(step);
+            type = step.type();
+        }
+        Property[] all = steps.toArray(Property[]::new);
+        return new Compiled(call -> follow(start.expression().evaluate(call), all), start.usesResult(), type);
+    }
+
+    private @Nullable Property step(String attribute, String text, Class<?> type, SpelNode node) {
+        if (node instanceof MethodReference method && method.getChildCount() == 0) {
+            return Property.method(type, method.getName());
+        }
+        if (!(node instanceof PropertyOrFieldReference property)) {
+            return null;
+        }
+        Property found = Property.find(type, property.getName());
+        if (found == null && isClosed(type)) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " asks for '" + property.getName() + "', which "
+                            + type.getTypeName() + " does not have",
+                    "Use a property with a public accessor.");
+        }
+        return found;
+    }
+
+    /** No subclass can add a property. */
+    private static boolean isClosed(Class<?> type) {
+        return Modifier.isFinal(type.getModifiers()) && !type.isArray();
+    }
+
+    private static @Nullable Object follow(@Nullable Object start, Property[] steps) {
+        Object value = start;
+        try {
+            for (Property step : steps) {
+                value = step.of(value);
+            }
+            return value;
+        } catch (RuntimeException | Error failure) {
+            throw failure;
+        } catch (Throwable checked) {
+            throw new IllegalStateException("A key's accessor failed", checked);
+        }
+    }
+
+    private Class<?> parameterType(int index) {
+        return ResolvableType.forMethodParameter(where.method(), index, where.targetClass())
+                .resolve(where.method().getParameterTypes()[index]);
+    }
+
+    private @Nullable Class<?> resultType() {
+        ResolvableType type = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
+        return (type.resolve() == Optional.class ? type.getGeneric(0) : type).resolve();
+    }
+
+    /**
+     * An expression, and what is known of it.
+     *
+     * @param type of its value; null if only the call will tell
+     */
+    record Compiled(CallExpression expression, boolean usesResult, @Nullable Class<?> type) {}
+}

@@ -1,0 +1,35 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import java.util.List;
+
+/** The parts of one key. */
+final class KeyExpression {
+
+    private final List<String> texts;
+    private final CallExpression[] parts;
+
+    /**
+     * @param texts as declared
+     */
+    KeyExpression(List<String> texts, List<CallExpression> parts) {
+        this.texts = texts;
+        this.parts = parts.toArray(CallExpression[]::new);
+    }
+
+    /**
+     * @throws io.easykit.cache.InvalidCacheKeyException if a part is null, or has no stable text
+     */
+    <V> CacheKey<V> of(CacheSpec<V> spec, Call call) {
+        Object[] values = new Object[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            values[i] = parts[i].evaluate(call);
+        }
+        return spec.key(values);
+    }
+
+    List<String> texts() {
+        return texts;
+    }
+}

@@ -1,0 +1,160 @@
+package io.easykit.cache.aop;
+
+import java.io.Closeable;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.util.Enumeration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Spliterator;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
+import org.springframework.cache.annotation.Caching;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.io.InputStreamSource;
+import org.springframework.util.ClassUtils;
+
+/** What a proxy can intercept, and what a cache can keep. */
+final class MethodRules {
+
+    private static final List<Class<?>> ONE_SHOT = List.of(
+            BaseStream.class,
+            Iterator.class,
+            Spliterator.class,
+            Enumeration.class,
+            Closeable.class,
+            InputStreamSource.class);
+
+    /** Not always on the class path. */
+    private static final List<String> RESPONSES = List.of(
+            "org.springframework.http.HttpEntity",
+            "org.springframework.web.servlet.ModelAndView",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter");
+
+    private static final List<Class<? extends Annotation>> SPRINGS_OWN = List.of(
+            org.springframework.cache.annotation.Cacheable.class, CachePut.class, CacheEvict.class, Caching.class);
+
+    private MethodRules() {}
+
+    /**
+     * @param classProxies whether beans with interfaces get class proxies too
+     */
+    static void requireInterceptable(CachedMethod where, boolean classProxies) {
+        int modifiers = where.method().getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
+            throw where.problem(
+                    "a " + (Modifier.isStatic(modifiers) ? "static" : "private") + " method cannot be intercepted",
+                    "Make it a public instance method, and call it from another bean.");
+        }
+        if (!classProxies && isInInterface(where)) {
+            return;
+        }
+        if (where.targetClass().isRecord()) {
+            throw where.problem(
+                    "a record cannot be proxied, since it is final", "Make the bean a class that is not final.");
+        }
+        if (Modifier.isFinal(where.targetClass().getModifiers())) {
+            throw where.problem(
+                    "a final class cannot be proxied",
+                    "Remove 'final' from the class (in Kotlin: 'open', or the plugin kotlin-spring).");
+        }
+        if (Modifier.isFinal(modifiers)) {
+            throw where.problem(
+                    "a final method cannot be intercepted",
+                    "Remove 'final' from the method (in Kotlin: 'open', or the plugin kotlin-spring).");
+        }
+    }
+
+    private static boolean isInInterface(CachedMethod where) {
+        return ClassUtils.getInterfaceMethodIfPossible(where.method(), where.targetClass())
+                .getDeclaringClass()
+                .isInterface();
+    }
+
+    static void requireOneCacheOnly(CachedMethod where) {
+        if (!CacheAnnotations.cacheable(where.method(), where.targetClass()).isEmpty()
+                && !CacheAnnotations.updateCache(where.method(), where.targetClass())
+                        .isEmpty()) {
+            throw where.problem(
+                    "@Cacheable and @UpdateCache are on one method, so a hit would leave out the update",
+                    "Keep one of them; a method that changes data is not cached.");
+        }
+        MergedAnnotations present = CacheAnnotations.on(where.method());
+        for (Class<? extends Annotation> springs : SPRINGS_OWN) {
+            if (present.isPresent(springs)) {
+                throw where.problem(
+                        "Spring's @" + springs.getSimpleName() + " is on the same method, so two caches would answer",
+                        "Keep one of them; check the imports.");
+            }
+        }
+    }
+
+    static void requireSynchronous(CachedMethod where) {
+        Class<?> type = ResolvableType.forMethodReturnType(where.method(), where.targetClass())
+                .resolve(Object.class);
+        if (isAsynchronous(type) || KotlinDetector.isSuspendingFunction(where.method())) {
+            throw where.problem(
+                    "the method is asynchronous (" + type.getTypeName() + "): it returns before its work is done,"
+                            + " which is not supported",
+                    "Put the annotation on a method that returns the plain value, and call that asynchronously.");
+        }
+    }
+
+    /** The full generic type of the values. */
+    static Type requireCacheableType(CachedMethod where) {
+        requireSynchronous(where);
+        ResolvableType type = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
+        requireRestorable(where, type);
+        if (type.resolve() == Optional.class) {
+            requireRestorable(where, type.getGeneric(0));
+        }
+        return GenericTypeResolver.resolveType(where.method().getGenericReturnType(), where.targetClass());
+    }
+
+    private static void requireRestorable(CachedMethod where, ResolvableType type) {
+        Class<?> raw = type.resolve();
+        if (raw == void.class || raw == Void.class) {
+            throw where.problem("the method returns nothing", "Return a value, or remove the annotation.");
+        }
+        if (raw == null || raw == Object.class || type.getType() instanceof TypeVariable<?>) {
+            throw where.problem(
+                    "a value cannot be restored from the type '" + type + "'",
+                    "Declare the type of the values, for example User or List<User>.");
+        }
+        if (isOneShot(raw)) {
+            throw where.problem(
+                    "a " + raw.getTypeName() + " can be read once only, or belongs to one response",
+                    "Return the content, for example a list or a byte[].");
+        }
+        if (isAsynchronous(raw)) {
+            throw where.problem(
+                    "a " + raw.getTypeName() + " is a value to come, which is not supported",
+                    "Return the plain value.");
+        }
+    }
+
+    private static boolean isAsynchronous(Class<?> type) {
+        return Future.class.isAssignableFrom(type)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+    }
+
+    private static boolean isOneShot(Class<?> type) {
+        return ONE_SHOT.stream().anyMatch(some -> some.isAssignableFrom(type))
+                || RESPONSES.stream().anyMatch(name -> hasSupertype(type, name));
+    }
+
+    private static boolean hasSupertype(@Nullable Class<?> type, String name) {
+        return type != null && (type.getName().equals(name) || hasSupertype(type.getSuperclass(), name));
+    }
+}

@@ -1,0 +1,195 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.EasyCacheException;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.aop.Expressions.Compiled;
+import io.easykit.cache.aop.UpdateOperation.Entry;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.env.Environment;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/** Reads annotations: resolves placeholders, compiles expressions, merges settings, and refuses what cannot work. */
+final class OperationFactory {
+
+    private final Environment environment;
+    private final BeanFactory beans;
+    private final CacheSettingsTable settings;
+    private final SpelEvaluator spel;
+
+    OperationFactory(Environment environment, BeanFactory beans, CacheSettingsTable settings) {
+        this.environment = environment;
+        this.beans = beans;
+        this.settings = settings;
+        this.spel = new SpelEvaluator(beans);
+    }
+
+    CachedMethod site(MergedAnnotation<?> annotation, Method method, Class<?> targetClass) {
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        Method declaring = annotation.getSource() instanceof Method source ? source : method;
+        @SuppressWarnings("unchecked") // it is the annotation's own type
+        Class<? extends Annotation> type = (Class<? extends Annotation>) annotation.getType();
+        return new CachedMethod(targetClass, specific, declaring, type);
+    }
+
+    ReadOperation read(CachedMethod where, MergedAnnotation<Cacheable> annotation) {
+        MethodRules.requireOneCacheOnly(where);
+        Type type = MethodRules.requireCacheableType(where);
+        CacheName name = name(where, annotation);
+        Expressions expressions = new Expressions(where, beans, spel);
+        KeyExpression key = key(where, annotation, part -> expressions.keyPart(part, false));
+        Compiled condition = expressions.condition("condition", annotation.getString("condition"), false);
+        Compiled unless = expressions.condition("unless", annotation.getString("unless"), true);
+        CacheSettings declared = declared(where, annotation);
+        return new ReadOperation(
+                spec(where, name, type, () -> settings.options(name.prefix(), declared)),
+                key,
+                condition == null ? null : condition.expression(),
+                unless == null ? null : unless.expression());
+    }
+
+    /**
+     * @param specs finds the cache of an entry when it is updated: its {@code @Cacheable} may not be known yet
+     */
+    UpdateOperation update(
+            List<CachedMethod> wheres,
+            List<MergedAnnotation<UpdateCache>> annotations,
+            Function<CacheName, CacheSpec<?>> specs) {
+        List<Entry> before = new ArrayList<>();
+        List<Entry> after = new ArrayList<>();
+        for (int i = 0; i < annotations.size(); i++) {
+            addEntry(wheres.get(i), annotations.get(i), specs, before, after);
+        }
+        return new UpdateOperation(List.copyOf(before), List.copyOf(after));
+    }
+
+    private void addEntry(
+            CachedMethod where,
+            MergedAnnotation<UpdateCache> annotation,
+            Function<CacheName, CacheSpec<?>> specs,
+            List<Entry> before,
+            List<Entry> after) {
+        MethodRules.requireOneCacheOnly(where);
+        MethodRules.requireSynchronous(where);
+        CacheName name = name(where, annotation);
+        Expressions expressions = new Expressions(where, beans, spel);
+        boolean[] usesResult = new boolean[1];
+        KeyExpression key = key(where, annotation, part -> {
+            Compiled compiled = expressions.keyPart(part, true);
+            usesResult[0] |= compiled.usesResult();
+            return compiled;
+        });
+        Compiled condition = expressions.condition("condition", annotation.getString("condition"), true);
+        usesResult[0] |= condition != null && condition.usesResult();
+        spec(where, name, Object.class, () -> settings.options(name.prefix(), CacheSettings.NONE));
+        Entry entry =
+                new Entry(call -> key.of(specs.apply(name), call), condition == null ? null : condition.expression());
+        (usesResult[0] ? after : before).add(entry);
+    }
+
+    CacheName name(CachedMethod where, MergedAnnotation<?> annotation) {
+        return new CacheName(
+                resolve(where, "clusterId", annotation.getString("clusterId")),
+                resolve(where, "prefix", annotation.getString("prefix")));
+    }
+
+    private static KeyExpression key(
+            CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {
+        List<String> texts = List.of(annotation.getStringArray("keys"));
+        if (texts.isEmpty()) {
+            throw where.problem(
+                    "keys is empty, so all calls would share one entry",
+                    "Name at least one part, for example keys = \"#id\", or keys = \"'all'\" for a single entry.");
+        }
+        return new KeyExpression(
+                texts,
+                texts.stream().map(text -> compiler.apply(text).expression()).toList());
+    }
+
+    private static CacheSpec<Object> spec(
+            CachedMethod where, CacheName name, Type type, Supplier<CacheOptions> options) {
+        try {
+            return new CacheSpec<>(name.clusterId(), name.prefix(), type, options.get());
+        } catch (EasyCacheException invalid) {
+            throw where.problem(
+                    "the cache '" + name.prefix() + "' cannot be used: " + invalid.getMessage(),
+                    "Correct the annotation, or the setting easy-cache.caches." + name.settingsName() + ".",
+                    invalid);
+        }
+    }
+
+    private CacheSettings declared(CachedMethod where, MergedAnnotation<Cacheable> annotation) {
+        double jitter = annotation.getDouble("ttlJitter");
+        return new CacheSettings(
+                annotation.hasDefaultValue("consistency")
+                        ? null
+                        : annotation.getEnum("consistency", Consistency.class),
+                duration(where, annotation, "ttl"),
+                duration(where, annotation, "nullTtl"),
+                jitter < 0 ? null : jitter,
+                duration(where, annotation, "staleWindow"),
+                duration(where, annotation, "refreshAhead"),
+                null,
+                null,
+                null);
+    }
+
+    private @Nullable Duration duration(CachedMethod where, MergedAnnotation<?> annotation, String attribute) {
+        String text = resolve(where, attribute, annotation.getString(attribute));
+        if (text.isBlank()) {
+            return null;
+        }
+        try {
+            if (text.chars().allMatch(Character::isDigit)) {
+                throw new IllegalArgumentException("it has no unit");
+            }
+            return DurationFormatterUtils.detectAndParse(text.strip(), (DurationFormat.Unit) null);
+        } catch (IllegalArgumentException unreadable) {
+            throw where.problem(
+                    attribute + " = \"" + text + "\" is not a duration: " + unreadable.getMessage(),
+                    "Write a number with its unit, for example 1500ms, 30s, 10m or 2h.",
+                    unreadable);
+        }
+    }
+
+    private String resolve(CachedMethod where, String attribute, String text) {
+        try {
+            return environment.resolveRequiredPlaceholders(text);
+        } catch (IllegalArgumentException unknown) {
+            throw where.problem(
+                    attribute + " = \"" + text + "\" has a placeholder that has no value: " + unknown.getMessage(),
+                    "Set the property, or give a default as in ${name:value}.",
+                    unknown);
+        }
+    }
+
+    /** The key of the entries of one cache, whatever they are. */
+    record CacheName(String clusterId, String prefix) {
+
+        static CacheName of(CacheSpec<?> spec) {
+            return new CacheName(spec.clusterId(), spec.prefix());
+        }
+
+        /** As one writes it in a properties file. */
+        String settingsName() {
+            return prefix.chars().allMatch(c -> Character.isLetterOrDigit(c) || c == '-')
+                    ? prefix
+                    : "\"[" + prefix + "]\"";
+        }
+    }
+}

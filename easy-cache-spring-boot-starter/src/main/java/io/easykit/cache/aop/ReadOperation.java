@@ -1,0 +1,35 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@code @Cacheable} method does.
+ *
+ * @param condition null if there is none
+ * @param unless null if there is none
+ */
+record ReadOperation(
+        CacheSpec<Object> spec,
+        KeyExpression key,
+        @Nullable CallExpression condition,
+        @Nullable CallExpression unless) {
+
+    boolean applies(Call call) {
+        return condition == null || condition.holds(call);
+    }
+
+    CacheKey<Object> key(Call call) {
+        return key.of(spec, call);
+    }
+
+    /** Whether everything that is loaded may be stored. */
+    boolean storesAll() {
+        return unless == null;
+    }
+
+    boolean mayStore(Call call, @Nullable Object value) {
+        return unless == null || !unless.holds(call.withResult(value));
+    }
+}

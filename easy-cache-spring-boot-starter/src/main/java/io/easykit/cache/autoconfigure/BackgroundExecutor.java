@@ -1,0 +1,80 @@
+package io.easykit.cache.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+
+/**
+ * Where values are refreshed: a bounded number of threads, each for one refresh. Deliberately no {@code Executor} to the
+ * application, which would otherwise lose Boot's own.
+ */
+final class BackgroundExecutor implements SmartLifecycle {
+
+    private static final int THREADS = 8;
+    private static final Duration GRACE = Duration.ofSeconds(2);
+
+    private final boolean virtual;
+    private final @Nullable TaskDecorator decorator;
+    private volatile @Nullable SimpleAsyncTaskExecutor executor;
+
+    /**
+     * @param decorator takes along what belongs to a caller's thread; null if there is none
+     */
+    BackgroundExecutor(boolean virtual, @Nullable TaskDecorator decorator) {
+        this.virtual = virtual;
+        this.decorator = decorator;
+    }
+
+    /**
+     * @throws RejectedExecutionException if all threads are busy, or the application is not running
+     */
+    void execute(Runnable task) {
+        SimpleAsyncTaskExecutor running = executor;
+        if (running == null) {
+            throw new RejectedExecutionException("Not running");
+        }
+        running.execute(task);
+    }
+
+    @Override
+    public synchronized void start() {
+        if (executor == null) {
+            executor = create();
+        }
+    }
+
+    @Override
+    public synchronized void stop() {
+        SimpleAsyncTaskExecutor running = executor;
+        executor = null;
+        if (running != null) {
+            running.close();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return executor != null;
+    }
+
+    @Override
+    public int getPhase() {
+        return RedisConnections.PHASE + 1;
+    }
+
+    private SimpleAsyncTaskExecutor create() {
+        SimpleAsyncTaskExecutor created = new SimpleAsyncTaskExecutor("easy-cache-refresh-");
+        created.setDaemon(true);
+        created.setVirtualThreads(virtual);
+        created.setConcurrencyLimit(THREADS);
+        created.setRejectTasksWhenLimitReached(true);
+        created.setTaskTerminationTimeout(GRACE.toMillis());
+        if (decorator != null) {
+            created.setTaskDecorator(decorator);
+        }
+        return created;
+    }
+}

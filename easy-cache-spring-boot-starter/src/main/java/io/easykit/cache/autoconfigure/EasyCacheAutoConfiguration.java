@@ -1,0 +1,156 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.ValueCodec;
+import io.easykit.cache.aop.CacheAdvisor;
+import io.easykit.cache.aop.CachedMethodProcessor;
+import io.easykit.cache.aop.CachedMethods;
+import io.easykit.cache.aop.Staleness;
+import io.easykit.cache.caffeine.CaffeineLocalLevel;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import java.util.function.Supplier;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Auto-configuration of easy-cache: an {@link EasyCache} on the application's Redis, and the advisors that put it around
+ * annotated methods.
+ *
+ * <p>Comes after the transactions': the update's advisor has the precedence of theirs and stands inside it because it is
+ * registered later.
+ */
+@AutoConfiguration(
+        after = DataRedisAutoConfiguration.class,
+        afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "easy-cache.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(EasyCacheProperties.class)
+@Import(EasyCacheAutoConfiguration.AutoProxyRegistrar.class)
+public final class EasyCacheAutoConfiguration {
+
+    EasyCacheAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    ValueCodec easyCacheValueCodec() {
+        return new JacksonValueCodec();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static CachedMethods easyCacheMethods(
+            Environment environment, BeanFactory beans, ObjectProvider<EasyCacheProperties> properties) {
+        EasyCacheProperties settings = properties.getObject();
+        return new CachedMethods(
+                environment,
+                beans,
+                settings.table(),
+                new Staleness(settings.local().ttl()));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static CachedMethodProcessor easyCacheMethodProcessor(
+            ObjectProvider<CachedMethods> methods, ObjectProvider<EasyCache> cache) {
+        return new CachedMethodProcessor(
+                methods::getObject, () -> cache.getObject().clusterIds());
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static CacheAdvisor easyCacheReadAdvisor(ObjectProvider<CachedMethods> methods, ObjectProvider<EasyCache> cache) {
+        return CacheAdvisor.forReads(once(methods), once(cache));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static CacheAdvisor easyCacheUpdateAdvisor(ObjectProvider<CachedMethods> methods, ObjectProvider<EasyCache> cache) {
+        return CacheAdvisor.forUpdates(once(methods), once(cache));
+    }
+
+    /** An advisor is made before ordinary beans, so it must not need one yet. */
+    private static <T> Supplier<T> once(ObjectProvider<T> provider) {
+        return SingletonSupplier.of(provider::getObject);
+    }
+
+    /** The cache and what only it uses: all of it, or the application's own. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(EasyCache.class)
+    static class CacheConfiguration {
+
+        @Bean
+        EasyCache easyCache(
+                RedisConnections easyCacheConnections,
+                BackgroundExecutor easyCacheBackground,
+                ValueCodec codec,
+                EasyCacheProperties properties,
+                ObjectProvider<Transactions> transactions,
+                ObjectProvider<CacheListener> listeners,
+                ObjectProvider<EasyCacheCustomizer> customizers) {
+            EasyCache.Builder builder = EasyCache.builder(codec)
+                    .store(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections.store())
+                    .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
+                    .background(easyCacheBackground::execute);
+            EasyCacheProperties.Local local = properties.local();
+            if (local.maximumSize() > 0) {
+                builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()), local.ttl());
+            }
+            listeners.orderedStream().forEach(builder::listener);
+            customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+            return builder.build();
+        }
+
+        @Bean
+        RedisConnections easyCacheConnections(RedisConnectionFactory factory, EasyCacheProperties properties) {
+            return new RedisConnections(factory, properties.commandTimeout());
+        }
+
+        @Bean
+        BackgroundExecutor easyCacheBackground(Environment environment, ObjectProvider<TaskDecorator> decorator) {
+            return new BackgroundExecutor(Threading.VIRTUAL.isActive(environment), decorator.getIfUnique());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(TransactionSynchronizationManager.class)
+    static class TransactionConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        Transactions easyCacheTransactions() {
+            return new SpringTransactions();
+        }
+    }
+
+    /** Makes sure that there is an auto-proxy creator; one that is there already stays as it is. */
+    static final class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+        }
+    }
+}
