@@ -1,5 +1,6 @@
 package io.easykit.benchmarks;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.easykit.benchmarks.contender.Contender;
 import io.easykit.benchmarks.contender.Database;
 import io.easykit.benchmarks.contender.RedisContender;
@@ -7,6 +8,7 @@ import io.easykit.benchmarks.contender.Setup;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,13 +22,13 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One contender in a process of its own: warms a set of keys, then reads them as it is told by its standard input, line by
- * line: threads and milliseconds. Answers with the number of reads, the nanoseconds they took, and how many of them were no hits.
+ * line: threads and milliseconds. Answers with the number of reads, the nanoseconds they took, those on the CPU, and how many reads were no hits.
  */
 final class HitLoad {
 
     static final String READY = "ready";
 
-    private static final int KEYS = 1_000;
+    static final int KEYS = 1_000;
 
     private HitLoad() {}
 
@@ -35,17 +37,22 @@ final class HitLoad {
         Database database = new Database(Duration.ZERO);
         Setup setup = new Setup(arguments[1], Integer.parseInt(arguments[2]), database, Duration.ofSeconds(1));
         try (Contender contender = which.open(setup)) {
-            long loads;
-            do {
-                loads = database.loads();
-                for (int id = 0; id < KEYS; id++) {
-                    contender.product(id);
-                }
-            } while (database.loads() != loads);
+            fill(contender, database);
             System.out.println(READY);
             serve(contender, database);
         }
         System.exit(0);
+    }
+
+    /** Reads all keys until all are hits. */
+    static void fill(Contender contender, Database database) {
+        long loads;
+        do {
+            loads = database.loads();
+            for (int id = 0; id < KEYS; id++) {
+                contender.product(id);
+            }
+        } while (database.loads() != loads);
     }
 
     private static void serve(Contender contender, Database database)
@@ -55,10 +62,17 @@ final class HitLoad {
             String[] words = order.split(" ", -1);
             int threads = Integer.parseInt(words[0]);
             long loads = database.loads();
+            long cpu = cpuNanos();
             long began = System.nanoTime();
             long reads = read(contender, threads, began + TimeUnit.MILLISECONDS.toNanos(Long.parseLong(words[1])));
-            System.out.println(reads + " " + (System.nanoTime() - began) + " " + (database.loads() - loads));
+            long nanos = System.nanoTime() - began;
+            System.out.println(reads + " " + nanos + " " + (cpuNanos() - cpu) + " " + (database.loads() - loads));
         }
+    }
+
+    /** Of this process, with all that its threads do. */
+    private static long cpuNanos() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     private static long read(Contender contender, int threads, long end)

@@ -49,7 +49,8 @@ final class HitLoadProcess implements AutoCloseable {
         orders.write(threads + " " + millis + "\n");
         orders.flush();
         String[] words = answer().split(" ", -1);
-        return new Result(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+        return new Result(
+                Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
     }
 
     /** Lets it end by itself, so that it can say what was wrong. */
@@ -73,12 +74,17 @@ final class HitLoadProcess implements AutoCloseable {
     /**
      * What a run did.
      *
+     * @param cpuNanos of the whole process, on all cores
      * @param loads reads that were no hits, because a command timed out
      */
-    record Result(long reads, long nanos, long loads) {
+    record Result(long reads, long nanos, long cpuNanos, long loads) {
 
         double perSecond() {
             return reads * 1e9 / nanos;
+        }
+
+        double cpuMicrosPerRead() {
+            return cpuNanos / 1e3 / reads;
         }
     }
 }

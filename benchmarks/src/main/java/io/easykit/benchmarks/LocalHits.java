@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
@@ -19,7 +20,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * C2: hits at the local level, with JMH. In each of five rounds every contender has a fork of its own, so that a noisy
  * moment of the machine meets all of them.
  *
- * <p>What an annotation itself costs (look-up, key, dispatch) is the time of the annotated method over a store that
+ * <p>What an annotation itself costs (look-up, key, dispatch) is the CPU time of the annotated method over a store that
  * answers at once, less the time of the bare method.
  */
 final class LocalHits {
@@ -44,42 +45,53 @@ final class LocalHits {
                 .shouldFailOnError(true)
                 .build();
         System.out.println("C2, " + Machine.describe() + ", JMH, 1 thread, " + ROUNDS + " forks each\n");
-        Map<LocalContender, List<Double>> nanos = new EnumMap<>(LocalContender.class);
-        Map<LocalContender, List<Double>> bytes = new EnumMap<>(LocalContender.class);
+        Map<LocalContender, List<RunResult>> results = new EnumMap<>(LocalContender.class);
         for (int round = 0; round < ROUNDS; round++) {
             for (RunResult result : new Runner(options).run()) {
                 LocalContender which = LocalContender.valueOf(result.getParams().getParam("which"));
-                add(nanos, which, result.getPrimaryResult().getScore());
-                add(bytes, which, allocated(result));
+                results.computeIfAbsent(which, some -> new ArrayList<>()).add(result);
             }
         }
-        print(nanos, bytes);
+        print(results);
     }
 
-    private static void print(Map<LocalContender, List<Double>> nanos, Map<LocalContender, List<Double>> bytes) {
-        double method =
-                Spread.of(nanos.getOrDefault(LocalContender.METHOD, List.of())).median();
-        Table.header("contender", "settings", "ns a hit", "less the method", "bytes allocated a hit");
-        nanos.forEach((which, own) -> {
-            Spread spread = Spread.of(own);
+    private static void print(Map<LocalContender, List<RunResult>> results) {
+        double method = spread(results.getOrDefault(LocalContender.METHOD, List.of()), LocalHits::cpuNanos)
+                .median();
+        Table.header("contender", "settings", "ns a hit", "CPU ns a hit", "less the method", "bytes allocated a hit");
+        results.forEach((which, own) -> {
+            Spread cpu = spread(own, LocalHits::cpuNanos);
             Table.row(
                     which.title(),
                     which.settings(),
-                    spread.text(0),
-                    Math.round(spread.median() - method),
-                    Math.round(Spread.of(bytes.getOrDefault(which, List.of())).median()));
+                    spread(own, LocalHits::nanos).text(0),
+                    cpu.text(0),
+                    Math.round(cpu.median() - method),
+                    Math.round(spread(own, LocalHits::bytes).median()));
         });
     }
 
-    private static double allocated(RunResult result) {
-        Result<?> bytes = result.getSecondaryResults().get("gc.alloc.rate.norm");
-        if (bytes == null) {
-            throw new IllegalStateException("JMH's profiler counted no bytes");
-        }
-        return bytes.getScore();
+    private static Spread spread(List<RunResult> results, ToDoubleFunction<RunResult> figure) {
+        return Spread.of(results.stream().mapToDouble(figure).boxed().toList());
     }
 
-    private static void add(Map<LocalContender, List<Double>> figures, LocalContender which, double figure) {
-        figures.computeIfAbsent(which, some -> new ArrayList<>()).add(figure);
+    private static double nanos(RunResult result) {
+        return result.getPrimaryResult().getScore();
+    }
+
+    private static double cpuNanos(RunResult result) {
+        return secondary(result, "cpuNanos") / secondary(result, "hits");
+    }
+
+    private static double bytes(RunResult result) {
+        return secondary(result, "gc.alloc.rate.norm");
+    }
+
+    private static double secondary(RunResult result, String name) {
+        Result<?> figure = result.getSecondaryResults().get(name);
+        if (figure == null) {
+            throw new IllegalStateException("JMH gave no " + name);
+        }
+        return figure.getScore();
     }
 }

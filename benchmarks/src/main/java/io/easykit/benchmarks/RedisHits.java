@@ -50,6 +50,7 @@ final class RedisHits {
             for (HitLoadProcess process : processes) {
                 process.close();
             }
+            CommandCosts.run(redis, info);
         }
     }
 
@@ -73,7 +74,16 @@ final class RedisHits {
     private static void print(int threads, Map<RedisContender, List<Run>> runs) {
         List<Run> plain = runs.getOrDefault(RedisContender.RAW_GET, List.of());
         System.out.println("\n" + threads + (threads == 1 ? " thread\n" : " threads\n"));
-        Table.header("contender", "settings", "hits/s", "to raw GET", "Redis CPU µs a hit", "to raw GET", "commands");
+        Table.header(
+                "contender",
+                "settings",
+                "hits/s",
+                "to raw GET",
+                "Redis CPU µs a hit",
+                "to raw GET",
+                "client CPU µs a hit",
+                "to raw GET",
+                "commands");
         runs.forEach((contender, own) -> Table.row(
                 contender.title(),
                 contender.settings(),
@@ -81,6 +91,8 @@ final class RedisHits {
                 ratios(own, plain, Run::perSecond).text(2),
                 spread(own, Run::cpuPerHit).text(2),
                 ratios(own, plain, Run::cpuPerHit).text(2),
+                spread(own, Run::clientCpuPerHit).text(1),
+                ratios(own, plain, Run::clientCpuPerHit).text(2),
                 own.get(0).cost.callsPer(own.get(0).result.reads())));
         List<Run> ours = runs.getOrDefault(RedisContender.EASY_CACHE, List.of());
         System.out.printf(
@@ -106,6 +118,10 @@ final class RedisHits {
 
         double perSecond() {
             return result.perSecond();
+        }
+
+        double clientCpuPerHit() {
+            return result.cpuMicrosPerRead();
         }
 
         double cpuPerHit() {

@@ -7,6 +7,8 @@ public enum LocalContender {
     METHOD("the method itself", "returns one object", source -> Contender.of(source, () -> {})),
     CAFFEINE("raw Caffeine", "get(key, loader)", LocalContenders::caffeine),
     EASY_CACHE("easy-cache", "local level, over a store that is away", LocalContenders::easyCache),
+    EASY_CACHE_COPIES(
+            "easy-cache, List<Product>", "as above; what can be changed is decoded anew", LocalContenders::copies),
     SPRING("Spring + Caffeine", "defaults", source -> LocalContenders.spring(source, false)),
     SPRING_TUNED("Spring + Caffeine, tuned", "sync = true", source -> LocalContenders.spring(source, true)),
     JET_CACHE("JetCache", "LOCAL, Caffeine, fastjson2 keys", LocalContenders::jetCache),

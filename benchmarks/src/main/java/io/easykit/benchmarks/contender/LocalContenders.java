@@ -5,8 +5,10 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.Transactions;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
@@ -28,19 +30,30 @@ final class LocalContenders {
     }
 
     static Contender easyCache(Products source) {
-        EasyCache cache = EasyCache.builder(new JacksonValueCodec())
+        return EasyCacheContender.over(LocalContenders::localLevelOnly, source);
+    }
+
+    static Contender copies(Products source) {
+        return EasyCacheContender.listsOver(LocalContenders::localLevelOnly, source);
+    }
+
+    private static EasyCache localLevelOnly(Transactions transactions) {
+        return EasyCache.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new AwayStore())
+                .transactions(transactions)
                 .localLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE), Setup.TTL)
                 .build();
-        return EasyCacheContender.call(cache, source);
     }
 
     static Contender easyCacheAnnotation(Products source) {
-        return EasyCacheContender.call(overFullStore(source), source);
+        return EasyCacheContender.over(transactions -> overFullStore(transactions, source), source);
     }
 
     static Contender easyCacheCall(Products source) {
-        return EasyCacheContender.call(overFullStore(source), source);
+        EasyCache cache = overFullStore(Transactions.NONE, source);
+        CacheSpec<Product> products = CacheSpec.of("product", Product.class);
+        return Contender.of(
+                id -> Objects.requireNonNull(cache.fetch(products.key(id), () -> source.product(id))), () -> {});
     }
 
     static Contender spring(Products source, boolean sync) {
@@ -51,7 +64,7 @@ final class LocalContenders {
 
     static Contender springAnnotation(Products source) {
         SimpleCacheManager caches = new SimpleCacheManager();
-        caches.setCaches(java.util.List.of(new FullCache(source.product(1))));
+        caches.setCaches(List.of(new FullCache(source.product(1))));
         caches.initializeCaches();
         return SpringContender.over(caches, source, false);
     }
@@ -64,9 +77,10 @@ final class LocalContenders {
         return JetCacheContender.local(source, Function.identity());
     }
 
-    private static EasyCache overFullStore(Products source) {
+    private static EasyCache overFullStore(Transactions transactions, Products source) {
         return EasyCache.builder(new FullStore.OneProduct(source.product(1)))
                 .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
+                .transactions(transactions)
                 .build();
     }
 

@@ -6,7 +6,6 @@ import java.util.function.Function;
 public enum RedisContender {
     RAW_GET("raw Lettuce GET", "string, one shared connection, Jackson by type", LettuceContender::get),
     RAW_HGETALL("raw Lettuce HGETALL", "hash of one field, else as GET", LettuceContender::hgetall),
-    RAW_SCRIPT("raw fetch script", "EVALSHA of easy-cache's fetch.lua on a fresh entry", LettuceContender::fetchScript),
     EASY_CACHE("easy-cache", "defaults", EasyCacheContender::open),
     SPRING("Spring RedisCache", "defaults: JDK serialization", SpringContender::defaults),
     SPRING_TUNED("Spring RedisCache, tuned", "sync = true, Jackson by type", SpringContender::tuned),

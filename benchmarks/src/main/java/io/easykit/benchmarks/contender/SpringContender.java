@@ -1,5 +1,6 @@
 package io.easykit.benchmarks.contender;
 
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.Cacheable;
@@ -20,19 +21,15 @@ final class SpringContender {
     private SpringContender() {}
 
     static Contender defaults(Setup setup) {
-        RedisConnectionFactory factory = connect(setup);
-        CacheManager caches = RedisCacheManager.builder(RedisCacheWriter.nonLockingRedisCacheWriter(factory))
-                .cacheDefaults(lifeOfTenMinutes())
-                .build();
-        return over(caches, setup.database(), false);
+        return open(setup, false, lifeOfTenMinutes(), RedisCacheWriter::nonLockingRedisCacheWriter);
     }
 
     static Contender tuned(Setup setup) {
-        return withJson(setup, RedisCacheWriter.nonLockingRedisCacheWriter(connect(setup)));
+        return open(setup, true, asJson(), RedisCacheWriter::nonLockingRedisCacheWriter);
     }
 
     static Contender locking(Setup setup) {
-        return withJson(setup, RedisCacheWriter.lockingRedisCacheWriter(connect(setup)));
+        return open(setup, true, asJson(), RedisCacheWriter::lockingRedisCacheWriter);
     }
 
     /** {@code @Cacheable} over any cache. */
@@ -42,25 +39,32 @@ final class SpringContender {
                 : open(caches, Cached.class, () -> new Cached(database));
     }
 
-    private static Contender withJson(Setup setup, RedisCacheWriter writer) {
-        CacheManager caches = RedisCacheManager.builder(writer)
-                .cacheDefaults(lifeOfTenMinutes()
-                        .prefixCacheNameWith("json:")
-                        .serializeValuesWith(
-                                SerializationPair.fromSerializer(new JacksonJsonRedisSerializer<>(Product.class))))
+    private static Contender open(
+            Setup setup,
+            boolean sync,
+            RedisCacheConfiguration settings,
+            Function<RedisConnectionFactory, RedisCacheWriter> writer) {
+        LettuceConnectionFactory factory = new LettuceConnectionFactory(setup.host(), setup.port());
+        factory.afterPropertiesSet();
+        factory.start();
+        CacheManager caches = RedisCacheManager.builder(writer.apply(factory))
+                .cacheDefaults(settings)
                 .build();
-        return over(caches, setup.database(), true);
+        Contender cached = over(caches, setup.database(), sync);
+        return Contender.of(cached, () -> {
+            cached.close();
+            factory.destroy();
+        });
+    }
+
+    private static RedisCacheConfiguration asJson() {
+        return lifeOfTenMinutes()
+                .prefixCacheNameWith("json:")
+                .serializeValuesWith(SerializationPair.fromSerializer(new JacksonJsonRedisSerializer<>(Product.class)));
     }
 
     private static RedisCacheConfiguration lifeOfTenMinutes() {
         return RedisCacheConfiguration.defaultCacheConfig().entryTtl(Setup.TTL);
-    }
-
-    private static LettuceConnectionFactory connect(Setup setup) {
-        LettuceConnectionFactory factory = new LettuceConnectionFactory(setup.host(), setup.port());
-        factory.afterPropertiesSet();
-        factory.start();
-        return factory;
     }
 
     private static <T extends Products> Contender open(CacheManager caches, Class<T> type, Supplier<T> bean) {
