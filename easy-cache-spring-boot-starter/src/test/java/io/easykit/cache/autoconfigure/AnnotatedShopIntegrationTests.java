@@ -131,7 +131,7 @@ class AnnotatedShopIntegrationTests {
                         "spring.data.redis.port=" + redis.port(),
                         "spring.datasource.url=jdbc:h2:mem:annotated-shop",
                         "spring.datasource.hikari.maximum-pool-size=20",
-                        "easy-cache.command-timeout=2s",
+                        "easy-cache.command-timeout=10s",
                         "spring.main.web-application-type=none")
                 .run();
     }
