@@ -60,18 +60,19 @@ public class LocalHitBenchmark {
 
         private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 
+        private long begin;
+
         public long hits;
         public long cpuNanos;
 
         @Setup(Level.Iteration)
         public void start() {
-            hits = 0;
-            cpuNanos = -threads.getCurrentThreadCpuTime();
+            begin = threads.getCurrentThreadCpuTime();
         }
 
         @TearDown(Level.Iteration)
         public void stop() {
-            cpuNanos += threads.getCurrentThreadCpuTime();
+            cpuNanos = threads.getCurrentThreadCpuTime() - begin;
         }
     }
 }
