@@ -26,7 +26,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.IntFunction;
 
 /**
- * The second part of C1: what one command costs Redis while a fixed number of them is on the way, so that the speed of
+ * The first part of C1: what one command costs Redis while a fixed number of them is on the way, so that the speed of
  * the clients has no part in it. The commands take turns every few milliseconds.
  */
 final class CommandCosts {
@@ -50,16 +50,17 @@ final class CommandCosts {
         String sha = connection.sync().scriptLoad(fetchScript());
         commands.put("GET of a string", id -> redis.get("raw:product::" + id));
         commands.put("HGETALL of an entry", id -> redis.hgetall("ec:product::" + id));
+        commands.put("HMGET of three fields of an entry", id -> redis.hmget("ec:product::" + id, "v", "s", "f"));
         commands.put(
                 "EVALSHA of the fetch script",
                 id -> redis.evalsha(sha, ScriptOutputType.MULTI, new String[] {"ec:product::" + id}, FETCH_ARGUMENTS));
     }
 
-    static void run(RedisServer redis, RawRedis info) throws Exception {
+    static void run(RedisServer redis) throws Exception {
         fill(redis, RedisContender.RAW_GET);
         fill(redis, RedisContender.EASY_CACHE);
         RedisClient client = RedisClient.create(RedisURI.create(redis.host(), redis.port()));
-        try {
+        try (RawRedis info = redis.connect()) {
             CommandCosts costs = new CommandCosts(client.connect(StringCodec.UTF8), info);
             costs.requireHits();
             System.out.println("\nThe commands alone, a fixed number of them on the way\n");

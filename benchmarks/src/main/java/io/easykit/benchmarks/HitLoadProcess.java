@@ -1,6 +1,7 @@
 package io.easykit.benchmarks;
 
 import io.easykit.benchmarks.contender.RedisContender;
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -9,16 +10,19 @@ import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
-/** A {@link HitLoad} seen from the outside. */
+/** A {@link HitLoad} seen from the outside, with a Redis of its own. */
 final class HitLoadProcess implements AutoCloseable {
 
     private final RedisContender contender;
+    private final RedisServer redis = RedisServer.start();
+    private final RawRedis info = redis.connect();
     private final Process process;
     private final BufferedReader answers;
     private final BufferedWriter orders;
 
-    HitLoadProcess(RedisContender contender, RedisServer redis) throws IOException {
+    HitLoadProcess(RedisContender contender) throws IOException {
         this.contender = contender;
         this.process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -45,12 +49,19 @@ final class HitLoadProcess implements AutoCloseable {
         return contender;
     }
 
-    Result read(int threads, long millis) throws IOException {
+    /** Reads for a time, and looks at what that cost Redis. */
+    Run read(int threads, long millis) throws IOException {
+        RedisCost before = RedisCost.of(info);
         orders.write(threads + " " + millis + "\n");
         orders.flush();
-        String[] words = answer().split(" ", -1);
-        return new Result(
-                Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
+        long[] figures =
+                Stream.of(answer().split(" ", -1)).mapToLong(Long::parseLong).toArray();
+        return new Run(
+                figures[0],
+                figures[1],
+                figures[2],
+                figures[3],
+                RedisCost.of(info).since(before));
     }
 
     /** Lets it end by itself, so that it can say what was wrong. */
@@ -61,6 +72,8 @@ final class HitLoadProcess implements AutoCloseable {
         if (code != 0) {
             throw new IllegalStateException(contender + " ended with " + code);
         }
+        info.close();
+        redis.close();
     }
 
     private String answer() throws IOException {
@@ -77,14 +90,18 @@ final class HitLoadProcess implements AutoCloseable {
      * @param cpuNanos of the whole process, on all cores
      * @param loads reads that were no hits, because a command timed out
      */
-    record Result(long reads, long nanos, long cpuNanos, long loads) {
+    record Run(long reads, long nanos, long cpuNanos, long loads, RedisCost redis) {
 
         double perSecond() {
             return reads * 1e9 / nanos;
         }
 
-        double cpuMicrosPerRead() {
+        double clientMicros() {
             return cpuNanos / 1e3 / reads;
+        }
+
+        double redisMicros() {
+            return (double) redis.cpuMicros() / reads;
         }
     }
 }

@@ -1,9 +1,9 @@
 package io.easykit.benchmarks;
 
-import io.easykit.benchmarks.HitLoadProcess.Result;
+import io.easykit.benchmarks.HitLoadProcess.Run;
 import io.easykit.benchmarks.contender.RedisContender;
-import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
 /**
- * C1: hits at the Redis level. Every contender has a process of its own for the whole benchmark; in each round all of
+ * C1: hits at the Redis level. Every contender has a process and a Redis of its own for the whole benchmark; in each round all of
  * them run one after the other, so that a noisy moment of the machine meets all. Ratios are taken inside a round.
  */
 final class RedisHits {
@@ -34,37 +34,33 @@ final class RedisHits {
     static void run(String[] arguments) throws Exception {
         long millis = arguments.length > 0 ? Long.parseLong(arguments[0]) : 2_000;
         List<HitLoadProcess> processes = new ArrayList<>();
-        try (RedisServer redis = RedisServer.start();
-                RawRedis info = redis.connect()) {
+        try (RedisServer redis = RedisServer.start()) {
             System.out.println("C1, " + Machine.describe(redis) + ", rounds of " + millis + " ms");
-            for (RedisContender contender : CONTENDERS) {
-                processes.add(new HitLoadProcess(contender, redis));
-            }
-            for (HitLoadProcess process : processes) {
-                process.read(64, WARM_UP_MILLIS);
-                process.read(1, WARM_UP_MILLIS);
-            }
-            for (int threads : THREADS) {
-                print(threads, measure(processes, info, threads, millis));
-            }
-            for (HitLoadProcess process : processes) {
-                process.close();
-            }
-            CommandCosts.run(redis, info);
+            CommandCosts.run(redis);
+        }
+        for (RedisContender contender : CONTENDERS) {
+            processes.add(new HitLoadProcess(contender));
+        }
+        for (HitLoadProcess process : processes) {
+            process.read(64, WARM_UP_MILLIS);
+            process.read(1, WARM_UP_MILLIS);
+        }
+        for (int threads : THREADS) {
+            print(threads, measure(processes, threads, millis));
+        }
+        for (HitLoadProcess process : processes) {
+            process.close();
         }
     }
 
-    private static Map<RedisContender, List<Run>> measure(
-            List<HitLoadProcess> processes, RawRedis info, int threads, long millis) throws Exception {
+    private static Map<RedisContender, List<Run>> measure(List<HitLoadProcess> processes, int threads, long millis)
+            throws IOException {
         Map<RedisContender, List<Run>> runs = new EnumMap<>(RedisContender.class);
         List<HitLoadProcess> order = new ArrayList<>(processes);
         for (int round = 0; round < ROUNDS; round++) {
             for (HitLoadProcess process : order) {
-                RedisCost before = RedisCost.of(info);
-                Result result = process.read(threads, millis);
-                Run run = new Run(result, RedisCost.of(info).since(before));
                 runs.computeIfAbsent(process.contender(), some -> new ArrayList<>())
-                        .add(run);
+                        .add(process.read(threads, millis));
             }
             Collections.rotate(order, 3);
         }
@@ -89,16 +85,16 @@ final class RedisHits {
                 contender.settings(),
                 spread(own, Run::perSecond).text(0),
                 ratios(own, plain, Run::perSecond).text(2),
-                spread(own, Run::cpuPerHit).text(2),
-                ratios(own, plain, Run::cpuPerHit).text(2),
-                spread(own, Run::clientCpuPerHit).text(1),
-                ratios(own, plain, Run::clientCpuPerHit).text(2),
-                own.get(0).cost.callsPer(own.get(0).result.reads())));
+                spread(own, Run::redisMicros).text(2),
+                ratios(own, plain, Run::redisMicros).text(2),
+                spread(own, Run::clientMicros).text(1),
+                ratios(own, plain, Run::clientMicros).text(2),
+                own.get(0).redis().callsPer(own.get(0).reads())));
         List<Run> ours = runs.getOrDefault(RedisContender.EASY_CACHE, List.of());
         System.out.printf(
                 "%nOf easy-cache's reads: %d ran a script, %d were no hits.%n",
-                ours.stream().mapToLong(run -> run.cost.scriptCalls()).sum(),
-                ours.stream().mapToLong(run -> run.result.loads()).sum());
+                ours.stream().mapToLong(run -> run.redis().scriptCalls()).sum(),
+                ours.stream().mapToLong(Run::loads).sum());
     }
 
     private static Spread spread(Collection<Run> runs, ToDoubleFunction<Run> figure) {
@@ -112,20 +108,5 @@ final class RedisHits {
             ratios.add(figure.applyAsDouble(own.get(round)) / figure.applyAsDouble(plain.get(round)));
         }
         return Spread.of(ratios);
-    }
-
-    private record Run(Result result, RedisCost cost) {
-
-        double perSecond() {
-            return result.perSecond();
-        }
-
-        double clientCpuPerHit() {
-            return result.cpuMicrosPerRead();
-        }
-
-        double cpuPerHit() {
-            return (double) cost.cpuMicros() / result.reads();
-        }
     }
 }
