@@ -24,6 +24,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.test.util.AopTestUtils;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.BeanFactoryTransactionAttributeSourceAdvisor;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -146,7 +147,7 @@ class AdvisorOrderIntegrationTests {
     }
 
     private static Accounts target(Accounts proxy) {
-        return org.springframework.test.util.AopTestUtils.getTargetObject(proxy);
+        return AopTestUtils.getTargetObject(proxy);
     }
 
     private static void seedValue(String key) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.EntryStore;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
@@ -48,7 +49,8 @@ class CacheDeclarationTests {
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, EasyCacheAutoConfiguration.class))
             .withBean(EasyCache.class, () -> EasyCache.builder(new JacksonValueCodec())
-                    .store("default", new RedisEntryStore(new LettuceConnectionFactory(), Duration.ofSeconds(1)))
+                    .store("default", nowhere())
+                    .store("other", nowhere())
                     .build());
 
     // Names in expressions
@@ -426,7 +428,22 @@ class CacheDeclarationTests {
 
     @Test
     void refusesAnUnknownCluster() {
-        refuses(UnknownCluster.class, "find(long)", "cluster 'trade' is not configured", "Use one of [default]");
+        refuses(UnknownCluster.class, "find(long)", "cluster 'trade' is not configured", "Use one of [default, other]");
+    }
+
+    static class CachedElsewhere {
+        @Cacheable(clusterId = "other", prefix = "user", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void update(long id) {}
+    }
+
+    @Test
+    void refusesAnUpdateOnAnotherClusterThanTheCache() {
+        refuses(CachedElsewhere.class, "update(long)", "but that is cached on [other]", "clusterId of the @Cacheable");
     }
 
     // Types
@@ -628,6 +645,10 @@ class CacheDeclarationTests {
                 .withBean(Valid.class)
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output).contains("settings for 'usr:v2', but no @Cacheable or @UpdateCache has that prefix");
+    }
+
+    private static EntryStore nowhere() {
+        return new RedisEntryStore(new LettuceConnectionFactory(), Duration.ofSeconds(1));
     }
 
     private void refuses(Class<?> bean, String... parts) {
