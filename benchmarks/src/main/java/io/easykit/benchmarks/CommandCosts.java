@@ -1,0 +1,149 @@
+package io.easykit.benchmarks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.easykit.benchmarks.contender.Contender;
+import io.easykit.benchmarks.contender.Database;
+import io.easykit.benchmarks.contender.RedisContender;
+import io.easykit.benchmarks.contender.Setup;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.codec.StringCodec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.function.IntFunction;
+
+/**
+ * The first part of C1: what one command costs Redis while a fixed number of them is on the way, so that the speed of
+ * the clients has no part in it. The commands take turns every few milliseconds.
+ */
+final class CommandCosts {
+
+    private static final List<Integer> DEPTHS = List.of(1, 16, 64);
+    private static final int ROUNDS = 5;
+    private static final int TURNS = 20;
+    private static final int COMMANDS_A_TURN = 2_048;
+
+    /** What a reader of an AP cache with the default options sends; the caller may be the same on a fresh entry. */
+    private static final String[] FETCH_ARGUMENTS = {"call", "1000", "120000", "1", "2000", "0"};
+
+    private final StatefulRedisConnection<String, String> connection;
+    private final RawRedis info;
+    private final Map<String, IntFunction<RedisFuture<?>>> commands = new LinkedHashMap<>();
+
+    private CommandCosts(StatefulRedisConnection<String, String> connection, RawRedis info) throws IOException {
+        this.connection = connection;
+        this.info = info;
+        RedisAsyncCommands<String, String> redis = connection.async();
+        String sha = connection.sync().scriptLoad(fetchScript());
+        commands.put("GET of a string", id -> redis.get("raw:product::" + id));
+        commands.put("HGETALL of an entry", id -> redis.hgetall("ec:product::" + id));
+        commands.put("HMGET of three fields of an entry", id -> redis.hmget("ec:product::" + id, "v", "s", "f"));
+        commands.put(
+                "EVALSHA of the fetch script",
+                id -> redis.evalsha(sha, ScriptOutputType.MULTI, new String[] {"ec:product::" + id}, FETCH_ARGUMENTS));
+    }
+
+    static void run(RedisServer redis) throws Exception {
+        fill(redis, RedisContender.RAW_GET);
+        fill(redis, RedisContender.EASY_CACHE);
+        RedisClient client = RedisClient.create(RedisURI.create(redis.host(), redis.port()));
+        try (RawRedis info = redis.connect()) {
+            CommandCosts costs = new CommandCosts(client.connect(StringCodec.UTF8), info);
+            costs.requireHits();
+            System.out.println("\nThe commands alone, a fixed number of them on the way\n");
+            Table.header("on the way", "command", "Redis CPU µs", "to GET");
+            for (int depth : DEPTHS) {
+                costs.measure(depth);
+            }
+        } finally {
+            client.shutdown();
+        }
+    }
+
+    private static void fill(RedisServer redis, RedisContender contender) {
+        Database database = new Database(Duration.ZERO);
+        Setup setup = new Setup(redis.host(), redis.port(), database, Duration.ofSeconds(1));
+        try (Contender products = contender.open(setup)) {
+            HitLoad.fill(products, database);
+        }
+    }
+
+    private void requireHits() throws ExecutionException, InterruptedException {
+        for (Map.Entry<String, IntFunction<RedisFuture<?>>> command : commands.entrySet()) {
+            String reply = String.valueOf(command.getValue().apply(7).get());
+            if (!reply.contains("Product number 7")) {
+                throw new IllegalStateException(command.getKey() + " is no hit: " + reply);
+            }
+        }
+    }
+
+    private void measure(int depth) throws ExecutionException, InterruptedException {
+        Map<String, List<Double>> micros = new LinkedHashMap<>();
+        Map<String, List<Double>> ratios = new LinkedHashMap<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            double get = 0;
+            for (Map.Entry<String, Double> cost : round(depth).entrySet()) {
+                get = get == 0 ? cost.getValue() : get;
+                micros.computeIfAbsent(cost.getKey(), some -> new ArrayList<>()).add(cost.getValue());
+                ratios.computeIfAbsent(cost.getKey(), some -> new ArrayList<>()).add(cost.getValue() / get);
+            }
+        }
+        micros.forEach((command, own) -> Table.row(
+                depth,
+                command,
+                Spread.of(own).text(2),
+                Spread.of(ratios.getOrDefault(command, List.of())).text(2)));
+    }
+
+    /** The microseconds of one command, by its name. */
+    private Map<String, Double> round(int depth) throws ExecutionException, InterruptedException {
+        Map<String, Double> micros = new LinkedHashMap<>();
+        for (int turn = 0; turn < TURNS; turn++) {
+            for (Map.Entry<String, IntFunction<RedisFuture<?>>> command : commands.entrySet()) {
+                long before = RedisCost.of(info).cpuMicros();
+                send(command.getValue(), depth);
+                double each = (double) (RedisCost.of(info).cpuMicros() - before) / COMMANDS_A_TURN;
+                micros.merge(command.getKey(), each / TURNS, Double::sum);
+            }
+        }
+        return micros;
+    }
+
+    private void send(IntFunction<RedisFuture<?>> command, int depth) throws ExecutionException, InterruptedException {
+        connection.setAutoFlushCommands(false);
+        List<RedisFuture<?>> replies = new ArrayList<>(depth);
+        for (int sent = 0; sent < COMMANDS_A_TURN; ) {
+            for (int i = 0; i < depth; i++, sent++) {
+                replies.add(command.apply(sent % HitLoad.KEYS));
+            }
+            connection.flushCommands();
+            for (RedisFuture<?> reply : replies) {
+                reply.get();
+            }
+            replies.clear();
+        }
+        connection.setAutoFlushCommands(true);
+    }
+
+    private static String fetchScript() throws IOException {
+        try (InputStream in = CommandCosts.class.getResourceAsStream("/io/easykit/cache/redis/fetch.lua")) {
+            if (in == null) {
+                throw new IllegalStateException("easy-cache-core has no fetch.lua; has the script another name now?");
+            }
+            return new String(in.readAllBytes(), UTF_8);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.easykit.benchmarks;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.easykit.benchmarks.contender.Contender;
+import io.easykit.benchmarks.contender.Database;
+import io.easykit.benchmarks.contender.RedisContender;
+import io.easykit.benchmarks.contender.Setup;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One contender in a process of its own: warms a set of keys, then reads them as it is told by its standard input, line by
+ * line: threads and milliseconds. Answers with the number of reads, the nanoseconds they took, those on the CPU, and how many reads were no hits.
+ */
+final class HitLoad {
+
+    static final String READY = "ready";
+
+    static final int KEYS = 1_000;
+
+    private HitLoad() {}
+
+    public static void main(String[] arguments) throws Exception {
+        RedisContender which = RedisContender.valueOf(arguments[0]);
+        Database database = new Database(Duration.ZERO);
+        Setup setup = new Setup(arguments[1], Integer.parseInt(arguments[2]), database, Duration.ofSeconds(1));
+        try (Contender contender = which.open(setup)) {
+            fill(contender, database);
+            System.out.println(READY);
+            serve(contender, database);
+        }
+        System.exit(0);
+    }
+
+    /** Reads all keys until all are hits. */
+    static void fill(Contender contender, Database database) {
+        long loads;
+        do {
+            loads = database.loads();
+            for (int id = 0; id < KEYS; id++) {
+                contender.product(id);
+            }
+        } while (database.loads() != loads);
+    }
+
+    private static void serve(Contender contender, Database database)
+            throws IOException, ExecutionException, InterruptedException {
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+            String[] words = order.split(" ", -1);
+            int threads = Integer.parseInt(words[0]);
+            long loads = database.loads();
+            long cpu = cpuNanos();
+            long began = System.nanoTime();
+            long reads = read(contender, threads, began + TimeUnit.MILLISECONDS.toNanos(Long.parseLong(words[1])));
+            long nanos = System.nanoTime() - began;
+            System.out.println(reads + " " + nanos + " " + (cpuNanos() - cpu) + " " + (database.loads() - loads));
+        }
+    }
+
+    /** Of this process, with all that its threads do. */
+    private static long cpuNanos() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    }
+
+    private static long read(Contender contender, int threads, long end)
+            throws ExecutionException, InterruptedException {
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<Long>> counts = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                counts.add(pool.submit(() -> readUntil(contender, end)));
+            }
+            long reads = 0;
+            for (Future<Long> count : counts) {
+                reads += count.get();
+            }
+            return reads;
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    private static long readUntil(Contender contender, long end) {
+        long reads = 0;
+        while (System.nanoTime() - end < 0) {
+            int id = ThreadLocalRandom.current().nextInt(KEYS);
+            if (contender.product(id).id() != id) {
+                throw new IllegalStateException("Asked for " + id + " and got another product");
+            }
+            reads++;
+        }
+        return reads;
+    }
+}

@@ -1,0 +1,78 @@
+package io.easykit.benchmarks;
+
+import io.easykit.benchmarks.contender.Contender;
+import io.easykit.benchmarks.contender.LocalContender;
+import io.easykit.benchmarks.contender.Product;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.AuxCounters;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** One hit at the local level, by one thread, over 1,024 keys in turn. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 3, time = 1)
+public class LocalHitBenchmark {
+
+    private static final int KEYS = 1_024;
+
+    @Param
+    public LocalContender which = LocalContender.METHOD;
+
+    private Contender contender = which.open();
+
+    @Setup
+    public void open() {
+        contender = which.open();
+        for (long id = 0; id < KEYS; id++) {
+            contender.product(id);
+        }
+    }
+
+    @Benchmark
+    public Product hit(Thrift thrift) {
+        return contender.product(thrift.hits++ & KEYS - 1);
+    }
+
+    @TearDown
+    public void close() {
+        contender.close();
+    }
+
+    /** The time on the CPU, which does not grow with the number of other programs that want it. */
+    @State(Scope.Thread)
+    @AuxCounters(AuxCounters.Type.EVENTS)
+    public static class Thrift {
+
+        private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+
+        private long begin;
+
+        public long hits;
+        public long cpuNanos;
+
+        @Setup(Level.Iteration)
+        public void start() {
+            begin = threads.getCurrentThreadCpuTime();
+        }
+
+        @TearDown(Level.Iteration)
+        public void stop() {
+            cpuNanos = threads.getCurrentThreadCpuTime() - begin;
+        }
+    }
+}

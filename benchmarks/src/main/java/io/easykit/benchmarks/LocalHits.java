@@ -1,0 +1,97 @@
+package io.easykit.benchmarks;
+
+import io.easykit.benchmarks.contender.LocalContender;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * C2: hits at the local level, with JMH. In each of five rounds every contender has a fork of its own, so that a noisy
+ * moment of the machine meets all of them.
+ *
+ * <p>What an annotation itself costs (look-up, key, dispatch) is the CPU time of the annotated method over a store that
+ * answers at once, less the time of the bare method.
+ */
+final class LocalHits {
+
+    private static final int ROUNDS = 5;
+
+    private LocalHits() {}
+
+    /**
+     * @param arguments milliseconds of an iteration (1000 without any)
+     */
+    static void run(String[] arguments) throws RunnerException {
+        TimeValue time = TimeValue.milliseconds(arguments.length > 0 ? Long.parseLong(arguments[0]) : 1_000);
+        Options options = new OptionsBuilder()
+                .include(LocalHitBenchmark.class.getName())
+                .forks(1)
+                .warmupTime(time)
+                .measurementTime(time)
+                .jvmArgs("-Xms512m", "-Xmx512m")
+                .addProfiler(GCProfiler.class)
+                .verbosity(VerboseMode.SILENT)
+                .shouldFailOnError(true)
+                .build();
+        System.out.println("C2, " + Machine.describe() + ", JMH, 1 thread, " + ROUNDS + " forks each\n");
+        Map<LocalContender, List<RunResult>> results = new EnumMap<>(LocalContender.class);
+        for (int round = 0; round < ROUNDS; round++) {
+            for (RunResult result : new Runner(options).run()) {
+                LocalContender which = LocalContender.valueOf(result.getParams().getParam("which"));
+                results.computeIfAbsent(which, some -> new ArrayList<>()).add(result);
+            }
+        }
+        print(results);
+    }
+
+    private static void print(Map<LocalContender, List<RunResult>> results) {
+        double method = spread(results.getOrDefault(LocalContender.METHOD, List.of()), LocalHits::cpuNanos)
+                .median();
+        Table.header("contender", "settings", "ns a hit", "CPU ns a hit", "less the method", "bytes allocated a hit");
+        results.forEach((which, own) -> {
+            Spread cpu = spread(own, LocalHits::cpuNanos);
+            Table.row(
+                    which.title(),
+                    which.settings(),
+                    spread(own, LocalHits::nanos).text(0),
+                    cpu.text(0),
+                    Math.round(cpu.median() - method),
+                    Math.round(spread(own, LocalHits::bytes).median()));
+        });
+    }
+
+    private static Spread spread(List<RunResult> results, ToDoubleFunction<RunResult> figure) {
+        return Spread.of(results.stream().mapToDouble(figure).boxed().toList());
+    }
+
+    private static double nanos(RunResult result) {
+        return result.getPrimaryResult().getScore();
+    }
+
+    private static double cpuNanos(RunResult result) {
+        return secondary(result, "cpuNanos") / secondary(result, "hits");
+    }
+
+    private static double bytes(RunResult result) {
+        return secondary(result, "gc.alloc.rate.norm");
+    }
+
+    private static double secondary(RunResult result, String name) {
+        Result<?> figure = result.getSecondaryResults().get(name);
+        if (figure == null) {
+            throw new IllegalStateException("JMH gave no " + name);
+        }
+        return figure.getScore();
+    }
+}

@@ -1,0 +1,66 @@
+package io.easykit.benchmarks;
+
+import io.easykit.test.RawRedis;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What a Redis has done: its calls by command (those of scripts included, {@code INFO} itself not) and the CPU time of
+ * its main thread in microseconds.
+ */
+record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
+
+    private static final String COMMAND = "cmdstat_";
+
+    /** Since the server started. */
+    static RedisCost of(RawRedis redis) {
+        SortedMap<String, Long> calls = new TreeMap<>();
+        redis.info("commandstats").forEach((name, stats) -> {
+            String command = name.substring(COMMAND.length());
+            if (!command.equals("info")) {
+                calls.put(command, callsOf(stats));
+            }
+        });
+        Map<String, String> cpu = redis.info("cpu");
+        return new RedisCost(calls, micros(cpu, "used_cpu_user") + micros(cpu, "used_cpu_sys"));
+    }
+
+    RedisCost since(RedisCost before) {
+        SortedMap<String, Long> more = new TreeMap<>();
+        calls.forEach((command, count) -> {
+            long delta = count - before.calls.getOrDefault(command, 0L);
+            if (delta > 0) {
+                more.put(command, delta);
+            }
+        });
+        return new RedisCost(more, cpuMicros - before.cpuMicros);
+    }
+
+    /** For example {@code 1.00 hgetall}; what happened less than once in two hundred operations is left out. */
+    String callsPer(long operations) {
+        return calls.entrySet().stream()
+                .filter(call -> call.getValue() * 200 >= operations)
+                .map(call ->
+                        String.format(Locale.ROOT, "%.2f %s", (double) call.getValue() / operations, call.getKey()))
+                .collect(Collectors.joining(", "));
+    }
+
+    /** How often scripts were called. */
+    long scriptCalls() {
+        return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L);
+    }
+
+    /** {@code calls=21,usec=175,…} */
+    private static long callsOf(String stats) {
+        return Long.parseLong(stats.substring("calls=".length(), stats.indexOf(',')));
+    }
+
+    /** Of the main thread, where the server tells (Redis 7), else of the process. */
+    private static long micros(Map<String, String> cpu, String name) {
+        String seconds = cpu.getOrDefault(name + "_main_thread", cpu.getOrDefault(name, "0"));
+        return Math.round(Double.parseDouble(seconds) * 1e6);
+    }
+}

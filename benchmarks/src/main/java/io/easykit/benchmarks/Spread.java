@@ -1,0 +1,22 @@
+package io.easykit.benchmarks;
+
+import java.util.Collection;
+import java.util.Locale;
+
+/** Several measurements of one thing: their median, with the least and the greatest. */
+record Spread(double median, double least, double greatest) {
+
+    static Spread of(Collection<Double> values) {
+        double[] sorted =
+                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        int middle = sorted.length / 2;
+        double median = sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+        return new Spread(median, sorted[0], sorted[sorted.length - 1]);
+    }
+
+    /** For example {@code 3.10 (2.90 to 3.30)}. */
+    String text(int decimals) {
+        String number = "%,." + decimals + "f";
+        return String.format(Locale.ROOT, number + " (" + number + " to " + number + ")", median, least, greatest);
+    }
+}

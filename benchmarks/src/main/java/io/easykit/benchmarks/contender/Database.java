@@ -1,0 +1,32 @@
+package io.easykit.benchmarks.contender;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Where products come from: counts its loads, each of which takes its time. */
+public final class Database implements Products {
+
+    private final AtomicLong loads = new AtomicLong();
+    private final Duration loadTime;
+
+    public Database(Duration loadTime) {
+        this.loadTime = loadTime;
+    }
+
+    @Override
+    public Product product(long id) {
+        loads.incrementAndGet();
+        if (!loadTime.isZero()) {
+            try {
+                Thread.sleep(loadTime.toMillis());
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return Product.of(id);
+    }
+
+    public long loads() {
+        return loads.get();
+    }
+}

@@ -1,0 +1,83 @@
+package io.easykit.benchmarks.contender;
+
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.annotation.Cacheable;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** easy-cache's {@code @Cacheable} in a Spring Boot application. */
+final class EasyCacheContender {
+
+    private EasyCacheContender() {}
+
+    /** As a user has it. */
+    static Contender open(Setup setup) {
+        ConfigurableApplicationContext context = run(
+                beans -> beans.registerBean(Cached.class, () -> new Cached(setup.database())),
+                "--spring.data.redis.host=" + setup.host(),
+                "--spring.data.redis.port=" + setup.port(),
+                "--easy-cache.defaults.election=" + setup.election().toMillis() + "ms");
+        return Contender.of(context.getBean(Cached.class), context::close);
+    }
+
+    /** With a cache that was put together by hand. */
+    static Contender over(Function<Transactions, EasyCache> cache, Products database) {
+        ConfigurableApplicationContext context = runOver(cache, database);
+        return Contender.of(context.getBean(Cached.class), context::close);
+    }
+
+    /** The same, but what is cached is a list, which a caller could change. */
+    static Contender listsOver(Function<Transactions, EasyCache> cache, Products database) {
+        ConfigurableApplicationContext context = runOver(cache, database);
+        Cached cached = context.getBean(Cached.class);
+        return Contender.of(id -> cached.products(id).get(0), context::close);
+    }
+
+    private static ConfigurableApplicationContext runOver(Function<Transactions, EasyCache> cache, Products database) {
+        return run(beans -> {
+            beans.registerBean(EasyCache.class, () -> cache.apply(beans.getBean(Transactions.class)));
+            beans.registerBean(Cached.class, () -> new Cached(database));
+        });
+    }
+
+    private static ConfigurableApplicationContext run(Consumer<GenericApplicationContext> beans, String... settings) {
+        return new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .bannerMode(Banner.Mode.OFF)
+                .registerShutdownHook(false)
+                .initializers(empty -> beans.accept((GenericApplicationContext) empty))
+                .run(settings);
+    }
+
+    @Configuration
+    @EnableAutoConfiguration
+    static class Application {}
+
+    static class Cached implements Products {
+        private final Products database;
+
+        Cached(Products database) {
+            this.database = database;
+        }
+
+        @Override
+        @Cacheable(prefix = "product", keys = "#id")
+        public Product product(long id) {
+            return database.product(id);
+        }
+
+        @Cacheable(prefix = "products", keys = "#id")
+        public List<Product> products(long id) {
+            return List.of(database.product(id));
+        }
+    }
+}

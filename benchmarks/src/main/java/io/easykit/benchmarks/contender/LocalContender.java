@@ -1,0 +1,47 @@
+package io.easykit.benchmarks.contender;
+
+import java.util.function.Function;
+
+/** The contenders at the local level, and what their annotations cost over a store that costs nothing. */
+public enum LocalContender {
+    METHOD("the method itself", "returns one object", source -> Contender.of(source, () -> {})),
+    CAFFEINE("raw Caffeine", "get(key, loader)", LocalContenders::caffeine),
+    EASY_CACHE("easy-cache", "local level, over a store that is away", LocalContenders::easyCache),
+    EASY_CACHE_COPIES(
+            "easy-cache, List<Product>", "as above; what can be changed is decoded anew", LocalContenders::copies),
+    SPRING("Spring + Caffeine", "defaults", source -> LocalContenders.spring(source, false)),
+    SPRING_TUNED("Spring + Caffeine, tuned", "sync = true", source -> LocalContenders.spring(source, true)),
+    JET_CACHE("JetCache", "LOCAL, Caffeine, fastjson2 keys", LocalContenders::jetCache),
+    JET_CACHE_TUNED("JetCache, tuned", "LOCAL, Caffeine, keys as they are", LocalContenders::jetCacheTuned),
+    EASY_CACHE_ANNOTATION(
+            "easy-cache, annotation alone", "over a store that has the value", LocalContenders::easyCacheAnnotation),
+    EASY_CACHE_CALL(
+            "easy-cache, call alone", "fetch(spec.key(id), loader), same store", LocalContenders::easyCacheCall),
+    SPRING_ANNOTATION("Spring, annotation alone", "over a cache that has the value", LocalContenders::springAnnotation);
+
+    private final String title;
+    private final String settings;
+
+    @SuppressWarnings("ImmutableEnumChecker") // a method reference
+    private final Function<Products, Contender> opener;
+
+    LocalContender(String title, String settings, Function<Products, Contender> opener) {
+        this.title = title;
+        this.settings = settings;
+        this.opener = opener;
+    }
+
+    public String title() {
+        return title;
+    }
+
+    public String settings() {
+        return settings;
+    }
+
+    /** A contender in front of a method that always returns the same product. */
+    public Contender open() {
+        Product product = Product.of(1);
+        return opener.apply(id -> product);
+    }
+}

@@ -1,0 +1,131 @@
+package io.easykit.benchmarks.contender;
+
+import com.alicp.jetcache.support.Fastjson2KeyConvertor;
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.caffeine.CaffeineLocalLevel;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cache.caffeine.CaffeineCacheManager;
+import org.springframework.cache.support.AbstractValueAdaptingCache;
+import org.springframework.cache.support.SimpleCacheManager;
+
+/** How the contenders at the local level are put together. All keep at most 10,000 entries. */
+final class LocalContenders {
+
+    private static final int MAXIMUM_SIZE = 10_000;
+
+    private LocalContenders() {}
+
+    static Contender caffeine(Products source) {
+        Cache<Long, Product> cache = bounded().build();
+        return Contender.of(id -> Objects.requireNonNull(cache.get(id, source::product)), () -> {});
+    }
+
+    static Contender easyCache(Products source) {
+        return EasyCacheContender.over(LocalContenders::localLevelOnly, source);
+    }
+
+    static Contender copies(Products source) {
+        return EasyCacheContender.listsOver(LocalContenders::localLevelOnly, source);
+    }
+
+    private static EasyCache localLevelOnly(Transactions transactions) {
+        return EasyCache.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, new AwayStore())
+                .transactions(transactions)
+                .localLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE), Setup.TTL)
+                .build();
+    }
+
+    static Contender easyCacheAnnotation(Products source) {
+        return EasyCacheContender.over(transactions -> overFullStore(transactions, source), source);
+    }
+
+    static Contender easyCacheCall(Products source) {
+        EasyCache cache = overFullStore(Transactions.NONE, source);
+        CacheSpec<Product> products = CacheSpec.of("product", Product.class);
+        return Contender.of(
+                id -> Objects.requireNonNull(cache.fetch(products.key(id), () -> source.product(id))), () -> {});
+    }
+
+    static Contender spring(Products source, boolean sync) {
+        CaffeineCacheManager caches = new CaffeineCacheManager("product");
+        caches.setCaffeine(bounded());
+        return SpringContender.over(caches, source, sync);
+    }
+
+    static Contender springAnnotation(Products source) {
+        SimpleCacheManager caches = new SimpleCacheManager();
+        caches.setCaches(List.of(new FullCache(source.product(1))));
+        caches.initializeCaches();
+        return SpringContender.over(caches, source, false);
+    }
+
+    static Contender jetCache(Products source) {
+        return JetCacheContender.local(source, Fastjson2KeyConvertor.INSTANCE);
+    }
+
+    static Contender jetCacheTuned(Products source) {
+        return JetCacheContender.local(source, Function.identity());
+    }
+
+    private static EasyCache overFullStore(Transactions transactions, Products source) {
+        return EasyCache.builder(new FullStore.OneProduct(source.product(1)))
+                .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
+                .transactions(transactions)
+                .build();
+    }
+
+    private static Caffeine<Object, Object> bounded() {
+        return Caffeine.newBuilder().maximumSize(MAXIMUM_SIZE).expireAfterWrite(Setup.TTL);
+    }
+
+    /** Has the product under every key. */
+    private static final class FullCache extends AbstractValueAdaptingCache {
+
+        private final Product product;
+
+        FullCache(Product product) {
+            super(false);
+            this.product = product;
+        }
+
+        @Override
+        protected Object lookup(Object key) {
+            return product;
+        }
+
+        @Override
+        public String getName() {
+            return "product";
+        }
+
+        @Override
+        public Object getNativeCache() {
+            return this;
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // the one cached method returns products
+        public <T> T get(Object key, Callable<T> loader) {
+            return (T) product;
+        }
+
+        @Override
+        public void put(Object key, @Nullable Object value) {}
+
+        @Override
+        public void evict(Object key) {}
+
+        @Override
+        public void clear() {}
+    }
+}

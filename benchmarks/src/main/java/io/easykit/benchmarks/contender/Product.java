@@ -1,0 +1,17 @@
+package io.easykit.benchmarks.contender;
+
+import java.io.Serializable;
+
+/** What is cached: about 160 bytes of JSON. Serializable for the contenders whose default that is. */
+public record Product(long id, String name, String description, long priceInCents, String tags)
+        implements Serializable {
+
+    static Product of(long id) {
+        return new Product(
+                id,
+                "Product number " + id,
+                "A thing of some use, with a text as long as texts of things usually are",
+                1999 + id,
+                "tools, garden");
+    }
+}

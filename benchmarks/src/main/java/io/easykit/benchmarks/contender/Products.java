@@ -1,0 +1,7 @@
+package io.easykit.benchmarks.contender;
+
+/** The method that is cached. */
+public interface Products {
+
+    Product product(long id);
+}

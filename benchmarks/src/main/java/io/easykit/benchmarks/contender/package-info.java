@@ -1,0 +1,5 @@
+/** The caches that are compared, each behind a method of a bean as its users would have it. */
+@NullMarked
+package io.easykit.benchmarks.contender;
+
+import org.jspecify.annotations.NullMarked;

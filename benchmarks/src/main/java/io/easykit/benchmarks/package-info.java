@@ -1,0 +1,5 @@
+/** Measurements, side by side with the peers; see the README of this module. */
+@NullMarked
+package io.easykit.benchmarks;
+
+import org.jspecify.annotations.NullMarked;
