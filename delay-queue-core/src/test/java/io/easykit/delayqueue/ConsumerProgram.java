@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /** A consumer in a process of its own, which writes each run to a list in Redis; see {@link FleetIntegrationTests}. */
 final class ConsumerProgram {
 
-    static final Duration LEASE = Duration.ofSeconds(2);
+    static final Duration LEASE = Duration.ofSeconds(3);
 
     private ConsumerProgram() {}
 
@@ -25,8 +25,13 @@ final class ConsumerProgram {
         RawRedis diary = RawRedis.connect(host, port, Duration.ofSeconds(10));
         ListenerContainer container = queue.engine.container(endpoint, (DelayMessage<String> message) -> {
             write(diary, "begun", message.id());
-            boolean never = new CountDownLatch(1).await(workMillis, TimeUnit.MILLISECONDS);
-            write(diary, message.acknowledgment().isLost() || never ? "lost" : "done", message.id());
+            try {
+                boolean never = new CountDownLatch(1).await(workMillis, TimeUnit.MILLISECONDS);
+                write(diary, message.acknowledgment().isLost() || never ? "lost" : "done", message.id());
+            } catch (InterruptedException e) {
+                write(diary, "lost", message.id());
+                throw e;
+            }
         });
         Runtime.getRuntime().addShutdownHook(new Thread(container::stop));
         container.start();

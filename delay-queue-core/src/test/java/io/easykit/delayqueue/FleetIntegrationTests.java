@@ -8,12 +8,12 @@ import io.easykit.test.ChildJvm;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +25,7 @@ class FleetIntegrationTests {
     private final RedisServer server = RedisServer.start();
     private final RedisQueue queue = new RedisQueue(server.host(), server.port());
     private final RawRedis redis = server.connect();
-    private List<ChildJvm> fleet = List.of();
+    private final List<ChildJvm> fleet = new ArrayList<>();
 
     @AfterEach
     void close() {
@@ -35,15 +35,12 @@ class FleetIntegrationTests {
         server.close();
     }
 
-    private void launch(int count, int workMillis) {
-        fleet = Stream.generate(() -> ChildJvm.start(
-                        ConsumerProgram.class,
-                        server.host(),
-                        String.valueOf(server.port()),
-                        String.valueOf(workMillis)))
-                .limit(count)
-                .toList();
-        fleet.forEach(child -> child.awaitLine("ready"::equals, JVM_START));
+    private ChildJvm launch(int workMillis) {
+        ChildJvm child = ChildJvm.start(
+                ConsumerProgram.class, server.host(), String.valueOf(server.port()), String.valueOf(workMillis));
+        fleet.add(child);
+        child.awaitLine("ready"::equals, JVM_START);
+        return child;
     }
 
     private void send(int count) {
@@ -65,13 +62,14 @@ class FleetIntegrationTests {
 
     @Test
     void runsEverythingWhenOneOfThreeIsKilledAndAnotherIsAskedToEnd() {
-        launch(3, 20);
+        for (int i = 0; i < 3; i++) {
+            launch(20);
+        }
         send(1200);
         await().until(() -> diary("done").size() > 100);
         fleet.get(0).kill();
         await().until(() -> diary("done").size() > 300);
         fleet.get(1).terminate();
-        long begin = System.nanoTime();
         fleet.get(1).waitFor(Duration.ofSeconds(10));
         awaitDrained(Duration.ofSeconds(30));
 
@@ -83,25 +81,23 @@ class FleetIntegrationTests {
         // Only the killed one's messages, at most four, waited for their leases.
         assertThat(stats.counters().lost()).isBetween(0L, 4L);
         assertThat(diary("begun").size() - 1200).isLessThanOrEqualTo(8);
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(30));
     }
 
     @Test
     void runsElsewhereWhatAPausedNodeHoldsAndTellsItsHandler() {
-        launch(2, 1000);
-        ChildJvm stalled = fleet.get(0);
-        send(8);
-        await().until(() -> diary("begun").size() == 8);
+        ChildJvm stalled = launch(60_000);
+        send(4);
+        await().until(() -> diary("begun").size() == 4);
+        launch(20);
         stalled.pause();
-        // What the paused one holds runs elsewhere, within its lease and a second.
-        await().atMost(ConsumerProgram.LEASE.plusSeconds(8)).until(() -> queue.isDrained(TOPIC));
-        ShardStats before = queue.stats(TOPIC);
-        stalled.resume();
-        await().until(() -> diary("lost").size() + diary("done").size() >= 12);
+        await().atMost(ConsumerProgram.LEASE.plusSeconds(10)).until(() -> queue.isDrained(TOPIC));
+        assertThat(diary("done")).hasSize(4);
 
-        assertThat(before.counters().lost()).isEqualTo(4);
-        assertThat(new HashSet<>(diary("done"))).hasSize(8);
-        assertThat(queue.stats(TOPIC).counters().acknowledged()).isEqualTo(8);
+        stalled.resume();
+        await().until(() -> diary("lost").size() == 4);
+
+        assertThat(queue.stats(TOPIC).counters().lost()).isEqualTo(4);
+        assertThat(queue.stats(TOPIC).counters().acknowledged()).isEqualTo(4);
         assertThat(queue.stats(TOPIC).imbalance()).isZero();
     }
 }
