@@ -33,7 +33,7 @@ import org.springframework.core.env.Environment;
  */
 public final class CachedMethods {
 
-    private static final Logger log = LoggerFactory.getLogger("easy-cache");
+    private static final Logger log = LoggerFactory.getLogger(CachedMethods.class);
 
     private final OperationFactory factory;
     private final CacheSettingsTable settings;
@@ -122,6 +122,7 @@ public final class CachedMethods {
         declarations.forEach((name, declaration) -> requireCluster(name, declaration.where()));
         updated.forEach(this::requireCluster);
         updated.forEach(this::requireSameCluster);
+        updated.keySet().forEach(this::specOf);
         warnOfUnusedSettings();
         lines.forEach(log::info);
         lines.clear();
@@ -170,7 +171,7 @@ public final class CachedMethods {
 
     /** One line at the end of the start, or at once for what is found later. */
     private void announce(CachedMethod where, ReadOperation operation) {
-        String line = where.shortName() + " -> "
+        String line = "easy-cache: " + where.shortName() + " -> "
                 + operation.spec().keyPattern(operation.key().texts()) + " on "
                 + operation.spec().clusterId() + ", "
                 + staleness.describe(operation.spec().options());
@@ -242,15 +243,15 @@ public final class CachedMethods {
     /** The cache that an update speaks of: as declared, else with the settings only. */
     private CacheSpec<?> specOf(CacheName name) {
         Declaration declared = declarations.get(name);
-        return declared != null
-                ? declared.spec()
-                : undeclared.computeIfAbsent(
-                        name,
-                        some -> new CacheSpec<>(
-                                some.clusterId(),
-                                some.prefix(),
-                                Object.class,
-                                settings.options(some.prefix(), CacheSettings.NONE)));
+        return declared != null ? declared.spec() : undeclared.computeIfAbsent(name, this::undeclared);
+    }
+
+    private CacheSpec<?> undeclared(CacheName name) {
+        CachedMethod where = updated.get(name);
+        if (where == null) {
+            throw new IllegalStateException("Nobody updates " + name);
+        }
+        return factory.undeclared(where, name);
     }
 
     private record Declaration(CachedMethod where, CacheSpec<?> spec) {}

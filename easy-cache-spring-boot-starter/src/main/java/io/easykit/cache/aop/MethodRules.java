@@ -129,18 +129,18 @@ final class MethodRules {
         }
         if (raw == null || raw == Object.class || type.getType() instanceof TypeVariable<?>) {
             throw where.problem(
-                    "a value cannot be restored from the type '" + type + "'",
+                    "a value cannot be restored from the type '"
+                            + where.method().getGenericReturnType().getTypeName() + "'",
                     "Declare the type of the values, for example User or List<User>.");
         }
         if (isOneShot(raw)) {
             throw where.problem(
-                    "a " + raw.getTypeName() + " can be read once only, or belongs to one response",
+                    raw.getTypeName() + " can be read once only, or belongs to one response",
                     "Return the content, for example a list or a byte[].");
         }
         if (isAsynchronous(raw)) {
             throw where.problem(
-                    "a " + raw.getTypeName() + " is a value to come, which is not supported",
-                    "Return the plain value.");
+                    raw.getTypeName() + " is a value to come, which is not supported", "Return the plain value.");
         }
     }
 

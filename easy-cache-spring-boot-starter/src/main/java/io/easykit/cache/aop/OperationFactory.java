@@ -23,6 +23,7 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.env.Environment;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.StringUtils;
 
 /** Reads annotations: resolves placeholders, compiles expressions, merges settings, and refuses what cannot work. */
 final class OperationFactory {
@@ -96,7 +97,6 @@ final class OperationFactory {
         });
         Compiled condition = expressions.condition("condition", annotation.getString("condition"), true);
         usesResult[0] |= condition != null && condition.usesResult();
-        spec(where, name, Object.class, () -> settings.options(name.prefix(), CacheSettings.NONE));
         Entry entry =
                 new Entry(call -> key.of(specs.apply(name), call), condition == null ? null : condition.expression());
         (usesResult[0] ? after : before).add(entry);
@@ -121,16 +121,25 @@ final class OperationFactory {
                 texts.stream().map(text -> compiler.apply(text).expression()).toList());
     }
 
+    /** The cache of entries that are only updated here: what the settings say. */
+    CacheSpec<Object> undeclared(CachedMethod where, CacheName name) {
+        return spec(where, name, Object.class, () -> settings.options(name.prefix(), CacheSettings.NONE));
+    }
+
     private static CacheSpec<Object> spec(
             CachedMethod where, CacheName name, Type type, Supplier<CacheOptions> options) {
         try {
             return new CacheSpec<>(name.clusterId(), name.prefix(), type, options.get());
         } catch (EasyCacheException invalid) {
             throw where.problem(
-                    "the cache '" + name.prefix() + "' cannot be used: " + invalid.getMessage(),
+                    "the cache '" + name.prefix() + "' cannot be used: " + withoutFullStop(invalid.getMessage()),
                     "Correct the annotation, or the setting easy-cache.caches." + name.settingsName() + ".",
                     invalid);
         }
+    }
+
+    private static String withoutFullStop(@Nullable String sentence) {
+        return sentence == null ? "" : StringUtils.trimTrailingCharacter(sentence, '.');
     }
 
     private CacheSettings declared(CachedMethod where, MergedAnnotation<Cacheable> annotation) {

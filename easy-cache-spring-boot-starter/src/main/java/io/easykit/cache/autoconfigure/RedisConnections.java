@@ -24,7 +24,7 @@ final class RedisConnections implements SmartLifecycle {
     /** That of the application's own connection factory. */
     static final int PHASE = 0;
 
-    private static final Logger log = LoggerFactory.getLogger("easy-cache");
+    private static final Logger log = LoggerFactory.getLogger(RedisConnections.class);
 
     private final @Nullable LettuceConnectionFactory own;
     private final RedisEntryStore store;
@@ -39,7 +39,7 @@ final class RedisConnections implements SmartLifecycle {
             own.afterPropertiesSet();
         } else {
             log.info(
-                    "Redis is used through {}, which is not Lettuce: its timeouts apply, not"
+                    "easy-cache: Redis is used through {}, which is not Lettuce: its timeouts apply, not"
                             + " easy-cache.command-timeout",
                     application.getClass().getName());
         }

@@ -9,6 +9,7 @@ import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.test.RedisServer;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -27,6 +28,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.util.AopTestUtils;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -131,7 +133,7 @@ class AnnotatedShopIntegrationTests {
                         "spring.data.redis.port=" + redis.port(),
                         "spring.datasource.url=jdbc:h2:mem:annotated-shop",
                         "spring.datasource.hikari.maximum-pool-size=20",
-                        "easy-cache.command-timeout=2s",
+                        "easy-cache.command-timeout=10s",
                         "spring.main.web-application-type=none")
                 .run();
     }
@@ -194,7 +196,7 @@ class AnnotatedShopIntegrationTests {
     @ParameterizedTest
     @EnumSource
     void neverKeepsWhatWasLoadedBeforeAnUpdate(Transactionality transactionality) throws Exception {
-        CountDownLatch loaded = new CountDownLatch(1);
+        CountDownLatch loaded = new CountDownLatch(2);
         CountDownLatch updated = new CountDownLatch(1);
         hooks(
                 () -> {
@@ -275,10 +277,10 @@ class AnnotatedShopIntegrationTests {
     }
 
     private Products target() {
-        return (Products) org.springframework.test.util.AopTestUtils.getTargetObject(products);
+        return AopTestUtils.getTargetObject(products);
     }
 
-    private static <T> T inAnotherThread(java.util.concurrent.Callable<T> call) {
+    private static <T> T inAnotherThread(Callable<T> call) {
         try {
             return readers.submit(call).get(10, TimeUnit.SECONDS);
         } catch (Exception failure) {

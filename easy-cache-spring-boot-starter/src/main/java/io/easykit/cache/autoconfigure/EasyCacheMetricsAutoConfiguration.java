@@ -1,0 +1,27 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.CacheListener;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration of the cache's meters, where the application has a registry of Micrometer. */
+@AutoConfiguration(
+        afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean(MeterRegistry.class)
+@ConditionalOnBooleanProperty(name = "easy-cache.enabled", matchIfMissing = true)
+public final class EasyCacheMetricsAutoConfiguration {
+
+    EasyCacheMetricsAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean(name = "easyCacheMeters")
+    CacheListener easyCacheMeters(MeterRegistry registry) {
+        return new MeteringCacheListener(registry);
+    }
+}

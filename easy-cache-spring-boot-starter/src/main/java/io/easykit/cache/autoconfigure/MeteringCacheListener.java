@@ -1,0 +1,134 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.loads}, {@code
+ * easycache.invalidations} and {@code easycache.unreadable}. A registry is asked for them once a cache.
+ */
+final class MeteringCacheListener implements CacheListener {
+
+    private final MeterRegistry registry;
+    private final Map<CacheName, CacheMeters> meters = new ConcurrentHashMap<>();
+
+    MeteringCacheListener(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void onHit(CacheKey<?> key, Hit hit) {
+        metersOf(key).of(hit).increment();
+    }
+
+    @Override
+    public void onMiss(CacheKey<?> key) {
+        metersOf(key).misses.increment();
+    }
+
+    @Override
+    public void onLoad(CacheKey<?> key, Duration took, Load load) {
+        metersOf(key).of(load).record(took);
+    }
+
+    @Override
+    public void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {
+        CacheMeters all = metersOf(key);
+        (failure == null ? all.acknowledged : all.undelivered).increment();
+    }
+
+    @Override
+    public void onUnreadable(CacheKey<?> key) {
+        metersOf(key).unreadable.increment();
+    }
+
+    private CacheMeters metersOf(CacheKey<?> key) {
+        CacheName name = new CacheName(key.spec().prefix(), key.spec().clusterId());
+        CacheMeters known = meters.get(name);
+        return known != null ? known : meters.computeIfAbsent(name, some -> new CacheMeters(registry, some));
+    }
+
+    private record CacheName(String prefix, String cluster) {}
+
+    private static final class CacheMeters {
+
+        private final MeterRegistry registry;
+        private final Tags tags;
+        private final Counter hits;
+        private final Counter stale;
+        private final Counter local;
+        private final Counter misses;
+        private final Timer stored;
+        private final Timer rejected;
+        private final Timer notStored;
+        private final Timer failed;
+        private final Counter acknowledged;
+        private final Counter undelivered;
+        private final Counter unreadable;
+
+        CacheMeters(MeterRegistry registry, CacheName name) {
+            this.registry = registry;
+            this.tags = Tags.of("prefix", name.prefix(), "cluster", name.cluster());
+            this.hits = requests("hit");
+            this.stale = requests("stale");
+            this.local = requests("local");
+            this.misses = requests("miss");
+            this.stored = loads("stored");
+            this.rejected = loads("rejected");
+            this.notStored = loads("not_stored");
+            this.failed = loads("failed");
+            this.acknowledged = invalidations("acknowledged");
+            this.undelivered = invalidations("failed");
+            this.unreadable = Counter.builder("easycache.unreadable")
+                    .description("Values that nobody could read, and that were removed")
+                    .tags(tags)
+                    .register(registry);
+        }
+
+        Counter of(Hit hit) {
+            return switch (hit) {
+                case FRESH -> hits;
+                case OLD -> stale;
+                case LOCAL -> local;
+            };
+        }
+
+        Timer of(Load load) {
+            return switch (load) {
+                case STORED -> stored;
+                case REJECTED -> rejected;
+                case NOT_STORED -> notStored;
+                case FAILED -> failed;
+            };
+        }
+
+        private Counter requests(String result) {
+            return Counter.builder("easycache.requests")
+                    .description("Reads by what answered them")
+                    .tags(tags.and("result", result))
+                    .register(registry);
+        }
+
+        private Timer loads(String result) {
+            return Timer.builder("easycache.loads")
+                    .description("Calls of the method by what became of the value")
+                    .tags(tags.and("result", result))
+                    .register(registry);
+        }
+
+        private Counter invalidations(String result) {
+            return Counter.builder("easycache.invalidations")
+                    .description("Entries that updates invalidated")
+                    .tags(tags.and("result", result))
+                    .register(registry);
+        }
+    }
+}

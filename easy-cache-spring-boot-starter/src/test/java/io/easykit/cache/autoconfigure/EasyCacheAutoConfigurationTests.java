@@ -1,0 +1,251 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.ValueCodec;
+import io.easykit.cache.aop.CacheAdvisor;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.CompositeTaskDecorator;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** All without a Redis: an application starts and works while it is away. */
+class EasyCacheAutoConfigurationTests {
+
+    private static final CacheSpec<String> NAMES = CacheSpec.of("name", String.class);
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    AopAutoConfiguration.class,
+                    TaskExecutionAutoConfiguration.class,
+                    TransactionAutoConfiguration.class,
+                    DataRedisAutoConfiguration.class,
+                    EasyCacheAutoConfiguration.class,
+                    EasyCacheHealthAutoConfiguration.class,
+                    EasyCacheMetricsAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.port=1");
+
+    @Test
+    void goesOnWithoutRedis() {
+        runner.run(context -> {
+            EasyCache cache = context.getBean(EasyCache.class);
+            assertThat(cache.clusterIds()).containsExactly(CacheSpec.DEFAULT_CLUSTER);
+            assertThat(cache.fetch(NAMES.key(1), () -> "Ada")).isEqualTo("Ada");
+            assertThat(cache.fetch(NAMES.key(1), () -> "Eve")).isEqualTo("Ada");
+        });
+    }
+
+    @Test
+    void keepsNothingLocallyIfToldSo() {
+        runner.withPropertyValues("easy-cache.local.maximum-size=0").run(context -> {
+            EasyCache cache = context.getBean(EasyCache.class);
+            assertThat(cache.fetch(NAMES.key(1), () -> "Ada")).isEqualTo("Ada");
+            assertThat(cache.fetch(NAMES.key(1), () -> "Eve")).isEqualTo("Eve");
+        });
+    }
+
+    @Test
+    void leavesTheBeansOfBootAlone() {
+        runner.run(context -> {
+            assertThat(context).hasSingleBean(RedisConnectionFactory.class);
+            assertThat(context).hasSingleBean(StringRedisTemplate.class);
+            assertThat(context).hasSingleBean(Executor.class).hasBean("applicationTaskExecutor");
+        });
+    }
+
+    @Test
+    void isOffIfToldSo() {
+        runner.withPropertyValues("easy-cache.enabled=false").run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context).doesNotHaveBean(EasyCache.class);
+            assertThat(context).doesNotHaveBean(CacheAdvisor.class);
+        });
+    }
+
+    @Test
+    void takesTheApplicationsOwnCache() {
+        EasyCache own = EasyCache.builder(new JacksonValueCodec()).build();
+        runner.withBean(EasyCache.class, () -> own).run(context -> {
+            assertThat(context).getBean(EasyCache.class).isSameAs(own);
+            assertThat(context).doesNotHaveBean(RedisConnections.class);
+            assertThat(context).doesNotHaveBean(BackgroundExecutor.class);
+            assertThat(context).doesNotHaveBean(EasyCacheHealthIndicator.class);
+        });
+    }
+
+    @Test
+    void takesTheApplicationsOwnParts() {
+        ValueCodec codec = new NoCodec();
+        runner.withBean(ValueCodec.class, () -> codec)
+                .withBean(Transactions.class, () -> Transactions.NONE)
+                .run(context -> {
+                    assertThat(context).getBean(ValueCodec.class).isSameAs(codec);
+                    assertThat(context).getBean(Transactions.class).isSameAs(Transactions.NONE);
+                });
+    }
+
+    @Test
+    void tellsEveryListenerAndLetsCustomizersAdjust() {
+        List<String> heard = new ArrayList<>();
+        runner.withBean("one", CacheListener.class, () -> misses(heard, "one"))
+                .withBean("two", CacheListener.class, () -> misses(heard, "two"))
+                .withBean(EasyCacheCustomizer.class, () -> builder -> builder.listener(misses(heard, "custom")))
+                .run(context -> {
+                    context.getBean(EasyCache.class).fetch(NAMES.key(1), () -> "Ada");
+                    assertThat(heard).containsExactlyInAnyOrder("one", "two", "custom");
+                });
+    }
+
+    @Test
+    void knowsSpringsTransactions() {
+        runner.run(context -> assertThat(context).getBean(Transactions.class).isInstanceOf(SpringTransactions.class));
+    }
+
+    @Test
+    void worksWithoutSpringTx() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class, DataRedisAutoConfiguration.class, EasyCacheAutoConfiguration.class))
+                .withPropertyValues("spring.data.redis.port=1")
+                .withClassLoader(new FilteredClassLoader(TransactionSynchronizationManager.class))
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(Transactions.class);
+                    assertThat(context.getBean(EasyCache.class).fetch(NAMES.key(1), () -> "Ada"))
+                            .isEqualTo("Ada");
+                });
+    }
+
+    @Test
+    void worksWithoutMicrometerAndHealth() {
+        runner.withClassLoader(new FilteredClassLoader(MeterRegistry.class, HealthIndicator.class))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context).doesNotHaveBean(CacheListener.class);
+                    assertThat(context).doesNotHaveBean("easyCacheHealthIndicator");
+                });
+    }
+
+    @Test
+    void metersOnlyWhereThereIsARegistry() {
+        runner.run(context -> assertThat(context).doesNotHaveBean(CacheListener.class));
+        runner.withBean(SimpleMeterRegistry.class).run(context -> {
+            context.getBean(EasyCache.class).fetch(NAMES.key(1), () -> "Ada");
+            assertThat(context.getBean(MeterRegistry.class)
+                            .get("easycache.requests")
+                            .tags("prefix", "name", "cluster", "default", "result", "miss")
+                            .counter()
+                            .count())
+                    .isEqualTo(1);
+        });
+    }
+
+    @Test
+    void isNeverDownBecauseOfRedis() {
+        runner.run(context -> {
+            Health health = context.getBean("easyCacheHealthIndicator", HealthIndicator.class)
+                    .health();
+            assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
+            assertThat(health.getDetails().get("default")).asString().startsWith("unavailable: ");
+        });
+        runner.withPropertyValues("management.health.easyCache.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean("easyCacheHealthIndicator"));
+    }
+
+    @Test
+    void takesTheApplicationsDecoratorForTasks() {
+        TaskDecorator decorator = new CompositeTaskDecorator(List.of());
+        runner.withBean(TaskDecorator.class, () -> decorator).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBean(BackgroundExecutor.class).isRunning()).isTrue();
+        });
+    }
+
+    @Test
+    void stopsAndStartsAsOftenAsOneLikes() {
+        runner.run(context -> {
+            GenericApplicationContext lifecycle = (GenericApplicationContext) context.getSourceApplicationContext();
+            RedisConnections connections = context.getBean(RedisConnections.class);
+            BackgroundExecutor background = context.getBean(BackgroundExecutor.class);
+            for (int i = 0; i < 3; i++) {
+                lifecycle.stop();
+                assertThat(connections.isRunning()).isFalse();
+                assertThat(background.isRunning()).isFalse();
+                lifecycle.start();
+                assertThat(connections.isRunning()).isTrue();
+                assertThat(background.isRunning()).isTrue();
+            }
+        });
+    }
+
+    @Test
+    void refusesAnUnknownSetting() {
+        runner.withPropertyValues("easy-cache.caches.user.ttll=10m")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("easy-cache.caches.user.ttll")
+                        .hasStackTraceContaining("were left unbound"));
+    }
+
+    @Test
+    void refusesSettingsThatCannotWork() {
+        refuses("easy-cache.command-timeout=0s", "easy-cache.command-timeout is PT0S", "250ms");
+        refuses("easy-cache.local.ttl=0s", "easy-cache.local.ttl is PT0S", "for example 5s");
+        refuses("easy-cache.local.maximum-size=-1", "easy-cache.local.maximum-size is -1", "or 0 for none");
+    }
+
+    private void refuses(String setting, String problem, String remedy) {
+        runner.withPropertyValues(setting).run(context -> {
+            FailureAnalysis analysis = new InvalidSettingFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription()).contains(problem);
+            assertThat(analysis.getAction()).contains(remedy);
+        });
+    }
+
+    private static CacheListener misses(List<String> heard, String name) {
+        return new CacheListener() {
+            @Override
+            public void onMiss(CacheKey<?> key) {
+                heard.add(name);
+            }
+        };
+    }
+
+    private static final class NoCodec implements ValueCodec {
+
+        @Override
+        public byte[] encode(Object value, Type type) {
+            return new byte[0];
+        }
+
+        @Override
+        public Object decode(byte[] bytes, Type type) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener.Hit;
+import io.easykit.cache.CacheListener.Load;
+import io.easykit.cache.CacheSpec;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MeteringCacheListenerTests {
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final MeteringCacheListener listener = new MeteringCacheListener(registry);
+    private final CacheKey<String> key =
+            CacheSpec.of("user", String.class).withClusterId("trade").key(1);
+
+    @ParameterizedTest
+    @CsvSource({"FRESH,hit", "OLD,stale", "LOCAL,local"})
+    void countsHits(Hit hit, String result) {
+        listener.onHit(key, hit);
+        listener.onHit(key, hit);
+        assertThat(count("easycache.requests", result)).isEqualTo(2);
+    }
+
+    @Test
+    void countsMisses() {
+        listener.onMiss(key);
+        assertThat(count("easycache.requests", "miss")).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"STORED,stored", "REJECTED,rejected", "NOT_STORED,not_stored", "FAILED,failed"})
+    void timesLoads(Load load, String result) {
+        listener.onLoad(key, Duration.ofMillis(30), load);
+        assertThat(registry.get("easycache.loads")
+                        .tags("prefix", "user", "cluster", "trade", "result", result)
+                        .timer()
+                        .totalTime(TimeUnit.MILLISECONDS))
+                .isEqualTo(30);
+    }
+
+    @Test
+    void countsInvalidations() {
+        listener.onInvalidation(key, null);
+        listener.onInvalidation(key, null);
+        listener.onInvalidation(key, new IllegalStateException());
+        assertThat(count("easycache.invalidations", "acknowledged")).isEqualTo(2);
+        assertThat(count("easycache.invalidations", "failed")).isEqualTo(1);
+    }
+
+    @Test
+    void countsUnreadableValues() {
+        listener.onUnreadable(key);
+        assertThat(registry.get("easycache.unreadable")
+                        .tags("prefix", "user", "cluster", "trade")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
+    }
+
+    private double count(String meter, String result) {
+        return registry.get(meter)
+                .tags("prefix", "user", "cluster", "trade", "result", result)
+                .counter()
+                .count();
+    }
+}

@@ -1,0 +1,68 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.StoreUnavailableException;
+import io.easykit.test.RedisServer;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+@ExtendWith(OutputCaptureExtension.class)
+class RedisConnectionsIntegrationTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+    private final RedisServer redis = RedisServer.shared();
+    private final RedisConnections connections =
+            new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), TIMEOUT);
+
+    @AfterEach
+    void stop() {
+        connections.stop();
+    }
+
+    @Test
+    void worksBeforeItIsStarted() {
+        assertThatCode(connections::ping).doesNotThrowAnyException();
+    }
+
+    @Test
+    void worksAgainAfterAPause() {
+        for (int i = 0; i < 3; i++) {
+            connections.start();
+            assertThat(connections.isRunning()).isTrue();
+            assertThatCode(connections::ping).doesNotThrowAnyException();
+            connections.stop();
+            assertThat(connections.isRunning()).isFalse();
+        }
+    }
+
+    @Test
+    void isUpWhileRedisAnswers() {
+        assertThat(new EasyCacheHealthIndicator(connections).health()).satisfies(health -> {
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails()).containsEntry("default", "available");
+        });
+    }
+
+    @Test
+    void saysThatTheTimeoutsOfAForeignFactoryApply(CapturedOutput output) {
+        RedisConnectionFactory foreign = (RedisConnectionFactory) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {RedisConnectionFactory.class}, (proxy, method, args) -> {
+                    throw new IllegalStateException("away");
+                });
+        RedisConnections through = new RedisConnections(foreign, TIMEOUT);
+        assertThat(output).contains("which is not Lettuce: its timeouts apply");
+        assertThatThrownBy(through::ping).isInstanceOf(StoreUnavailableException.class);
+    }
+}

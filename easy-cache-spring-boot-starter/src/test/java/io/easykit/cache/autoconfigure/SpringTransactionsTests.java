@@ -1,0 +1,105 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.Transactions.Participant;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+class SpringTransactionsTests {
+
+    private final SpringTransactions transactions = new SpringTransactions();
+    private final List<String> heard = new ArrayList<>();
+    private DataSourceTransactionManager manager;
+
+    @BeforeEach
+    void connect() {
+        JdbcDataSource database = new JdbcDataSource();
+        database.setUrl("jdbc:h2:mem:transactions");
+        manager = new DataSourceTransactionManager(database);
+    }
+
+    @Test
+    void tellsOfCommit() {
+        in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(status -> {
+            assertThat(transactions.isActive()).isTrue();
+            transactions.enlist(participant("a"));
+            heard.add("work");
+        });
+        assertThat(heard).containsExactly("work", "a before commit", "a after completion");
+        assertThat(transactions.current()).isNull();
+    }
+
+    @Test
+    void tellsOfRollback() {
+        in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(status -> {
+            transactions.enlist(participant("a"));
+            status.setRollbackOnly();
+        });
+        assertThat(heard).containsExactly("a rolled back");
+        assertThat(transactions.current()).isNull();
+    }
+
+    @Test
+    void keepsEachTransactionsParticipantApart() {
+        in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(outer -> {
+            Participant a = participant("a");
+            transactions.enlist(a);
+            in(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult(inner -> {
+                assertThat(transactions.current()).isNull();
+                transactions.enlist(participant("b"));
+            });
+            in(TransactionDefinition.PROPAGATION_NOT_SUPPORTED).executeWithoutResult(none -> {
+                assertThat(transactions.isActive()).isFalse();
+                assertThat(transactions.current()).isNull();
+            });
+            assertThat(transactions.current()).isSameAs(a);
+        });
+        assertThat(heard)
+                .containsExactly("b before commit", "b after completion", "a before commit", "a after completion");
+    }
+
+    @Test
+    void takesAMereSynchronizationForNoTransaction() {
+        in(TransactionDefinition.PROPAGATION_SUPPORTS)
+                .executeWithoutResult(
+                        status -> assertThat(transactions.isActive()).isFalse());
+    }
+
+    @Test
+    void knowsHowLongATransactionMayTake() {
+        TransactionTemplate limited = in(TransactionDefinition.PROPAGATION_REQUIRED);
+        limited.setTimeout(100);
+        limited.executeWithoutResult(status ->
+                assertThat(transactions.timeout()).isBetween(Duration.ofSeconds(90), Duration.ofSeconds(100)));
+        in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(status -> assertThat(transactions.timeout())
+                .isNull());
+    }
+
+    private TransactionTemplate in(int propagation) {
+        return new TransactionTemplate(manager, new DefaultTransactionDefinition(propagation));
+    }
+
+    private Participant participant(String name) {
+        return new Participant() {
+            @Override
+            public void beforeCommit() {
+                assertThat(transactions.current()).isSameAs(this);
+                heard.add(name + " before commit");
+            }
+
+            @Override
+            public void afterCompletion(boolean rolledBack) {
+                heard.add(name + (rolledBack ? " rolled back" : " after completion"));
+            }
+        };
+    }
+}
