@@ -389,6 +389,29 @@ class ClusterKeeperTests {
     }
 
     @Test
+    void doesNotWaitForTheNextLookToDeliver() {
+        bench.store.fail(Operation.EPOCHS, Fault.LOST_REQUEST);
+        EasyCache running = bench.builder(new JacksonValueCodec())
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .build();
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        running.invalidate(key);
+        await().until(() -> running.undelivered("default") == 0);
+        running.stop();
+    }
+
+    @Test
+    void forgivesFailuresThatDoNotSpeakOfTheServer() {
+        for (int i = 0; i < 20; i++) {
+            bench.store.onNext(Operation.READ, () -> {
+                throw new StoreUnavailableException("NOPERM", false, null);
+            });
+            a.fetch(key, () -> "value");
+        }
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
+    @Test
     void takesNoValueOfAnOlderEpochAfterAPause() throws Exception {
         b.fetch(key, () -> "old");
         overflow();

@@ -54,6 +54,8 @@ public final class RedisEntryStore implements EntryStore {
     /** How long a fill token outlives its election: a load that takes longer is not stored. */
     private static final byte[] KEEP_FILL = bytes(Duration.ofMinutes(2).toMillis());
 
+    private static final byte[] PROBE_LEASE = bytes(Duration.ofSeconds(1).toMillis());
+
     /** What an epoch looks like: it has four bytes of a value. */
     private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
 
@@ -178,11 +180,16 @@ public final class RedisEntryStore implements EntryStore {
         return (Long) await(run(RedisScript.RAISE_EPOCH, bytes(CacheKey.EPOCHS), List.of(bytes(prefix), bytes(known))));
     }
 
-    /** A connection over which no probe comes back may lead nowhere; the client itself would wait long to try another. */
+    /**
+     * Prepares and invalidates: a Redis that is full takes the second only. A connection over which no probe comes back may
+     * lead nowhere; the client itself would wait long to try another.
+     */
     @Override
     public void probe() {
+        byte[] name = bytes(CacheKey.PROBE);
         try {
-            await(run(RedisScript.INVALIDATE, bytes(CacheKey.PROBE), List.of(bytes(""), bytes(0))));
+            await(run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)));
+            await(run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
         } catch (StoreUnavailableException away) {
             if (away.isIll()) {
                 commands.reconnect();
