@@ -52,9 +52,17 @@ public final class Availability {
         return Optional.ofNullable(forced);
     }
 
-    /** Sets the state, whatever the cluster does, until {@link #release()}. */
+    /**
+     * Sets the state, whatever the cluster does, until {@link #release()}. Forced to be available, it is read at once,
+     * also while invalidations wait for it.
+     */
     public void force(State state) {
-        changing(() -> forced = state);
+        changing(() -> {
+            forced = state;
+            if (state == State.UNAVAILABLE) {
+                phase = Phase.UNAVAILABLE;
+            }
+        });
     }
 
     /**
@@ -62,12 +70,7 @@ public final class Availability {
      * invalidations may be waiting for it.
      */
     public void release() {
-        changing(() -> {
-            if (forced == State.UNAVAILABLE) {
-                phase = Phase.UNAVAILABLE;
-            }
-            forced = null;
-        });
+        changing(() -> forced = null);
     }
 
     boolean mayRead() {
@@ -85,24 +88,36 @@ public final class Availability {
     }
 
     void failed(StoreUnavailableException failure) {
-        if (calls.failed() && phase != Phase.UNAVAILABLE) {
-            log.warn("Redis cluster '{}' is marked unavailable: {}", clusterId, failure.getMessage());
-            changing(() -> phase = Phase.UNAVAILABLE);
+        if (calls.failed()) {
+            unavailable(failure);
         }
     }
 
+    /** Marks it unavailable, however many calls have failed. */
+    void unavailable(StoreUnavailableException failure) {
+        changing(() -> {
+            if (phase == Phase.AVAILABLE) {
+                log.warn("Redis cluster '{}' is marked unavailable: {}", clusterId, failure.getMessage());
+            }
+            phase = Phase.UNAVAILABLE;
+        });
+    }
+
     void recovering() {
-        changing(() -> phase = Phase.RECOVERING);
+        changing(() -> {
+            calls.clear();
+            phase = Phase.RECOVERING;
+        });
     }
 
-    void recoveryFailed() {
-        changing(() -> phase = Phase.UNAVAILABLE);
-    }
-
+    /** Ends the recovery, unless it was marked unavailable meanwhile. */
     void recovered() {
-        calls.clear();
-        log.info("Redis cluster '{}' is available again", clusterId);
-        changing(() -> phase = Phase.AVAILABLE);
+        changing(() -> {
+            if (phase == Phase.RECOVERING) {
+                phase = Phase.AVAILABLE;
+                log.info("Redis cluster '{}' is available again", clusterId);
+            }
+        });
     }
 
     private void changing(Runnable change) {

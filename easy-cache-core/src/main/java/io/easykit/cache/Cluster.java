@@ -2,6 +2,8 @@ package io.easykit.cache;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.concurrent.locks.StampedLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,12 +22,15 @@ final class Cluster {
     private final CacheListener listener;
     private final Availability availability;
     private final EntryStore store;
-    private final Epochs epochs = new Epochs();
+    private final Epochs epochs;
     private final LocalEntries local;
     private final Journal journal;
     private final RecentInvalidations recent;
     private final CacheReader reader;
     private final ClusterKeeper keeper;
+
+    /** Held in common by those who tell the store of an invalidation or, failing that, the journal. */
+    private final StampedLock telling = new StampedLock();
 
     Cluster(
             String id,
@@ -41,6 +46,7 @@ final class Cluster {
         this.recent = new RecentInvalidations(KEEP_RECENT, MOST_RECENT, engine.ticker());
         this.availability = new Availability(id, options, engine.ticker(), this::onAvailability);
         this.store = new GuardedStore(store, availability);
+        this.epochs = new Epochs(this.store::epochs);
         this.local = new LocalEntries(level, engine.values(), degraded.localLife());
         this.reader = new DegradingReader(id, new CacheDispatcher(this.store, epochs, engine), local, degraded, engine);
         this.keeper = new ClusterKeeper(this, options, engine.ticker());
@@ -98,18 +104,35 @@ final class Cluster {
     /** Ends an update; what cannot be delivered now is delivered before the cluster is read again. */
     void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
         keys.forEach(local::invalidate);
+        StoreUnavailableException away = tell(keys, token);
+        keys.forEach(key -> listener.onInvalidation(key, away));
+        if (away != null && availability.mayWrite()) {
+            keeper.deliverSoon();
+        }
+    }
+
+    private @Nullable StoreUnavailableException tell(Collection<? extends CacheKey<?>> keys, String token) {
+        long stamp = telling.readLock();
+        boolean told = false;
         try {
             store.invalidate(keys, token);
+            told = true;
             recent.add(keys);
-            keys.forEach(key -> listener.onInvalidation(key, null));
+            return null;
         } catch (StoreUnavailableException away) {
             log.debug("The invalidation of {} waits for Redis cluster '{}'", keys, id, away);
-            journal.add(keys, token);
-            keys.forEach(key -> listener.onInvalidation(key, away));
-            if (availability.mayWrite()) {
-                keeper.lookSoon();
+            return away;
+        } finally {
+            if (!told) {
+                journal.add(keys, token);
             }
+            telling.unlockRead(stamp);
         }
+    }
+
+    /** Returns when all who were refused before are in the journal. */
+    void awaitTold() {
+        telling.unlockWrite(telling.writeLock());
     }
 
     private void refuseOrGoOn(Collection<? extends CacheKey<?>> keys, StoreUnavailableException away) {
@@ -127,10 +150,10 @@ final class Cluster {
         log.debug("Updating {} without telling Redis cluster '{}' first", keys, id, away);
     }
 
-    /** What was invalidated just before the failure may be lost with its master, so it is said again as well. */
+    /** What the local level has is of a time when nobody told it of other nodes' updates. */
     private void onAvailability(Availability.State state) {
-        if (state == Availability.State.UNAVAILABLE) {
-            journal.add(recent.all(), "");
+        if (state == Availability.State.AVAILABLE) {
+            local.clear();
         }
         listener.onAvailability(id, state);
     }

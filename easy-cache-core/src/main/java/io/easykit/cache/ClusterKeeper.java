@@ -10,6 +10,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,15 +21,17 @@ import org.slf4j.LoggerFactory;
  * Looks after one Redis, on one thread of its own.
  *
  * <p>While it is available: learns once an interval which epochs were raised, and delivers the invalidations that a
- * single failure has kept back.
+ * single failure has kept back. A Redis with which that fails several times in a row is marked unavailable, whatever its
+ * readers are told: one that answers reads but takes no invalidation would go on giving old values.
  *
  * <p>While it is unavailable: probes. When enough probes in a row have succeeded it brings everything that was not
- * delivered: first updates are let through again, so that nothing new is left behind; then the journal, which also has
- * what was invalidated shortly before the failure, since that may have been lost with its master; then, for prefixes of
- * which the journal could not hold all, a raised epoch, which takes effect everywhere within a look. Only then readers
- * are let in, with an empty local level. Whatever fails on the way begins again with the probes.
+ * delivered: first updates are let through again, so that nothing new is left behind; then what was invalidated shortly
+ * before the failure, since that may have been lost with its master; then the journal; then, for prefixes of which the
+ * journal could not hold all, a raised epoch, which takes effect everywhere within a look. Only then readers are let in.
+ * Whatever fails on the way begins again with the probes.
  *
- * <p>After a connection was lost and is there again, what was invalidated shortly before is said again.
+ * <p>After a connection was lost and is there again, what was invalidated shortly before is said again; an epoch that a
+ * store has lost is raised again.
  */
 final class ClusterKeeper {
 
@@ -43,10 +47,15 @@ final class ClusterKeeper {
     private final Journal journal;
     private final AvailabilityOptions options;
     private final Ticker ticker;
-    private final AtomicBoolean lookQueued = new AtomicBoolean();
+    private final AtomicBoolean deliveryQueued = new AtomicBoolean();
+    private final AtomicBoolean repetitionDue = new AtomicBoolean();
+
+    /** One that was stopped may still be at work when the next one starts. */
+    private final Lock working = new ReentrantLock();
 
     private volatile @Nullable ScheduledExecutorService thread;
     private int probes;
+    private int failedLooks;
     private long quietUntil;
 
     ClusterKeeper(Cluster cluster, AvailabilityOptions options, Ticker ticker) {
@@ -57,11 +66,13 @@ final class ClusterKeeper {
         this.options = options;
         this.ticker = ticker;
         this.quietUntil = ticker.nanoTime();
-        store.onReconnect(() -> soon(this::repeatQuietly));
+        store.onReconnect(this::repeatSoon);
     }
 
     synchronized void start() {
         if (thread == null) {
+            cluster.epochs().doubt();
+            repetitionDue.set(true);
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
                 Thread keeper = new Thread(task, "easy-cache-keeper-" + cluster.id());
                 keeper.setDaemon(true);
@@ -78,45 +89,92 @@ final class ClusterKeeper {
         if (running != null) {
             running.shutdownNow();
             thread = null;
+            if (!journal.isEmpty()) {
+                log.warn(
+                        "{} invalidations were not delivered to Redis cluster '{}' and are lost if this process ends now",
+                        journal.size(),
+                        cluster.id());
+            }
         }
     }
 
-    /** Looks before the next interval: an invalidation was kept back although the cluster may be told. */
-    void lookSoon() {
-        if (lookQueued.compareAndSet(false, true)) {
+    /** Does not wait for the next look: an invalidation was kept back although the cluster may be told. */
+    void deliverSoon() {
+        if (deliveryQueued.compareAndSet(false, true)) {
             soon(() -> {
-                lookQueued.set(false);
-                look();
+                deliveryQueued.set(false);
+                safely(this::catchUp);
             });
         }
+    }
+
+    private void repeatSoon() {
+        repetitionDue.set(true);
+        deliverSoon();
     }
 
     private void soon(Runnable task) {
         ScheduledExecutorService running = thread;
         if (running == null) {
+            deliveryQueued.set(false);
             return;
         }
         try {
             running.execute(task);
         } catch (RejectedExecutionException stopped) {
+            deliveryQueued.set(false);
             log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
         }
     }
 
-    /** One look after the cluster; never throws, or the next look would not come. */
+    /** One look after the cluster. */
     void look() {
-        try {
+        safely(() -> {
             if (availability.mayRead()) {
-                cluster.epochs().learn(store.epochs());
-                deliver();
-                raiseEpochs();
+                tend();
             } else if (availability.forced().isEmpty()) {
                 probe();
+            } else {
+                probes = 0;
             }
+        });
+    }
+
+    /** Never throws, or the next look would not come. */
+    private void safely(Runnable work) {
+        working.lock();
+        try {
+            work.run();
         } catch (StoreUnavailableException away) {
             log.debug("Redis cluster '{}' did not answer its keeper", cluster.id(), away);
-        } catch (RuntimeException fault) {
+        } catch (Throwable fault) {
             log.error("The keeper of Redis cluster '{}' failed and goes on", cluster.id(), fault);
+        } finally {
+            working.unlock();
+        }
+    }
+
+    private void tend() {
+        try {
+            learnEpochs();
+            catchUp();
+            raiseEpochs();
+            cluster.recent().forgetOld();
+            failedLooks = 0;
+        } catch (StoreUnavailableException away) {
+            failedLooks++;
+            if (failedLooks >= options.probesToRecover()) {
+                failedLooks = 0;
+                availability.unavailable(away);
+            }
+            throw away;
+        }
+    }
+
+    private void catchUp() {
+        if (availability.mayRead()) {
+            repeatIfDue();
+            deliver();
         }
     }
 
@@ -129,23 +187,24 @@ final class ClusterKeeper {
             }
         } catch (StoreUnavailableException away) {
             probes = 0;
-            availability.recoveryFailed();
+            availability.unavailable(away);
             throw away;
         }
     }
 
     private void recover() {
         availability.recovering();
+        cluster.awaitTold();
+        repeat();
         deliver();
+        learnEpochs();
         if (raiseEpochs()) {
             quietUntil = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
         }
         if (quietUntil - ticker.nanoTime() > 0) {
             return;
         }
-        cluster.epochs().learn(store.epochs());
         probes = 0;
-        cluster.local().clear();
         availability.recovered();
     }
 
@@ -159,14 +218,24 @@ final class ClusterKeeper {
         }
     }
 
+    private void learnEpochs() {
+        Epochs epochs = cluster.epochs();
+        epochs.lostBy(epochs.learn()).forEach(journal::overflow);
+    }
+
     private boolean raiseEpochs() {
+        Epochs epochs = cluster.epochs();
         Set<String> prefixes = journal.takeOverflowed();
         int done = 0;
         try {
             for (String prefix : prefixes) {
-                cluster.epochs().learn(Map.of(prefix, store.raiseEpoch(prefix)));
+                epochs.learn(prefix, store.raiseEpoch(prefix, epochs.known(prefix)));
                 done++;
-                log.warn("All entries of '{}' are dropped: more invalidations waited than could be kept", prefix);
+                log.warn(
+                        "All entries of '{}' in Redis cluster '{}' are dropped: more invalidations waited than could be"
+                                + " kept, or the server has lost data",
+                        prefix,
+                        cluster.id());
             }
         } finally {
             prefixes.stream().skip(done).forEach(journal::overflow);
@@ -174,23 +243,18 @@ final class ClusterKeeper {
         return done > 0;
     }
 
-    private void repeatQuietly() {
-        try {
+    private void repeatIfDue() {
+        if (repetitionDue.get()) {
             repeat();
-        } catch (StoreUnavailableException away) {
-            log.debug("The invalidations of the last seconds wait for Redis cluster '{}'", cluster.id(), away);
         }
     }
 
     private void repeat() {
+        repetitionDue.set(true);
         List<CacheKey<?>> keys = cluster.recent().all();
         for (int from = 0; from < keys.size(); from += BATCH) {
-            try {
-                store.drop(keys.subList(from, Math.min(from + BATCH, keys.size())), "");
-            } catch (StoreUnavailableException away) {
-                journal.add(keys.subList(from, keys.size()), "");
-                throw away;
-            }
+            store.drop(keys.subList(from, Math.min(from + BATCH, keys.size())), "");
         }
+        repetitionDue.set(false);
     }
 }

@@ -3,6 +3,7 @@ package io.easykit.cache;
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.Values.Opened;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,7 @@ final class DegradingReader implements CacheReader {
     private final SoloLoads loads;
     private final CacheListener listener;
     private final Transactions transactions;
+    private final Ticker ticker;
 
     DegradingReader(String clusterId, CacheReader normal, LocalEntries local, DegradedOptions options, Engine engine) {
         this.clusterId = clusterId;
@@ -33,6 +35,7 @@ final class DegradingReader implements CacheReader {
         this.loads = new SoloLoads(engine);
         this.listener = engine.listener();
         this.transactions = engine.transactions();
+        this.ticker = engine.ticker();
     }
 
     @Override
@@ -82,9 +85,10 @@ final class DegradingReader implements CacheReader {
     private <V> Read<V> keeping(Read<V> read) {
         return read.with(() -> {
             long stamp = local.stamp(read.key());
+            long began = ticker.nanoTime();
             V value = read.loader().load();
             if (read.storable().test(value)) {
-                local.put(read.key(), value, stamp);
+                local.put(read.key(), value, stamp, Duration.ofNanos(ticker.nanoTime() - began));
             }
             return value;
         });

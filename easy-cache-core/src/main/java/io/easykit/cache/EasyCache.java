@@ -107,7 +107,7 @@ public final class EasyCache {
      * @return null if there is no such cluster
      */
     public @Nullable Availability availability(String clusterId) {
-        Cluster cluster = clusters.byId().get(clusterId);
+        Cluster cluster = cluster(clusterId);
         return cluster == null ? null : cluster.availability();
     }
 
@@ -116,10 +116,14 @@ public final class EasyCache {
         return clusters.byId().keySet();
     }
 
-    /** How many keys' invalidations wait for a cluster. */
+    /** How many keys' invalidations wait for a cluster, a prefix as a whole for one. */
     public int undelivered(String clusterId) {
-        Cluster cluster = clusters.byId().get(clusterId);
+        Cluster cluster = cluster(clusterId);
         return cluster == null ? 0 : cluster.journal().size();
+    }
+
+    @Nullable Cluster cluster(String clusterId) {
+        return clusters.byId().get(clusterId);
     }
 
     /** Looks after the clusters again after {@link #stop()}; a cache that was built has started. */

@@ -72,9 +72,10 @@ public interface EntryStore {
     /**
      * Makes every value of a prefix that is stored now, or by a ticket given before, a miss.
      *
+     * @param known the highest epoch that the caller has heard of; the store may have lost it
      * @return the new epoch, higher than any before
      */
-    long raiseEpoch(String prefix);
+    long raiseEpoch(String prefix, long known);
 
     /** Does what a reader and an updater need to be able to do, to see whether it works. */
     void probe();

@@ -63,8 +63,8 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public long raiseEpoch(String prefix) {
-        return guard(availability::mayWrite, () -> store.raiseEpoch(prefix));
+    public long raiseEpoch(String prefix, long known) {
+        return guard(availability::mayWrite, () -> store.raiseEpoch(prefix, known));
     }
 
     /** A probe is there to see whether an unavailable cluster answers, so it always goes through. */

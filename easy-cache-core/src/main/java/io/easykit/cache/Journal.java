@@ -21,10 +21,14 @@ final class Journal {
         this.limit = limit;
     }
 
+    /**
+     * @param token of the update that was prepared; empty without one, which leaves that of an earlier one
+     */
     synchronized void add(Collection<? extends CacheKey<?>> keys, String token) {
         for (CacheKey<?> key : keys) {
             if (!overflowed.contains(key.spec().prefix())) {
-                undelivered.put(key, new Undelivered(key, token));
+                Undelivered before = undelivered.get(key);
+                undelivered.put(key, new Undelivered(key, token.isEmpty() && before != null ? before.token : token));
             }
         }
         if (undelivered.size() > limit) {
@@ -65,8 +69,9 @@ final class Journal {
         return undelivered.isEmpty() && overflowed.isEmpty();
     }
 
+    /** How many keys wait, and prefixes as a whole. */
     synchronized int size() {
-        return undelivered.size();
+        return undelivered.size() + overflowed.size();
     }
 
     /** One invalidation; two of one key are two, even if they look the same. */

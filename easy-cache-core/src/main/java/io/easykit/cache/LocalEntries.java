@@ -39,12 +39,16 @@ final class LocalEntries {
         return stamps.get(slot(key));
     }
 
-    <V> void put(CacheKey<V> key, @Nullable V value, long stamp) {
+    /**
+     * @param age of the value: how long it took to load
+     */
+    <V> void put(CacheKey<V> key, @Nullable V value, long stamp, Duration age) {
         Object kept = ImmutableTypes.contain(key.spec().type()) ? new Opened<>(value) : values.seal(value, key);
-        if (kept == null) {
+        Duration left = life.minus(age);
+        if (kept == null || left.isNegative() || left.isZero()) {
             return;
         }
-        level.put(key, kept, life);
+        level.put(key, kept, left);
         if (stamp(key) != stamp) {
             level.remove(key);
         }

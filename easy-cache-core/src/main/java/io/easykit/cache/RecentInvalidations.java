@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What was invalidated in the last seconds, to be said again when the connection was lost: a master that failed over may
- * have acknowledged what its replica never heard. Bounded; beyond the limit the oldest are forgotten.
+ * What was invalidated in the last seconds before the store was lost, to be said again when it is back: a master that
+ * failed over may have acknowledged what its replica never heard. While the store does not answer nothing grows old,
+ * however long that takes. Bounded; beyond the limit the oldest are forgotten.
  */
 final class RecentInvalidations {
 
@@ -35,13 +36,21 @@ final class RecentInvalidations {
     }
 
     synchronized List<CacheKey<?>> all() {
-        forgetOld(ticker.nanoTime());
         return new ArrayList<>(times.keySet());
+    }
+
+    /** To be called while the store answers. */
+    synchronized void forgetOld() {
+        forgetOld(ticker.nanoTime());
     }
 
     private void forgetOld(long now) {
         Iterator<Long> oldest = times.values().iterator();
-        while (oldest.hasNext() && (times.size() > limit || now - oldest.next() > keepNanos)) {
+        while (oldest.hasNext()) {
+            boolean old = now - oldest.next() > keepNanos;
+            if (!old && times.size() <= limit) {
+                return;
+            }
             oldest.remove();
         }
     }

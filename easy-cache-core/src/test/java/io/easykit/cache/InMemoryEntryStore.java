@@ -79,6 +79,7 @@ final class InMemoryEntryStore implements EntryStore {
     private final Map<String, Entry> entries = new HashMap<>();
     private final Map<Operation, Fault> next = new ConcurrentHashMap<>();
     private final Map<Operation, Fault> always = new ConcurrentHashMap<>();
+    private final Map<Operation, Runnable> surprises = new ConcurrentHashMap<>();
     private final Map<Operation, Held> held = new ConcurrentHashMap<>();
     private final Map<Operation, AtomicInteger> counts = new EnumMap<>(Operation.class);
     private final Map<String, Long> epochs = new HashMap<>();
@@ -100,6 +101,11 @@ final class InMemoryEntryStore implements EntryStore {
         always.put(operation, fault);
     }
 
+    /** Does something before the next operation of this kind. */
+    void onNext(Operation operation, Runnable surprise) {
+        surprises.put(operation, surprise);
+    }
+
     /** Every request is lost until {@link #back()}. */
     void away() {
         for (Operation operation : Operation.values()) {
@@ -117,6 +123,11 @@ final class InMemoryEntryStore implements EntryStore {
         Held hold = new Held();
         held.put(operation, hold);
         return hold;
+    }
+
+    /** How many of all were tried. */
+    int count() {
+        return counts.values().stream().mapToInt(AtomicInteger::get).sum();
     }
 
     /** How many of these were tried. */
@@ -276,10 +287,11 @@ final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public long raiseEpoch(String prefix) {
+    public long raiseEpoch(String prefix, long known) {
         return run(
                 Operation.RAISE_EPOCH,
-                () -> epochs.merge(prefix, now() / 1000 + 1, (old, floor) -> Math.max(old + 1, floor)));
+                () -> epochs.merge(
+                        prefix, Math.max(now() / 1000, known) + 1, (old, floor) -> Math.max(old + 1, floor)));
     }
 
     @Override
@@ -290,6 +302,11 @@ final class InMemoryEntryStore implements EntryStore {
     @Override
     public void onReconnect(Runnable action) {
         reconnectActions.add(action);
+    }
+
+    /** Another master takes over that has never heard of the epochs. */
+    synchronized void loseEpochs() {
+        epochs.clear();
     }
 
     /** The line broke and is there again. */
@@ -382,6 +399,10 @@ final class InMemoryEntryStore implements EntryStore {
         Held hold = held.remove(operation);
         if (hold != null) {
             hold.hold();
+        }
+        Runnable surprise = surprises.remove(operation);
+        if (surprise != null) {
+            surprise.run();
         }
         Fault fault = next.remove(operation);
         if (fault == null) {

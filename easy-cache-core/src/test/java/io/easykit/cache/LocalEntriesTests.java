@@ -38,9 +38,9 @@ class LocalEntriesTests {
 
     @Test
     void keepWhatWasPutIn() {
-        entries.put(key, "Ada", entries.stamp(key));
+        entries.put(key, "Ada", entries.stamp(key), Duration.ZERO);
         assertThat(entries.get(key)).isEqualTo(new Opened<>("Ada"));
-        entries.put(key, null, entries.stamp(key));
+        entries.put(key, null, entries.stamp(key), Duration.ZERO);
         assertThat(entries.get(key)).isEqualTo(new Opened<>(null));
     }
 
@@ -48,26 +48,26 @@ class LocalEntriesTests {
     void refuseWhatWasLoadedBeforeAnInvalidation() {
         long stamp = entries.stamp(key);
         entries.invalidate(key);
-        entries.put(key, "old", stamp);
+        entries.put(key, "old", stamp, Duration.ZERO);
         assertThat(entries.get(key)).isNull();
-        entries.put(key, "new", entries.stamp(key));
+        entries.put(key, "new", entries.stamp(key), Duration.ZERO);
         assertThat(entries.get(key)).isEqualTo(new Opened<>("new"));
     }
 
     @Test
     void refuseWhatWasLoadedBeforeTheyWereCleared() {
-        entries.put(key, "old", entries.stamp(key));
+        entries.put(key, "old", entries.stamp(key), Duration.ZERO);
         long stamp = entries.stamp(key);
         entries.clear();
         assertThat(entries.get(key)).isNull();
-        entries.put(key, "old", stamp);
+        entries.put(key, "old", stamp, Duration.ZERO);
         assertThat(entries.get(key)).isNull();
     }
 
     @Test
     void giveEachReaderACopyOfWhatCanBeChanged() {
         List<String> mine = new ArrayList<>(List.of("Ada"));
-        entries.put(names, mine, entries.stamp(names));
+        entries.put(names, mine, entries.stamp(names), Duration.ZERO);
         mine.add("Bob");
         entries.get(names).value().add("Eve");
         assertThat(entries.get(names).value()).containsExactly("Ada");
@@ -76,7 +76,7 @@ class LocalEntriesTests {
     @Test
     void shareWhatNobodyCanChange() {
         String text = new String("Ada");
-        entries.put(key, text, entries.stamp(key));
+        entries.put(key, text, entries.stamp(key), Duration.ZERO);
         assertThat(entries.get(key).value()).isSameAs(text);
     }
 
@@ -108,7 +108,7 @@ class LocalEntriesTests {
     void areBounded() {
         for (int id = 0; id < 1000; id++) {
             CacheKey<String> one = key.spec().key(id);
-            entries.put(one, "value", entries.stamp(one));
+            entries.put(one, "value", entries.stamp(one), Duration.ZERO);
         }
         assertThat(level.size()).isLessThanOrEqualTo(10);
     }
@@ -116,7 +116,7 @@ class LocalEntriesTests {
     @Test
     void areForgottenAtTheEndOfTheirLife() {
         LocalEntries brief = new LocalEntries(level, new Values(new JacksonValueCodec()), Duration.ofNanos(1));
-        brief.put(key, "value", brief.stamp(key));
+        brief.put(key, "value", brief.stamp(key), Duration.ZERO);
         assertThat(brief.get(key)).isNull();
     }
 }

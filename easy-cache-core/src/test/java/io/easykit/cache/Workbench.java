@@ -36,6 +36,15 @@ final class Workbench {
     }
 
     EasyCache node(ValueCodec codec) {
+        return builder(codec).buildStopped();
+    }
+
+    /** One more JVM that goes on in its own way while the store is away. */
+    EasyCache node(DegradedOptions degraded) {
+        return builder(new JacksonValueCodec()).degraded(degraded).buildStopped();
+    }
+
+    EasyCache.Builder builder(ValueCodec codec) {
         return EasyCache.builder(codec)
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .transactions(transactions)
@@ -43,8 +52,7 @@ final class Workbench {
                 .localLevels(() -> new CaffeineLocalLevel(100))
                 .degraded(DegradedOptions.defaults().withLocalLife(Duration.ofMinutes(1)))
                 .listener(events)
-                .ticker(clock)
-                .buildStopped();
+                .ticker(clock);
     }
 
     static CacheSpec<String> ap() {
@@ -210,6 +218,11 @@ final class Workbench {
         @Override
         public void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {
             heard.add(failure == null ? "invalidated" : "not invalidated");
+        }
+
+        @Override
+        public void onAvailability(String clusterId, Availability.State state) {
+            heard.add(clusterId + " " + state);
         }
 
         @Override

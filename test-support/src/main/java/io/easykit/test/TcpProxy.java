@@ -27,7 +27,6 @@ public final class TcpProxy implements AutoCloseable {
     private static final int BUFFER = 64 * 1024;
     private static final int PORT_ATTEMPTS = 20;
 
-    private final RedisServer target;
     private final int port;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
@@ -35,6 +34,7 @@ public final class TcpProxy implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Condition changed = lock.newCondition();
+    private RedisServer target;
     private @Nullable Listener listener;
     private boolean closed;
     private boolean frozen;
@@ -81,6 +81,17 @@ public final class TcpProxy implements AutoCloseable {
             former.close();
         }
         links.forEach(Link::close);
+    }
+
+    /** Closes all connections and leads new ones to another server, as an address that moves with the master does. */
+    public void retarget(RedisServer server) {
+        change(() -> target = server);
+        links.forEach(Link::close);
+    }
+
+    /** Lets nothing pass on the present connections for good, as when a peer vanishes without a word; new ones work. */
+    public void strand() {
+        change(() -> links.forEach(link -> link.stranded = true));
     }
 
     /** Lets nothing pass; nothing is lost, and connections stay open. */
@@ -199,7 +210,7 @@ public final class TcpProxy implements AutoCloseable {
     private void connect(Socket client, ServerSocket from) {
         Socket server = new Socket();
         try {
-            server.connect(new InetSocketAddress(target.host(), target.port()), CONNECT_TIMEOUT_MILLIS);
+            server.connect(targetAddress(), CONNECT_TIMEOUT_MILLIS);
             client.setTcpNoDelay(true);
             server.setTcpNoDelay(true);
         } catch (IOException e) {
@@ -215,6 +226,15 @@ public final class TcpProxy implements AutoCloseable {
         }
         daemon("proxy-requests-" + port, link::pumpRequests);
         daemon("proxy-replies-" + port, link::pumpReplies);
+    }
+
+    private InetSocketAddress targetAddress() {
+        lock.lock();
+        try {
+            return new InetSocketAddress(target.host(), target.port());
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void change(Runnable change) {
@@ -269,6 +289,7 @@ public final class TcpProxy implements AutoCloseable {
         private boolean damaged;
         private boolean closeOnReply;
         private boolean linkClosed;
+        private boolean stranded;
 
         Link(Socket client, Socket server) {
             this.client = client;
@@ -356,7 +377,7 @@ public final class TcpProxy implements AutoCloseable {
         }
 
         private void awaitThaw() throws InterruptedException {
-            while (frozen && !linkClosed) {
+            while ((frozen || stranded) && !linkClosed) {
                 changed.await();
             }
         }

@@ -137,6 +137,35 @@ class TcpProxyIntegrationTests {
     }
 
     @Test
+    void retargetedLineLeadsNewConnectionsToAnotherServer() {
+        try (RedisServer other = RedisServer.start();
+                RawRedis before = connect(PATIENT)) {
+            before.command("SET", "key", "value");
+
+            proxy.retarget(other);
+
+            assertThatThrownBy(() -> before.command("PING")).hasCauseInstanceOf(IOException.class);
+            try (RawRedis after = connect(PATIENT)) {
+                assertThat(after.command("EXISTS", "key")).isEqualTo(0L);
+            }
+        }
+    }
+
+    @Test
+    void strandedConnectionsSayNothingMoreAndNewOnesWork() {
+        try (RawRedis stranded = connect(IMPATIENT)) {
+            stranded.command("PING");
+
+            proxy.strand();
+
+            assertThatThrownBy(() -> stranded.command("PING")).hasCauseInstanceOf(SocketTimeoutException.class);
+            try (RawRedis after = connect(PATIENT)) {
+                assertThat(after.command("PING")).isEqualTo("PONG");
+            }
+        }
+    }
+
+    @Test
     void closedProxyCannotBeHealed() {
         proxy.close();
 

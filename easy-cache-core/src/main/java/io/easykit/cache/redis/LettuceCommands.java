@@ -1,6 +1,7 @@
 package io.easykit.cache.redis;
 
 import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.ScriptOutputType;
@@ -35,6 +36,8 @@ final class LettuceCommands implements RedisCommands {
             new AtomicReference<>();
 
     private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
+    private final Reconnects reconnects = new Reconnects();
+    private volatile boolean leaving;
 
     LettuceCommands(LettuceConnectionFactory factory, Duration commandTimeout) {
         this.factory = factory;
@@ -75,7 +78,10 @@ final class LettuceCommands implements RedisCommands {
 
     @Override
     public void reconnect() {
-        connection.set(null);
+        CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> present = connection.get();
+        if (present != null && present.isDone() && connection.compareAndSet(present, null)) {
+            leaving = true;
+        }
     }
 
     private static ScriptOutputType typeOf(RedisScript script) {
@@ -126,12 +132,22 @@ final class LettuceCommands implements RedisCommands {
     }
 
     private void complete(CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> attempt) {
-        try (RedisConnection wrapper = factory.getConnection()) {
-            factory.getRequiredNativeClient().addListener(new Reconnects());
+        try (RedisConnection wrapper = freshConnection()) {
+            AbstractRedisClient client = factory.getRequiredNativeClient();
+            client.removeListener(reconnects);
+            client.addListener(reconnects);
             attempt.complete(((LettuceConnection) wrapper).getNativeConnection());
         } catch (RuntimeException | Error failure) {
             attempt.completeExceptionally(failure);
         }
+    }
+
+    private RedisConnection freshConnection() {
+        if (leaving) {
+            leaving = false;
+            factory.resetConnection();
+        }
+        return factory.getConnection();
     }
 
     /** Listens from the first connection on, so each one that it hears of is a later one. */

@@ -29,6 +29,6 @@ interface RedisCommands {
     /** Tells when a connection was made after the first one; clients that cannot tell never do. */
     default void onReconnect(Runnable action) {}
 
-    /** Forgets a connection that was closed. */
+    /** Leaves the present connection; the next command makes another one. */
     default void reconnect() {}
 }

@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -52,6 +53,11 @@ public final class RedisEntryStore implements EntryStore {
 
     /** How long a fill token outlives its election: a load that takes longer is not stored. */
     private static final byte[] KEEP_FILL = bytes(Duration.ofMinutes(2).toMillis());
+
+    private static final byte[] PROBE_LEASE = bytes(Duration.ofSeconds(1).toMillis());
+
+    /** What an epoch looks like: it has four bytes of a value. */
+    private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
 
     private static final byte[] TRUE = bytes("1");
     private static final byte[] FALSE = bytes("0");
@@ -95,11 +101,6 @@ public final class RedisEntryStore implements EntryStore {
      */
     public void ping() {
         await(commands.time());
-    }
-
-    /** Forgets a connection that its factory has closed: to be called when that was stopped and started again. */
-    public void reconnect() {
-        commands.reconnect();
     }
 
     @Override
@@ -166,19 +167,35 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public Map<String, Long> epochs() {
         Map<String, Long> epochs = new HashMap<>();
-        await(readAll(bytes(CacheKey.EPOCHS)))
-                .forEach((prefix, epoch) -> epochs.put(text(prefix), Long.parseLong(text(epoch))));
+        await(readAll(bytes(CacheKey.EPOCHS))).forEach((prefix, epoch) -> {
+            if (NUMBER.matcher(text(epoch)).matches()) {
+                epochs.put(text(prefix), Long.parseLong(text(epoch)));
+            }
+        });
         return epochs;
     }
 
     @Override
-    public long raiseEpoch(String prefix) {
-        return (Long) await(run(RedisScript.RAISE_EPOCH, bytes(CacheKey.EPOCHS), List.of(bytes(prefix))));
+    public long raiseEpoch(String prefix, long known) {
+        return (Long) await(run(RedisScript.RAISE_EPOCH, bytes(CacheKey.EPOCHS), List.of(bytes(prefix), bytes(known))));
     }
 
+    /**
+     * Prepares and invalidates: a Redis that is full takes the second only. A connection over which no probe comes back may
+     * lead nowhere; the client itself would wait long to try another.
+     */
     @Override
     public void probe() {
-        await(run(RedisScript.INVALIDATE, bytes(CacheKey.PROBE), List.of(bytes(""), bytes(0))));
+        byte[] name = bytes(CacheKey.PROBE);
+        try {
+            await(run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)));
+            await(run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
+        } catch (StoreUnavailableException away) {
+            if (away.isIll()) {
+                commands.reconnect();
+            }
+            throw away;
+        }
     }
 
     @Override

@@ -1,13 +1,17 @@
 -- raise-epoch: makes every value of a prefix a miss that was stored, or whose loader was elected, before.
--- The clock is a floor: epochs that were lost with the key do not begin again.
+-- The clock and the caller are floors: epochs that were lost with the key do not begin again.
 --
 -- KEYS[1]  the hash with the epochs of all prefixes
 -- ARGV[1]  prefix
+-- ARGV[2]  the highest epoch that the caller has heard of
 --
 -- returns the new epoch, in seconds of the clock or above
 local time = redis.call('TIME')
 local now = tonumber(time[1])
-local epoch = math.max(now, tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) + 1)
+local told = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) or 0
+-- An epoch has four bytes of a value; what is above is none.
+if told >= 4294967295 then told = 0 end
+local epoch = math.max(now, math.floor(told) + 1, ARGV[2] + 1)
 redis.call('HSET', KEYS[1], ARGV[1], epoch)
 redis.call('PEXPIRE', KEYS[1], 31536000000)
 return epoch

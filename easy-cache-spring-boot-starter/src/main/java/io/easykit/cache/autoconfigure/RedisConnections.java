@@ -62,7 +62,6 @@ final class RedisConnections implements SmartLifecycle {
     public synchronized void start() {
         if (own != null && !own.isRunning()) {
             own.start();
-            store.reconnect();
         }
         scripts.start();
         running = true;

@@ -1,0 +1,126 @@
+package io.easykit.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.easykit.cache.Availability.State;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class AvailabilityTests {
+
+    private final StoreUnavailableException ill = new StoreUnavailableException("ill", true, null);
+
+    private final List<State> changes = new ArrayList<>();
+    private final Availability availability = new Availability(
+            "default",
+            new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 2, Duration.ofSeconds(1), 3),
+            new ManualClock(),
+            changes::add);
+
+    @Test
+    void isAvailableUntilTooManyCallsFailed() {
+        availability.failed(ill);
+        assertMay(true, true);
+        availability.failed(ill);
+        assertMay(false, false);
+        availability.failed(ill);
+        assertThat(changes).containsExactly(State.UNAVAILABLE);
+    }
+
+    @Test
+    void letsUpdatesInBeforeReaders() {
+        availability.unavailable(ill);
+        availability.recovering();
+        assertMay(false, true);
+        availability.recovered();
+        assertMay(true, true);
+        assertThat(changes).containsExactly(State.UNAVAILABLE, State.AVAILABLE);
+    }
+
+    @Test
+    void doesNotRecoverWhenItFailedMeanwhile() {
+        availability.unavailable(ill);
+        availability.recovering();
+        availability.unavailable(ill);
+        availability.recovered();
+        assertMay(false, false);
+    }
+
+    @Test
+    void forgetsTheFailuresOfTheTimeBeforeItsRecovery() {
+        availability.failed(ill);
+        availability.failed(ill);
+        availability.recovering();
+        availability.recovered();
+        availability.failed(ill);
+        assertMay(true, true);
+    }
+
+    @Test
+    void isWhatAnOperatorSaysUntilReleased() {
+        availability.force(State.AVAILABLE);
+        availability.unavailable(ill);
+        assertMay(true, true);
+        assertThat(availability.forced()).hasValue(State.AVAILABLE);
+        availability.release();
+        assertMay(false, false);
+        assertThat(availability.forced()).isEmpty();
+        availability.force(State.UNAVAILABLE);
+        availability.recovering();
+        assertMay(false, false);
+        assertThat(changes).containsExactly(State.UNAVAILABLE);
+    }
+
+    @Test
+    void hasToRecoverAfterAForcedAbsence() {
+        availability.force(State.UNAVAILABLE);
+        availability.release();
+        assertMay(false, false);
+        availability.force(State.UNAVAILABLE);
+        availability.force(State.AVAILABLE);
+        availability.release();
+        assertMay(false, false);
+    }
+
+    @Test
+    void doesNotEndARecoveryThatAnAbsenceWasForcedInto() {
+        availability.unavailable(ill);
+        availability.recovering();
+        availability.force(State.UNAVAILABLE);
+        availability.release();
+        availability.recovered();
+        assertMay(false, false);
+    }
+
+    @Test
+    void refusesOptionsThatMakeNoSense() {
+        AvailabilityOptions good = AvailabilityOptions.defaults();
+        assertRefused("window", () -> options(Duration.ofMillis(9), 0.5, 1, good.probeInterval(), 1));
+        assertRefused("failure-rate", () -> options(good.window(), 0, 1, good.probeInterval(), 1));
+        assertRefused("failure-rate", () -> options(good.window(), 1.1, 1, good.probeInterval(), 1));
+        assertRefused("minimum-calls", () -> options(good.window(), 1, 0, good.probeInterval(), 1));
+        assertRefused("probe-interval", () -> options(good.window(), 1, 1, Duration.ZERO, 1));
+        assertRefused("probe-interval", () -> options(good.window(), 1, 1, Duration.ofMillis(1001), 1));
+        assertRefused("probes-to-recover", () -> options(good.window(), 1, 1, good.probeInterval(), 0));
+    }
+
+    private static void options(Duration window, double rate, int calls, Duration interval, int probes) {
+        assertThat(new AvailabilityOptions(window, rate, calls, interval, probes))
+                .isNull();
+    }
+
+    private static void assertRefused(String option, Runnable create) {
+        assertThatExceptionOfType(InvalidCacheOptionsException.class)
+                .isThrownBy(create::run)
+                .withMessageContaining(option);
+    }
+
+    private void assertMay(boolean read, boolean write) {
+        assertThat(availability.mayRead()).as("readers").isEqualTo(read);
+        assertThat(availability.mayWrite()).as("updates").isEqualTo(write);
+        assertThat(availability.state()).isEqualTo(read ? State.AVAILABLE : State.UNAVAILABLE);
+    }
+}

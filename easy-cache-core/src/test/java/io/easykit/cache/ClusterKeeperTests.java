@@ -1,0 +1,468 @@
+package io.easykit.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.DegradedOptions.CpReads;
+import io.easykit.cache.DegradedOptions.CpUpdates;
+import io.easykit.cache.InMemoryEntryStore.Fault;
+import io.easykit.cache.InMemoryEntryStore.Held;
+import io.easykit.cache.InMemoryEntryStore.Operation;
+import io.easykit.cache.Workbench.Caller;
+import io.easykit.cache.Workbench.GatedLoader;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Node A is cut off and comes back; node B looks on. */
+class ClusterKeeperTests {
+
+    private static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
+    private static final Duration KEEP_RECENT = Duration.ofSeconds(30);
+    private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
+
+    private final Workbench bench = new Workbench();
+    private final EasyCache a =
+            bench.node(new DegradedOptions(Duration.ofMinutes(1), 32, CpReads.BYPASS, CpUpdates.PROCEED, 2));
+    private final EasyCache b = bench.node();
+    private final CacheKey<String> key = Workbench.ap().key(1);
+
+    @Test
+    void marksUnavailableWhatFailsTooOftenAndThenNoCallReachesIt() {
+        cutOff();
+        int before = bench.store.count();
+        a.fetch(key, () -> "value");
+        a.fetch(Workbench.cp().key(1), () -> "value");
+        a.update(List.of(key, Workbench.cp().key(1)), () -> null);
+        a.invalidate(key);
+        assertThat(bench.store.count()).isEqualTo(before);
+    }
+
+    @Test
+    void recoversAfterSeveralProbesInARow() {
+        cutOff();
+        bench.store.back();
+        look(a, PROBES - 1);
+        bench.store.failNext(Operation.PROBE, Fault.LOST_REPLY);
+        look(a, 1);
+        look(a, PROBES - 1);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        look(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(bench.events.next()).contains("default UNAVAILABLE", "default AVAILABLE");
+        assertThat(a.fetch(key, () -> "value")).isEqualTo("value");
+        assertThat(bench.store.parts(key)).containsExactly("value");
+    }
+
+    @Test
+    void deliversEverythingBeforeReadersAreLetIn() throws Exception {
+        b.fetch(key, () -> "old");
+        cutOff();
+        a.update(List.of(key), () -> null);
+        assertThat(a.undelivered("default")).isEqualTo(1);
+        bench.store.back();
+        look(a, PROBES - 1);
+        Held delivery = bench.store.hold(Operation.DROP);
+        Caller<Boolean> recovery = inBackground(() -> look(a, 1));
+        delivery.awaitReached();
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        delivery.release();
+        recovery.result();
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(a.undelivered("default")).isZero();
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void letsUpdatesThroughWhileItDelivers() throws Exception {
+        CacheKey<String> other = Workbench.ap().key(2);
+        cutOff();
+        a.invalidate(key);
+        bench.store.back();
+        b.fetch(other, () -> "old");
+        look(a, PROBES - 1);
+        Held delivery = bench.store.hold(Operation.DROP);
+        Caller<Boolean> recovery = inBackground(() -> look(a, 1));
+        delivery.awaitReached();
+        a.invalidate(other);
+        assertThat(bench.store.parts(other)).contains("staleUntil");
+        delivery.release();
+        recovery.result();
+    }
+
+    @Test
+    void waitsForThoseWhoWereRefusedBeforeTheRecovery() throws Exception {
+        b.fetch(key, () -> "old");
+        Held telling = bench.store.hold(Operation.INVALIDATE);
+        Caller<Boolean> update = inBackground(() -> a.invalidate(key));
+        telling.awaitReached();
+        cutOff();
+        bench.store.back();
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        look(a, PROBES - 1);
+        Caller<Boolean> recovery = inBackground(() -> look(a, 1)).awaitWaiting();
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        telling.release();
+        update.result();
+        recovery.result();
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void endsThePreparedUpdateWhoseEndGotLost() {
+        CacheKey<String> cp = Workbench.cp().key(1);
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        a.update(List.of(cp), () -> null);
+        assertThat(bench.store.parts(cp)).containsExactly("intents");
+        look(a, 1);
+        assertThat(bench.store.parts(cp)).isEmpty();
+        assertThat(a.undelivered("default")).isZero();
+    }
+
+    @Test
+    void keepsTheInvalidationThatFailsInAWayThatNobodyForesaw() {
+        bench.store.onNext(Operation.INVALIDATE, () -> {
+            throw new IllegalStateException("a fault of the store");
+        });
+        assertThatIllegalStateException().isThrownBy(() -> a.invalidate(key));
+        assertThat(a.undelivered("default")).isEqualTo(1);
+    }
+
+    @Test
+    void raisesTheEpochWhenTheJournalOverflowedAndWaitsUntilItIsSeen() {
+        for (int id = 1; id <= 3; id++) {
+            b.fetch(Workbench.ap().key(id), () -> "old");
+        }
+        cutOff();
+        for (int id = 1; id <= 3; id++) {
+            a.invalidate(Workbench.ap().key(id));
+        }
+        bench.store.back();
+        look(a, PROBES);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        look(b, 1);
+        bench.clock.advance(SEEN_EVERYWHERE.minusMillis(1));
+        look(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        bench.clock.advance(Duration.ofMillis(1));
+        look(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(1);
+        for (int id = 1; id <= 3; id++) {
+            assertThat(b.fetch(Workbench.ap().key(id), () -> "new")).isEqualTo("new");
+        }
+    }
+
+    @Test
+    void updatesGoStraightToTheStoreWhileTheEpochIsBeingSeen() {
+        overflow();
+        bench.store.back();
+        look(a, PROBES);
+        b.fetch(key, () -> "old");
+        a.invalidate(key);
+        assertThat(a.undelivered("default")).isZero();
+        assertThat(bench.store.parts(key)).contains("staleUntil");
+    }
+
+    @Test
+    void beginsAgainWhenTheRecoveryFailsMidway() {
+        b.fetch(key, () -> "old");
+        cutOff();
+        a.invalidate(key);
+        bench.store.back();
+        bench.store.failNext(Operation.DROP, Fault.LOST_REQUEST);
+        look(a, PROBES);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        a.invalidate(Workbench.ap().key(2));
+        assertThat(a.undelivered("default")).isEqualTo(2);
+        look(a, PROBES - 1);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        look(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void keepsThePrefixWhoseEpochCouldNotBeRaised() {
+        b.fetch(key, () -> "old");
+        overflow();
+        bench.store.back();
+        bench.store.failNext(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+        look(a, PROBES);
+        assertThat(a.undelivered("default")).isEqualTo(1);
+        look(a, PROBES);
+        bench.clock.advance(SEEN_EVERYWHERE);
+        look(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        look(b, 1);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void givesANewNodeNothingOfAnOlderEpoch() {
+        b.fetch(key, () -> "old");
+        overflow();
+        bench.store.back();
+        look(a, PROBES);
+        assertThat(bench.node().fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void takesForNoValueWhatIsStoredByATicketOfAnOlderEpoch() throws Exception {
+        GatedLoader<String> loader = new GatedLoader<>(() -> "old");
+        Caller<String> early = Workbench.call(() -> b.fetch(key, loader));
+        loader.awaitEntered();
+        overflow();
+        bench.store.back();
+        look(a, PROBES);
+        loader.letGo();
+        early.result();
+        assertThat(bench.store.parts(key)).contains("value");
+        look(b, 1);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void raisesAgainTheEpochThatAStoreHasLost() {
+        overflow();
+        bench.store.back();
+        look(a, PROBES);
+        bench.clock.advance(SEEN_EVERYWHERE);
+        look(a, 1);
+        bench.store.loseEpochs();
+        bench.node().fetch(key, () -> "from before the epoch");
+        look(a, 1);
+        assertThat(bench.node().fetch(key, () -> "new")).isEqualTo("new");
+        assertThat(a.fetch(key, () -> "newer")).isEqualTo("new");
+    }
+
+    @Test
+    void saysAgainWhatWasInvalidatedShortlyBeforeAReconnection() {
+        a.invalidate(key);
+        bench.store.reconnect();
+        b.fetch(key, () -> "what the new master has");
+        look(a, 1);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void saysAgainWhatWasInvalidatedShortlyBeforeItWasLostHoweverLongThatTook() {
+        a.invalidate(key);
+        cutOff();
+        bench.clock.advance(Duration.ofHours(1));
+        bench.store.back();
+        b.fetch(key, () -> "what the new master has");
+        look(a, PROBES);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void saysNothingAgainThatIsLongPast() {
+        a.invalidate(key);
+        bench.clock.advance(KEEP_RECENT.plusMillis(1));
+        look(a, 1);
+        bench.store.reconnect();
+        look(a, 1);
+        assertThat(bench.store.count(Operation.DROP)).isZero();
+    }
+
+    @Test
+    void triesAgainWhatCouldNotBeSaidAgain() {
+        a.invalidate(key);
+        bench.store.reconnect();
+        b.fetch(key, () -> "what the new master has");
+        bench.store.failNext(Operation.DROP, Fault.LOST_REQUEST);
+        look(a, 2);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+        look(a, 1);
+        assertThat(bench.store.count(Operation.DROP)).isEqualTo(2);
+    }
+
+    @Test
+    void marksUnavailableAStoreThatAnswersReadsButTakesNoInvalidation() {
+        bench.store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        bench.store.fail(Operation.DROP, Fault.LOST_REQUEST);
+        for (int i = 0; i < 1000; i++) {
+            a.fetch(key, () -> "old");
+        }
+        a.invalidate(key);
+        look(a, PROBES - 1);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        look(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        assertThat(a.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void forgivesFailuresThatDoNotFollowEachOther() {
+        look(a, 1);
+        for (int i = 0; i < 5; i++) {
+            bench.store.failNext(Operation.EPOCHS, Fault.LOST_REQUEST);
+            look(a, 3);
+        }
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
+    @Test
+    void keepsNothingLocallyOfTheTimeBeforeARecovery() throws Exception {
+        cutOff();
+        a.fetch(key, () -> "old");
+        GatedLoader<String> loader = new GatedLoader<>(() -> "old");
+        Caller<String> slow = Workbench.call(() -> a.fetch(Workbench.ap().key(2), loader));
+        loader.awaitEntered();
+        bench.store.back();
+        look(a, PROBES);
+        loader.letGo();
+        slow.result();
+        bench.store.away();
+        assertThat(a.fetch(key, () -> "new")).isEqualTo("new");
+        assertThat(a.fetch(Workbench.ap().key(2), () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void leavesToTheOperatorWhatIsForced() {
+        availability(a).force(State.UNAVAILABLE);
+        look(a, 10);
+        assertThat(bench.store.count()).isZero();
+        a.invalidate(key);
+        b.fetch(key, () -> "old");
+        availability(a).release();
+        look(a, PROBES - 1);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        look(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void asksAStoreThatIsForcedToBeAvailableWhateverItAnswers() {
+        cutOff();
+        availability(a).force(State.AVAILABLE);
+        int before = bench.store.count();
+        for (int i = 0; i < 100; i++) {
+            a.fetch(key, () -> "value");
+            look(a, 1);
+        }
+        assertThat(bench.store.count()).isGreaterThanOrEqualTo(before + 200);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
+    @Test
+    void goesOnAfterAnErrorThatNobodyForesaw() {
+        bench.store.onNext(Operation.EPOCHS, () -> {
+            throw new NoClassDefFoundError("a jar that is gone");
+        });
+        look(a, 1);
+        assertThat(bench.store.count(Operation.EPOCHS)).isEqualTo(1);
+        b.fetch(key, () -> "old");
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        a.invalidate(key);
+        look(a, 1);
+        assertThat(a.undelivered("default")).isZero();
+    }
+
+    @Test
+    void worksOnAThreadThatMayBeStoppedAndStarted() {
+        EasyCache running = bench.builder(new JacksonValueCodec())
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(5), 2))
+                .build();
+        for (int i = 0; i < 3; i++) {
+            int before = bench.store.count(Operation.EPOCHS);
+            await().until(() -> bench.store.count(Operation.EPOCHS) > before + 2);
+            running.stop();
+            running.start();
+            running.start();
+        }
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        running.invalidate(key);
+        await().until(() -> running.undelivered("default") == 0);
+        bench.store.away();
+        await().until(() -> stateOf(running) == State.UNAVAILABLE);
+        bench.store.back();
+        await().until(() -> stateOf(running) == State.AVAILABLE);
+        running.stop();
+    }
+
+    @Test
+    void doesNotWaitForTheNextLookToDeliver() {
+        bench.store.fail(Operation.EPOCHS, Fault.LOST_REQUEST);
+        EasyCache running = bench.builder(new JacksonValueCodec())
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .build();
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        running.invalidate(key);
+        await().until(() -> running.undelivered("default") == 0);
+        running.stop();
+    }
+
+    @Test
+    void forgivesFailuresThatDoNotSpeakOfTheServer() {
+        for (int i = 0; i < 20; i++) {
+            bench.store.onNext(Operation.READ, () -> {
+                throw new StoreUnavailableException("NOPERM", false, null);
+            });
+            a.fetch(key, () -> "value");
+        }
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
+    @Test
+    void takesNoValueOfAnOlderEpochAfterAPause() throws Exception {
+        b.fetch(key, () -> "old");
+        overflow();
+        bench.store.back();
+        look(a, PROBES);
+        Held firstLook = bench.store.hold(Operation.EPOCHS);
+        b.start();
+        Caller<String> reader = Workbench.call(() -> b.fetch(key, () -> "new"));
+        firstLook.release();
+        assertThat(reader.result()).isEqualTo("new");
+        b.stop();
+    }
+
+    private void cutOff() {
+        bench.store.away();
+        for (int i = 0; i < 10; i++) {
+            a.fetch(CacheSpec.of("any", String.class).key(i), () -> "any");
+        }
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+    }
+
+    /** Of prefix "name". */
+    private void overflow() {
+        cutOff();
+        for (int id = 1; id <= 3; id++) {
+            a.invalidate(Workbench.ap().key(id));
+        }
+    }
+
+    private static void look(EasyCache cache, int times) {
+        for (int i = 0; i < times; i++) {
+            cluster(cache).keeper().look();
+        }
+    }
+
+    private static Caller<Boolean> inBackground(Runnable work) {
+        return Workbench.call(() -> {
+            work.run();
+            return true;
+        });
+    }
+
+    private static Availability availability(EasyCache cache) {
+        return cluster(cache).availability();
+    }
+
+    private static State stateOf(EasyCache cache) {
+        return availability(cache).state();
+    }
+
+    private static Cluster cluster(EasyCache cache) {
+        return Objects.requireNonNull(cache.cluster("default"));
+    }
+}

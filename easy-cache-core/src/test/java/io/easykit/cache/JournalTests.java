@@ -1,0 +1,80 @@
+package io.easykit.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.Journal.Undelivered;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class JournalTests {
+
+    private final Journal journal = new Journal(3);
+
+    @Test
+    void keepsTheLatestOfEachKey() {
+        add("a", 1, "first");
+        add("a", 2, "second");
+        add("a", 1, "third");
+        assertThat(journal.next(10)).extracting(Undelivered::token).containsExactly("third", "second");
+        assertThat(journal.next(1)).extracting(Undelivered::key).containsExactly(key("a", 1));
+    }
+
+    @Test
+    void keepsTheTokenOfAnUpdateThatAnInvalidationWithoutOneFollows() {
+        add("a", 1, "prepared");
+        add("a", 1, "");
+        assertThat(journal.next(10)).extracting(Undelivered::token).containsExactly("prepared");
+    }
+
+    @Test
+    void forgetsWhatWasDelivered() {
+        add("a", 1, "");
+        journal.delivered(journal.next(10));
+        assertThat(journal.isEmpty()).isTrue();
+        assertThat(journal.size()).isZero();
+    }
+
+    @Test
+    void keepsWhatCameAgainWhileItWasDelivered() {
+        add("a", 1, "same");
+        List<Undelivered> underway = journal.next(10);
+        add("a", 1, "same");
+        journal.delivered(underway);
+        assertThat(journal.next(10)).hasSize(1);
+        assertThat(journal.isEmpty()).isFalse();
+    }
+
+    @Test
+    void remembersPrefixesWhenItOverflows() {
+        add("a", 1, "");
+        add("a", 2, "");
+        add("b", 1, "");
+        assertThat(journal.takeOverflowed()).isEmpty();
+        add("c", 1, "");
+        assertThat(journal.next(10)).isEmpty();
+        assertThat(journal.size()).isEqualTo(3);
+        assertThat(journal.isEmpty()).isFalse();
+        add("a", 3, "");
+        assertThat(journal.next(10)).isEmpty();
+        add("d", 1, "");
+        assertThat(journal.next(10)).hasSize(1);
+        assertThat(journal.takeOverflowed()).containsExactlyInAnyOrder("a", "b", "c");
+    }
+
+    @Test
+    void remembersAnewWhatComesAfterThePrefixesWereTaken() {
+        journal.overflow("a");
+        journal.takeOverflowed();
+        assertThat(journal.isEmpty()).isTrue();
+        add("a", 1, "");
+        assertThat(journal.next(10)).hasSize(1);
+    }
+
+    private void add(String prefix, int id, String token) {
+        journal.add(List.of(key(prefix, id)), token);
+    }
+
+    private static CacheKey<String> key(String prefix, int id) {
+        return CacheSpec.of(prefix, String.class).key(id);
+    }
+}

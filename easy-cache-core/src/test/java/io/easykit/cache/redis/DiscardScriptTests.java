@@ -1,0 +1,71 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+class DiscardScriptTests {
+
+    @AutoClose
+    private final SeededEntry entry = new SeededEntry();
+
+    @Test
+    void removesTheValueThatWasSeen() {
+        entry.value(300, 7, "garbage").lives(300);
+
+        assertThat(discard("garbage")).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @Test
+    void removesWhatGoesWithTheValueAndLeavesUpdates() {
+        entry.value(300, 0, "garbage")
+                .stale(20)
+                .fill("fill-tok", 10)
+                .intent("update", 30)
+                .lives(300);
+
+        assertThat(discard("garbage")).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{i=+30s, i:update=+30s} lives 300s");
+    }
+
+    @Test
+    void leavesAnotherValue() {
+        entry.value(300, 0, "good").lives(300);
+
+        assertThat(discard("garbage")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{v=good +300s epoch 0} lives 300s");
+    }
+
+    @Test
+    void leavesAnElectionToLoadWhatIsNotThere() {
+        entry.fill("fill-tok", 10).lives(130);
+
+        assertThat(discard("garbage")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{f=fill-tok +10s} lives 130s");
+    }
+
+    @Test
+    void doesNothingWithoutAnEntry() {
+        assertThat(discard("garbage")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
+    @Test
+    void failsOnAKeyOfAnotherType() {
+        entry.isText();
+
+        assertThatThrownBy(() -> discard("garbage")).hasMessageContaining("WRONGTYPE");
+    }
+
+    private Object discard(String envelope) {
+        return entry.call(RedisScript.DISCARD, envelope);
+    }
+}

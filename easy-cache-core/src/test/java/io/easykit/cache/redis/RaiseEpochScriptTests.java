@@ -1,0 +1,94 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.time.Instant;
+import java.util.Map;
+import java.util.SortedMap;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RaiseEpochScriptTests {
+
+    private static final String KEY = "epochs";
+
+    @AutoClose
+    private final RawRedis redis = RedisServer.shared().connect();
+
+    @BeforeEach
+    void empty() {
+        RedisServer.shared().flush();
+    }
+
+    @Test
+    void beginsWithTheClock() {
+        long before = Instant.now().getEpochSecond() - 1;
+
+        long epoch = raise("user", 0);
+
+        assertThat(epoch).isBetween(before, before + 60);
+        assertThat(epochs()).isEqualTo(Map.of("user", Long.toString(epoch)));
+    }
+
+    @Test
+    void isHigherEachTime() {
+        long first = raise("user", 0);
+
+        assertThat(raise("user", 0)).isGreaterThan(first);
+        assertThat(raise("user", 0)).isGreaterThan(first + 1);
+    }
+
+    @Test
+    void isHigherThanWhatTheCallerHasHeardOf() {
+        assertThat(raise("user", 4_000_000_000L)).isEqualTo(4_000_000_001L);
+        assertThat(raise("user", 7)).isEqualTo(4_000_000_002L);
+    }
+
+    @Test
+    void leavesOtherPrefixes() {
+        redis.command("HSET", KEY, "stock", "7");
+
+        long epoch = raise("user", 0);
+
+        assertThat(epochs()).isEqualTo(Map.of("stock", "7", "user", Long.toString(epoch)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "garbage", "1e300", "-7", "99999999999999999999", "nan"})
+    void takesGarbageForNoEpoch(String garbage) {
+        redis.command("HSET", KEY, "user", garbage);
+
+        long epoch = raise("user", 7);
+
+        assertThat(epoch).isBetween(1_000_000_000L, 4_294_967_295L);
+        assertThat(epochs()).isEqualTo(Map.of("user", Long.toString(epoch)));
+    }
+
+    @Test
+    void livesForAYear() {
+        raise("user", 0);
+
+        assertThat((Long) redis.command("PTTL", KEY)).isBetween(31_535_000_000L, 31_536_000_000L);
+    }
+
+    @Test
+    void failsOnAKeyOfAnotherType() {
+        redis.command("SET", KEY, "text");
+
+        assertThatThrownBy(() -> raise("user", 0)).hasMessageContaining("WRONGTYPE");
+    }
+
+    private long raise(String prefix, long known) {
+        return (Long) redis.command("EVAL", RedisScript.RAISE_EPOCH.text(), "1", KEY, prefix, Long.toString(known));
+    }
+
+    private SortedMap<?, ?> epochs() {
+        return (SortedMap<?, ?>) redis.snapshot().get(KEY).content();
+    }
+}
