@@ -1,13 +1,17 @@
 package io.easykit.benchmarks.contender;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.EntryStore;
 import io.easykit.cache.Envelope;
+import io.easykit.cache.Ticket;
 import io.easykit.cache.ValueCodec;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
 
-/** Has a fresh value under every key, in no time. */
-final class FullStore extends FixedStore {
+/** Has a fresh value under every key, in no time; nothing but the plain read is of interest. */
+final class FullStore implements EntryStore {
 
     /** Format version 1, kind "value", no payload. */
     private static final Envelope ENVELOPE = Envelope.wrap(new byte[] {1, 0}, 0);
@@ -18,6 +22,54 @@ final class FullStore extends FixedStore {
     public Snapshot read(CacheKey<?> key, long epoch) {
         return HIT;
     }
+
+    @Override
+    public Fetched fetch(CacheKey<?> key, long epoch) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void release(CacheKey<?> key, Ticket ticket) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void discard(CacheKey<?> key, Envelope unreadable) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Map<String, Long> epochs() {
+        return Map.of();
+    }
+
+    @Override
+    public long raiseEpoch(String prefix, long known) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void probe() {}
 
     /** Decodes anything to the same product. */
     record OneProduct(Product product) implements ValueCodec {

@@ -3,7 +3,9 @@ package io.easykit.benchmarks.contender;
 import com.alicp.jetcache.support.Fastjson2KeyConvertor;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.easykit.cache.Availability;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
@@ -37,12 +39,16 @@ final class LocalContenders {
         return EasyCacheContender.listsOver(LocalContenders::localLevelOnly, source);
     }
 
+    /** As while Redis is away: an operator has said so. */
     private static EasyCache localLevelOnly(Transactions transactions) {
-        return EasyCache.builder(new JacksonValueCodec())
-                .store(CacheSpec.DEFAULT_CLUSTER, new AwayStore())
+        EasyCache cache = EasyCache.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
                 .transactions(transactions)
-                .localLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE), Setup.TTL)
+                .localLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE))
+                .degraded(DegradedOptions.defaults().withLocalLife(Setup.TTL))
                 .build();
+        Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).force(Availability.State.UNAVAILABLE);
+        return cache;
     }
 
     static Contender easyCacheAnnotation(Products source) {
