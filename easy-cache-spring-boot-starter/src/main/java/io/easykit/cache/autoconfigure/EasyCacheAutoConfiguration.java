@@ -2,7 +2,6 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
@@ -12,6 +11,8 @@ import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.Staleness;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -24,7 +25,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -105,21 +108,26 @@ public final class EasyCacheAutoConfiguration {
         @Bean(destroyMethod = "stop")
         EasyCache easyCache(
                 RedisConnections easyCacheConnections,
+                NamedClusters easyCacheClusters,
                 BackgroundExecutor easyCacheBackground,
                 ValueCodec codec,
                 EasyCacheProperties properties,
+                ApplicationEventPublisher events,
                 ObjectProvider<Transactions> transactions,
                 ObjectProvider<CacheListener> listeners,
                 ObjectProvider<EasyCacheCustomizer> customizers) {
             EasyCache.Builder builder = EasyCache.builder(codec)
                     .store(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections.store())
+                    .availability(properties.availability().options())
+                    .degraded(properties.degradedOptions())
                     .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
                     .background(easyCacheBackground::execute);
             EasyCacheProperties.Local local = properties.local();
             if (local.maximumSize() > 0) {
-                builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()))
-                        .degraded(DegradedOptions.defaults().withLocalLife(local.ttl()));
+                builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()));
             }
+            easyCacheClusters.stores().forEach(builder::store);
+            builder.listener(new AvailabilityEvents(events));
             listeners.orderedStream().forEach(builder::listener);
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
             return builder.build();
@@ -128,6 +136,25 @@ public final class EasyCacheAutoConfiguration {
         @Bean
         RedisConnections easyCacheConnections(RedisConnectionFactory factory, EasyCacheProperties properties) {
             return new RedisConnections(factory, properties.commandTimeout());
+        }
+
+        @Bean
+        NamedClusters easyCacheClusters(EasyCacheProperties properties, ObjectProvider<SslBundles> sslBundles) {
+            return new NamedClusters(properties.clusters(), sslBundles.getIfAvailable(), properties.commandTimeout());
+        }
+
+        @Bean
+        EasyCacheLifecycle easyCacheLifecycle(
+                EasyCache cache,
+                RedisConnections easyCacheConnections,
+                NamedClusters easyCacheClusters,
+                EasyCacheProperties properties) {
+            Map<String, RedisConnections> required = new LinkedHashMap<>();
+            if (properties.requireRedisAtStart()) {
+                required.put(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections);
+                required.putAll(easyCacheClusters.connections());
+            }
+            return new EasyCacheLifecycle(cache, required);
         }
 
         @Bean

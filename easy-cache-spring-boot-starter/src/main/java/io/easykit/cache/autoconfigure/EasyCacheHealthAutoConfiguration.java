@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.EasyCache;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -12,14 +13,14 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = EasyCacheAutoConfiguration.class)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("easyCache")
-@ConditionalOnBean(RedisConnections.class)
+@ConditionalOnBean(EasyCache.class)
 public final class EasyCacheHealthAutoConfiguration {
 
     EasyCacheHealthAutoConfiguration() {}
 
     @Bean
     @ConditionalOnMissingBean(name = "easyCacheHealthIndicator")
-    HealthIndicator easyCacheHealthIndicator(RedisConnections connections) {
-        return new EasyCacheHealthIndicator(connections);
+    HealthIndicator easyCacheHealthIndicator(EasyCache cache) {
+        return new EasyCacheHealthIndicator(cache);
     }
 }

@@ -1,7 +1,9 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.CacheListener;
+import io.easykit.cache.EasyCache;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -11,6 +13,7 @@ import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration of the cache's meters, where the application has a registry of Micrometer. */
 @AutoConfiguration(
+        after = EasyCacheAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
@@ -23,5 +26,12 @@ public final class EasyCacheMetricsAutoConfiguration {
     @ConditionalOnMissingBean(name = "easyCacheMeters")
     CacheListener easyCacheMeters(MeterRegistry registry) {
         return new MeteringCacheListener(registry);
+    }
+
+    @Bean
+    @ConditionalOnBean(EasyCache.class)
+    @ConditionalOnMissingBean(name = "easyCacheClusterMeters")
+    MeterBinder easyCacheClusterMeters(EasyCache cache) {
+        return new ClusterMeters(cache);
     }
 }

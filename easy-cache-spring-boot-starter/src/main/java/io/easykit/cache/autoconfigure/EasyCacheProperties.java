@@ -1,5 +1,9 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.InvalidCacheOptionsException;
 import io.easykit.cache.aop.CacheSettings;
 import io.easykit.cache.aop.CacheSettingsTable;
 import java.time.Duration;
@@ -8,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 
 /**
  * Settings of easy-cache.
@@ -18,6 +23,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param caches settings of single caches by their prefix, in brackets where it has dots or colons; they win over the
  *     annotation
  * @param local the level in this JVM that answers while Redis is away
+ * @param clusters further Redis servers by the id that annotations name, each with the settings of {@code spring.data.redis}
+ * @param availability when a Redis counts as ill and when as well again
+ * @param degraded what happens while a Redis is away
+ * @param requireRedisAtStart whether the start fails if a Redis does not answer; otherwise the application starts
+ *     without and recovers by itself
  */
 @ConfigurationProperties(prefix = "easy-cache", ignoreUnknownFields = false)
 record EasyCacheProperties(
@@ -25,17 +35,94 @@ record EasyCacheProperties(
         @DefaultValue("250ms") Duration commandTimeout,
         @NestedConfigurationProperty @Nullable CacheSettings defaults,
         @DefaultValue Map<String, CacheSettings> caches,
-        @DefaultValue Local local) {
+        @DefaultValue Local local,
+        @DefaultValue Map<String, DataRedisProperties> clusters,
+        @DefaultValue Availability availability,
+        @DefaultValue Degraded degraded,
+        @DefaultValue("false") boolean requireRedisAtStart) {
 
     EasyCacheProperties {
         if (commandTimeout.toMillis() < 1) {
             throw new InvalidSettingException(
                     "easy-cache.command-timeout", commandTimeout, "Choose 1ms or more, for example 250ms.");
         }
+        if (clusters.containsKey(CacheSpec.DEFAULT_CLUSTER)) {
+            throw new InvalidSettingException(
+                    "easy-cache.clusters",
+                    "about a cluster '" + CacheSpec.DEFAULT_CLUSTER + "', which is the application's own Redis",
+                    "Set that one under spring.data.redis, or choose another name.");
+        }
+    }
+
+    DegradedOptions degradedOptions() {
+        return new DegradedOptions(
+                local.ttl(),
+                degraded.concurrentLoads(),
+                degraded.cpReads(),
+                degraded.cpUpdates(),
+                degraded.journalSize());
     }
 
     CacheSettingsTable table() {
         return new CacheSettingsTable(defaults == null ? CacheSettings.NONE : defaults, caches);
+    }
+
+    /**
+     * When a Redis counts as ill and when as well again.
+     *
+     * @param window over which calls are counted
+     * @param failureRate which part of them must have failed
+     * @param minimumCalls how many there must be before the rate says anything
+     * @param probeInterval how often an unavailable Redis is probed, and an available one asked for raised epochs: one
+     *     second at the most
+     * @param probesToRecover how many probes in a row must succeed
+     */
+    record Availability(
+            @DefaultValue("10s") Duration window,
+            @DefaultValue("0.5") double failureRate,
+            @DefaultValue("10") int minimumCalls,
+            @DefaultValue("1s") Duration probeInterval,
+            @DefaultValue("3") int probesToRecover) {
+
+        Availability {
+            checked(
+                    "easy-cache.availability.",
+                    () -> new AvailabilityOptions(window, failureRate, minimumCalls, probeInterval, probesToRecover));
+        }
+
+        AvailabilityOptions options() {
+            return new AvailabilityOptions(window, failureRate, minimumCalls, probeInterval, probesToRecover);
+        }
+    }
+
+    /**
+     * What happens while a Redis is away.
+     *
+     * @param concurrentLoads how many loads may run at a time, so that the database survives; further readers wait
+     * @param cpReads what a CP reader gets: what it loads itself (bypass), or an exception (fail)
+     * @param cpUpdates what becomes of a CP update that cannot be announced before its commit
+     * @param journalSize how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
+     *     invalidated
+     */
+    record Degraded(
+            @DefaultValue("32") int concurrentLoads,
+            @DefaultValue("bypass") DegradedOptions.CpReads cpReads,
+            @DefaultValue("refuse") DegradedOptions.CpUpdates cpUpdates,
+            @DefaultValue("10000") int journalSize) {
+
+        Degraded {
+            checked(
+                    "easy-cache.degraded.",
+                    () -> new DegradedOptions(Duration.ofSeconds(1), concurrentLoads, cpReads, cpUpdates, journalSize));
+        }
+    }
+
+    private static void checked(String prefix, Runnable create) {
+        try {
+            create.run();
+        } catch (InvalidCacheOptionsException invalid) {
+            throw new InvalidSettingException(prefix, invalid);
+        }
     }
 
     /**

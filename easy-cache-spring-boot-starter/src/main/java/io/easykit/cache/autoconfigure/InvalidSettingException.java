@@ -1,6 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.EasyCacheException;
+import io.easykit.cache.InvalidCacheOptionsException;
 
 /** A setting that cannot work. */
 final class InvalidSettingException extends EasyCacheException {
@@ -14,6 +15,13 @@ final class InvalidSettingException extends EasyCacheException {
         super("The setting " + name + " is " + value + ". " + remedy, null);
         this.problem = "The setting " + name + " is " + value + ".";
         this.remedy = remedy;
+    }
+
+    /** What the engine refuses, by the name of its setting. */
+    InvalidSettingException(String prefix, InvalidCacheOptionsException invalid) {
+        super("The setting " + prefix + invalid.option() + " " + invalid.problem() + ". " + invalid.remedy(), invalid);
+        this.problem = "The setting " + prefix + invalid.option() + " " + invalid.problem() + ".";
+        this.remedy = invalid.remedy();
     }
 
     String problem() {

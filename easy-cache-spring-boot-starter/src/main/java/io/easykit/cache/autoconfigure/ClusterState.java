@@ -1,0 +1,29 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.Availability;
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.EasyCache;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/**
+ * What operators are told of one Redis.
+ *
+ * @param state whether readers ask it
+ * @param forced whether an operator has set that
+ * @param undelivered how many invalidations wait for it
+ */
+record ClusterState(State state, boolean forced, int undelivered) {
+
+    static Map<String, ClusterState> all(EasyCache cache) {
+        Map<String, ClusterState> all = new TreeMap<>();
+        cache.clusterIds().forEach(id -> all.put(id, of(cache, id)));
+        return all;
+    }
+
+    private static ClusterState of(EasyCache cache, String clusterId) {
+        Availability availability = Objects.requireNonNull(cache.availability(clusterId));
+        return new ClusterState(availability.state(), availability.forced().isPresent(), cache.undelivered(clusterId));
+    }
+}

@@ -1,0 +1,26 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.EasyCache;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration of the actuator's endpoint {@code easycache}. */
+@AutoConfiguration(after = EasyCacheAutoConfiguration.class)
+@ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
+@ConditionalOnAvailableEndpoint(EasyCacheEndpoint.class)
+@ConditionalOnBean(EasyCache.class)
+public final class EasyCacheEndpointAutoConfiguration {
+
+    EasyCacheEndpointAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    EasyCacheEndpoint easyCacheEndpoint(EasyCache cache) {
+        return new EasyCacheEndpoint(cache);
+    }
+}

@@ -1,0 +1,62 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.StoreUnavailableException;
+import java.util.Map;
+import org.springframework.context.SmartLifecycle;
+
+/** Looks after every Redis while the application runs; refuses to start without those that are required. */
+final class EasyCacheLifecycle implements SmartLifecycle {
+
+    /** The first connection of a JVM may take longer than a command may. */
+    private static final int ATTEMPTS = 10;
+
+    private final EasyCache cache;
+    private final Map<String, RedisConnections> required;
+    private volatile boolean running;
+
+    EasyCacheLifecycle(EasyCache cache, Map<String, RedisConnections> required) {
+        this.cache = cache;
+        this.required = required;
+    }
+
+    @Override
+    public void start() {
+        required.forEach(EasyCacheLifecycle::awaitAnswer);
+        cache.start();
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        cache.stop();
+        running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return RedisConnections.PHASE + 1;
+    }
+
+    private static void awaitAnswer(String clusterId, RedisConnections connections) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                connections.ping();
+                return;
+            } catch (StoreUnavailableException away) {
+                if (attempt == ATTEMPTS) {
+                    throw new InvalidSettingException(
+                            "easy-cache.require-redis-at-start",
+                            "true, but Redis cluster '" + clusterId + "' does not answer: " + away.getMessage(),
+                            "Start that Redis, correct its address, or leave the setting out: then the application"
+                                    + " starts without Redis and recovers by itself.");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.EntryStore;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * The Redis servers that only the cache uses, by their {@code clusterId}.
+ *
+ * <p>Each is what Boot itself makes of such settings, in a small context of its own: so every setting of {@code
+ * spring.data.redis} means what it means there, and the application, which sees none of these beans, keeps its own.
+ */
+final class NamedClusters implements SmartLifecycle, DisposableBean {
+
+    /** The name under which Boot registers its settings, and leaves ours in place. */
+    private static final String PROPERTIES_BEAN = "spring.data.redis-" + DataRedisProperties.class.getName();
+
+    private final Map<String, AnnotationConfigApplicationContext> contexts = new LinkedHashMap<>();
+    private final Map<String, RedisConnections> connections = new LinkedHashMap<>();
+    private volatile boolean running;
+
+    NamedClusters(Map<String, DataRedisProperties> clusters, @Nullable SslBundles sslBundles, Duration commandTimeout) {
+        clusters.forEach((id, properties) -> {
+            AnnotationConfigApplicationContext context = contextOf(id, properties, sslBundles);
+            contexts.put(id, context);
+            LettuceConnectionFactory factory = context.getBean(LettuceConnectionFactory.class);
+            connections.put(id, new RedisConnections(factory, commandTimeout));
+        });
+    }
+
+    Map<String, RedisConnections> connections() {
+        return connections;
+    }
+
+    Map<String, EntryStore> stores() {
+        Map<String, EntryStore> stores = new LinkedHashMap<>();
+        connections.forEach((id, one) -> stores.put(id, one.store()));
+        return stores;
+    }
+
+    @Override
+    public void start() {
+        connections.values().forEach(RedisConnections::start);
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        connections.values().forEach(RedisConnections::stop);
+        running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return RedisConnections.PHASE;
+    }
+
+    @Override
+    public void destroy() {
+        stop();
+        contexts.values().forEach(AnnotationConfigApplicationContext::close);
+    }
+
+    private static AnnotationConfigApplicationContext contextOf(
+            String id, DataRedisProperties properties, @Nullable SslBundles sslBundles) {
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        context.setDisplayName("easy-cache cluster " + id);
+        context.setEnvironment(new EmptyEnvironment());
+        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor());
+        context.registerBean(PROPERTIES_BEAN, DataRedisProperties.class, () -> properties);
+        if (sslBundles != null) {
+            context.registerBean(SslBundles.class, () -> sslBundles);
+        }
+        context.register(DataRedisAutoConfiguration.class);
+        context.refresh();
+        return context;
+    }
+
+    /** The settings are bound already; the application's own must not get in. */
+    private static final class EmptyEnvironment extends StandardEnvironment {
+
+        @Override
+        protected void customizePropertySources(MutablePropertySources none) {}
+    }
+}

@@ -1,0 +1,242 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
+import org.springframework.boot.actuate.endpoint.jmx.JmxEndpointsSupplier;
+import org.springframework.boot.actuate.endpoint.jmx.JmxOperation;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.jmx.JmxAutoConfiguration;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.test.util.ReflectionTestUtils;
+
+/** Several Redis servers, none of which is there. */
+class ClusterAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    AopAutoConfiguration.class,
+                    SslAutoConfiguration.class,
+                    DataRedisAutoConfiguration.class,
+                    EasyCacheAutoConfiguration.class,
+                    EasyCacheHealthAutoConfiguration.class,
+                    EasyCacheMetricsAutoConfiguration.class,
+                    EasyCacheEndpointAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.port=1", "spring.data.redis.password=of the application");
+
+    @Test
+    void takesTheSettingsOfSpringDataRedisForEachCluster() {
+        runner.withPropertyValues(
+                        "easy-cache.clusters.single.host=redis.example",
+                        "easy-cache.clusters.single.port=6390",
+                        "easy-cache.clusters.single.database=7",
+                        "easy-cache.clusters.single.username=cache",
+                        "easy-cache.clusters.single.password=secret",
+                        "easy-cache.clusters.single.client-name=shop",
+                        "easy-cache.clusters.url.url=rediss://cache:secret@redis.example:6391/3",
+                        "easy-cache.clusters.sentinel.sentinel.master=main",
+                        "easy-cache.clusters.sentinel.sentinel.nodes=one:26379,two:26379",
+                        "easy-cache.clusters.cluster.cluster.nodes=one:6379,two:6379",
+                        "easy-cache.clusters.tls.ssl.enabled=true")
+                .run(context -> {
+                    assertThat(context.getBean(EasyCache.class).clusterIds())
+                            .containsExactlyInAnyOrder("default", "single", "url", "sentinel", "cluster", "tls");
+                    LettuceConnectionFactory single = factory(context, "single");
+                    assertThat(single.getHostName()).isEqualTo("redis.example");
+                    assertThat(single.getPort()).isEqualTo(6390);
+                    assertThat(single.getDatabase()).isEqualTo(7);
+                    assertThat(single.getPassword()).isEqualTo("secret");
+                    assertThat(single.getClientName()).isEqualTo("shop");
+                    assertThat(single.isUseSsl()).isFalse();
+                    LettuceConnectionFactory url = factory(context, "url");
+                    assertThat(url.getHostName()).isEqualTo("redis.example");
+                    assertThat(url.getDatabase()).isEqualTo(3);
+                    assertThat(url.isUseSsl()).isTrue();
+                    assertThat(factory(context, "sentinel").isRedisSentinelAware())
+                            .isTrue();
+                    assertThat(factory(context, "cluster").isClusterAware()).isTrue();
+                    assertThat(factory(context, "tls").isUseSsl()).isTrue();
+                    assertThat(factory(context, "tls").getPassword()).isNull();
+                });
+    }
+
+    @Test
+    void leavesTheApplicationItsOwnConnection() {
+        runner.withPropertyValues("easy-cache.clusters.trade.port=2").run(context -> {
+            assertThat(context).hasSingleBean(RedisConnectionFactory.class);
+            assertThat(context.getBean(LettuceConnectionFactory.class).getPort())
+                    .isEqualTo(1);
+        });
+    }
+
+    @Test
+    void refusesWhatNoClusterCanHave() {
+        runner.withPropertyValues("easy-cache.clusters.trade.hots=redis.example")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("easy-cache.clusters.trade.hots"));
+        runner.withPropertyValues("easy-cache.clusters.trade.ssl.bundle=none")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("SSL bundle name 'none' cannot be found"));
+        refuses("easy-cache.clusters.default.port=2", "is the application's own", "choose another name");
+    }
+
+    @Test
+    void refusesSettingsThatCannotWork() {
+        refuses("easy-cache.availability.failure-rate=2", "easy-cache.availability.failure-rate is 2.0", "up to 1");
+        refuses("easy-cache.availability.window=1ms", "easy-cache.availability.window is too short", "100ms");
+        refuses("easy-cache.availability.probe-interval=2s", "probe-interval is 2000ms", "at most 1s");
+        refuses("easy-cache.degraded.concurrent-loads=0", "easy-cache.degraded.concurrent-loads is 0", "1 or more");
+        refuses("easy-cache.degraded.journal-size=0", "easy-cache.degraded.journal-size is 0", "1 or more");
+    }
+
+    @Test
+    void refusesToStartWithoutRedisIfThatWasChosen() {
+        refuses(
+                "easy-cache.require-redis-at-start=true",
+                "Redis cluster 'default' does not answer",
+                "Start that Redis");
+        runner.run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void looksAfterItsClustersOnlyWhileItRuns() {
+        runner.withPropertyValues("easy-cache.clusters.trade.port=2").run(context -> {
+            assertThat(context.getBean(EasyCacheLifecycle.class).isRunning()).isTrue();
+            assertThat(keepers()).contains("easy-cache-keeper-default", "easy-cache-keeper-trade");
+            for (int i = 0; i < 2; i++) {
+                stop(context);
+                await().until(() -> keepers().isEmpty());
+                start(context);
+                assertThat(keepers()).hasSize(2);
+            }
+        });
+        await().until(() -> keepers().isEmpty());
+    }
+
+    @Test
+    void tellsOfEveryChange() {
+        List<RedisAvailabilityEvent> events = new ArrayList<>();
+        runner.withPropertyValues(
+                        "easy-cache.clusters.trade.port=2",
+                        "management.endpoints.web.exposure.include=easycache",
+                        "spring.jmx.enabled=true",
+                        "management.endpoints.jmx.exposure.include=easycache")
+                .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withInitializer(context ->
+                        context.addApplicationListener((ApplicationListener<PayloadApplicationEvent<?>>) event -> {
+                            if (event.getPayload() instanceof RedisAvailabilityEvent change) {
+                                events.add(change);
+                            }
+                        }))
+                .run(context -> {
+                    EasyCacheEndpoint endpoint = context.getBean(EasyCacheEndpoint.class);
+                    MeterRegistry meters = context.getBean(MeterRegistry.class);
+                    context.getBeansOfType(MeterBinder.class).values().forEach(binder -> binder.bindTo(meters));
+
+                    endpoint.set("trade", EasyCacheEndpoint.Setting.UNAVAILABLE);
+                    context.getBean(EasyCache.class)
+                            .invalidate(CacheSpec.of("stock", String.class)
+                                    .withClusterId("trade")
+                                    .key(1));
+
+                    assertThat(endpoint.clusters())
+                            .containsEntry("trade", new ClusterState(State.UNAVAILABLE, true, 1));
+                    assertThat(events).containsExactly(new RedisAvailabilityEvent("trade", State.UNAVAILABLE));
+                    assertThat(gauge(meters, "easycache.available", "trade")).isZero();
+                    assertThat(gauge(meters, "easycache.undelivered", "trade")).isEqualTo(1);
+                    assertThat(gauge(meters, "easycache.available", "default")).isEqualTo(1);
+                    Health health = context.getBean("easyCacheHealthIndicator", HealthIndicator.class)
+                            .health();
+                    assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
+                    assertThat(health.getDetails()).containsKeys("default", "trade");
+
+                    endpoint.set("trade", EasyCacheEndpoint.Setting.AVAILABLE);
+                    assertThat(endpoint.clusters().get("trade").state()).isEqualTo(State.AVAILABLE);
+                    assertThat(gauge(meters, "easycache.available", "trade")).isEqualTo(1);
+                    endpoint.set("trade", EasyCacheEndpoint.Setting.AUTO);
+                    assertThat(endpoint.clusters().get("trade").forced()).isFalse();
+                });
+    }
+
+    @Test
+    void showsItsStateToOperatorsAndLetsOnlyThoseWithFullAccessForceIt() {
+        ApplicationContextRunner operated = runner.withConfiguration(AutoConfigurations.of(
+                        JmxAutoConfiguration.class,
+                        EndpointAutoConfiguration.class,
+                        JmxEndpointAutoConfiguration.class))
+                .withPropertyValues("spring.jmx.enabled=true");
+        operated.withPropertyValues("management.endpoints.jmx.exposure.include=health")
+                .run(context -> assertThat(context).doesNotHaveBean(EasyCacheEndpoint.class));
+        operated.withPropertyValues("management.endpoints.jmx.exposure.include=easycache")
+                .run(context -> assertThat(operations(context)).containsExactly("clusters"));
+        operated.withPropertyValues(
+                        "management.endpoints.jmx.exposure.include=easycache",
+                        "management.endpoint.easycache.access=UNRESTRICTED")
+                .run(context -> assertThat(operations(context)).containsExactlyInAnyOrder("clusters", "set"));
+    }
+
+    private void refuses(String setting, String problem, String remedy) {
+        runner.withPropertyValues(setting).run(context -> {
+            FailureAnalysis analysis = new InvalidSettingFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription()).contains(problem);
+            assertThat(analysis.getAction()).contains(remedy);
+        });
+    }
+
+    private static List<String> operations(ApplicationContext context) {
+        return context.getBean(JmxEndpointsSupplier.class).getEndpoints().stream()
+                .flatMap(endpoint -> endpoint.getOperations().stream())
+                .map(JmxOperation::getName)
+                .toList();
+    }
+
+    private static double gauge(MeterRegistry meters, String name, String cluster) {
+        return meters.get(name).tag("cluster", cluster).gauge().value();
+    }
+
+    private static LettuceConnectionFactory factory(ApplicationContext context, String id) {
+        RedisConnections connections =
+                context.getBean(NamedClusters.class).connections().get(id);
+        return (LettuceConnectionFactory) ReflectionTestUtils.getField(connections, "own");
+    }
+
+    private static void stop(ApplicationContext context) {
+        ((ConfigurableApplicationContext) context).stop();
+    }
+
+    private static void start(ApplicationContext context) {
+        ((ConfigurableApplicationContext) context).start();
+    }
+
+    private static List<String> keepers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("easy-cache-keeper-"))
+                .toList();
+    }
+}
