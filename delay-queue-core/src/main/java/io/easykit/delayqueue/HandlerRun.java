@@ -58,6 +58,10 @@ final class HandlerRun implements Runnable {
 
     @Override
     public void run() {
+        if (leaseHasEnded()) {
+            // The node stood still since the claim; the handler must not begin what runs elsewhere.
+            abandon();
+        }
         if (!begin()) {
             return;
         }
@@ -117,6 +121,11 @@ final class HandlerRun implements Runnable {
         thread = null;
         // An interrupt was meant for the handler, not for the next one on this thread.
         Thread.interrupted();
+    }
+
+    private boolean leaseHasEnded() {
+        long now = setting.nanos().getAsLong();
+        return messages.stream().anyMatch(message -> now - message.leaseEnd >= 0);
     }
 
     private boolean allClosed() {

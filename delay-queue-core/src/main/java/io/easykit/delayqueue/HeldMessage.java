@@ -47,8 +47,8 @@ final class HeldMessage implements Acknowledgment {
     /** When its handler began, by this node's clock. */
     volatile long began;
 
-    /** When the lease ends by this node's clock, at the latest; for the consumer's loop only. */
-    long leaseEnd;
+    /** When the lease ends by this node's clock, at the latest. */
+    volatile long leaseEnd;
 
     /** Whether the store has said that the message belongs to somebody else now; for the consumer's loop only. */
     boolean gone;

@@ -145,6 +145,29 @@ class LeaseTests {
     }
 
     @Test
+    void beginsNothingWhoseLeaseHasEndedWhileTheNodeStoodStill() {
+        SimulatedTime.Node slow = queue.time.node();
+        DelayQueueEngine late = queue.builder(slow, queue.memory)
+                .workers(slow.workers(Duration.ofMillis(5)))
+                .build();
+        List<String> begun = new ArrayList<>();
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.start(late, manual(), message -> begun.add("late"));
+        queue.time.advance(MILLI);
+        assertThat(queue.stats().inFlight()).isEqualTo(1);
+
+        slow.freeze();
+        queue.start(manual(), message -> begun.add("elsewhere"));
+        queue.time.advance(LEASE.plusSeconds(1));
+        slow.thaw();
+        queue.time.advance(MILLI);
+
+        assertThat(begun).containsExactly("elsewhere");
+        assertThat(queue.find("a").place()).isEqualTo(Place.IN_FLIGHT);
+    }
+
+    @Test
     void givesBackAtNoCostWhatWasLostOnlyByItsOwnClock() {
         queue.start(listener().lease(LEASE).manual(true), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
