@@ -16,16 +16,20 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** Connection factories for the cache, made from those of an application. */
 public final class LettuceFactories {
 
+    /** The first connection of a JVM loads classes, asks for names and shakes hands. */
+    private static final Duration TO_CONNECT = Duration.ofSeconds(2);
+
     private LettuceFactories() {}
 
     /**
      * A factory for the same Redis with the same credentials, TLS, client name and client resources, but with what a cache
-     * needs: a short timeout to connect and for each command, commands that are rejected while disconnected instead of
+     * needs: a short timeout for each command, commands that are rejected while disconnected instead of
      * queued, and reads from the master always.
      *
      * <p>The caller starts and stops it. The given factory stays as it is, and may have been started.
      *
-     * @param commandTimeout for each command, and for connecting
+     * @param commandTimeout for each command. To connect may take longer, since nobody waits for that longer than for a
+     *     command
      */
     public static LettuceConnectionFactory copyOf(LettuceConnectionFactory factory, Duration commandTimeout) {
         LettuceConnectionFactory copy =
@@ -43,7 +47,7 @@ public final class LettuceFactories {
     private static LettuceClientConfiguration clientOf(LettuceConnectionFactory factory, Duration commandTimeout) {
         LettuceClientConfiguration given = factory.getClientConfiguration();
         LettuceClientConfigurationBuilder client = LettuceClientConfiguration.builder()
-                .commandTimeout(commandTimeout)
+                .commandTimeout(toConnect(commandTimeout))
                 .shutdownTimeout(given.getShutdownTimeout())
                 .shutdownQuietPeriod(given.getShutdownQuietPeriod())
                 .clientOptions(options(given, commandTimeout));
@@ -59,13 +63,18 @@ public final class LettuceFactories {
         return client.build();
     }
 
+    /** For the handshake Lettuce takes what it calls the command timeout; that of commands proper is among the options. */
+    private static Duration toConnect(Duration commandTimeout) {
+        return commandTimeout.compareTo(TO_CONNECT) > 0 ? commandTimeout : TO_CONNECT;
+    }
+
     private static ClientOptions options(LettuceClientConfiguration given, Duration commandTimeout) {
         ClientOptions options = given.getClientOptions().orElseGet(ClientOptions::create);
         ClientOptions.Builder builder =
                 options instanceof ClusterClientOptions cluster ? cluster.mutate() : options.mutate();
         SocketOptions sockets = options.getSocketOptions()
                 .mutate()
-                .connectTimeout(commandTimeout)
+                .connectTimeout(toConnect(commandTimeout))
                 .build();
         return builder.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                 .socketOptions(sockets)

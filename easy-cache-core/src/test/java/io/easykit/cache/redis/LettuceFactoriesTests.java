@@ -6,7 +6,12 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.TimeoutOptions.TimeoutSource;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
@@ -79,14 +84,26 @@ class LettuceFactoriesTests {
                                 .build())
                         .build())
                 .getClientConfiguration();
-        assertThat(client.getCommandTimeout()).isEqualTo(TIMEOUT);
         assertThat(client.getReadFrom()).isEmpty();
         ClientOptions options = client.getClientOptions().orElseThrow();
         assertThat(options.getDisconnectedBehavior()).isEqualTo(DisconnectedBehavior.REJECT_COMMANDS);
-        assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
         assertThat(options.getTimeoutOptions().isTimeoutCommands()).isTrue();
+        TimeoutSource timeouts = options.getTimeoutOptions().getSource();
+        Command<byte[], byte[], String> ping =
+                new Command<>(CommandType.PING, new StatusOutput<>(ByteArrayCodec.INSTANCE));
+        assertThat(Duration.of(timeouts.getTimeout(ping), timeouts.getTimeUnit().toChronoUnit()))
+                .isEqualTo(TIMEOUT);
         assertThat(options.getRequestQueueSize()).isEqualTo(77);
         assertThat(options.isPingBeforeActivateConnection()).isFalse();
+    }
+
+    @Test
+    void givesAConnectionMoreTimeThanACommand() {
+        LettuceClientConfiguration client =
+                copyOf(LettuceClientConfiguration.defaultConfiguration()).getClientConfiguration();
+        assertThat(client.getCommandTimeout()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(client.getClientOptions().orElseThrow().getSocketOptions().getConnectTimeout())
+                .isEqualTo(Duration.ofSeconds(2));
     }
 
     @Test
