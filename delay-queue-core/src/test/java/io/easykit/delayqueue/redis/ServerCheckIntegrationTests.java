@@ -42,7 +42,9 @@ class ServerCheckIntegrationTests {
 
     @Test
     void acceptsSnapshots() {
-        try (RedisServer redis = RedisServer.start("--save", "3600 1")) {
+        try (RedisServer redis = RedisServer.start();
+                RawRedis raw = redis.connect()) {
+            raw.command("CONFIG", "SET", "save", "3600 1");
             assertThat(check(standalone(redis)).details()).containsEntry("persistence", "rdb");
         }
     }
