@@ -10,4 +10,9 @@ public abstract class EasyCacheException extends RuntimeException {
     protected EasyCacheException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
+
+    /** Without a stack trace: for what is thrown often, and caught nearby. */
+    EasyCacheException(String message) {
+        super(message, null, false, false);
+    }
 }

@@ -87,7 +87,7 @@ final class GuardedStore implements EntryStore {
 
     private <T> T guard(BooleanSupplier allowed, Supplier<T> call) {
         if (!allowed.getAsBoolean()) {
-            throw new StoreUnavailableException("The cluster is marked unavailable", false, null);
+            throw new StoreUnavailableException("The cluster is marked unavailable");
         }
         try {
             T result = call.get();

@@ -22,6 +22,12 @@ public final class StoreUnavailableException extends EasyCacheException {
         this.ill = ill;
     }
 
+    /** For calls that are not let through; a trace would cost each of them more than all the rest. */
+    StoreUnavailableException(String message) {
+        super(message);
+        this.ill = false;
+    }
+
     public boolean isIll() {
         return ill;
     }
