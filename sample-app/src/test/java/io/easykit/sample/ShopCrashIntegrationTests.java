@@ -43,6 +43,8 @@ class ShopCrashIntegrationTests {
             ShopClient shop = clientOf(third);
             assertThat(shop.get("/products/1").text("name")).isEqualTo("Kept");
             assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(7);
+            third.terminate();
+            third.waitFor(PATIENCE);
         }
     }
 
@@ -59,6 +61,8 @@ class ShopCrashIntegrationTests {
             await().atMost(PATIENCE)
                     .until(() -> shop.get("/orders/" + order).text("status").equals("CLOSED"));
             assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(100);
+            second.terminate();
+            second.waitFor(PATIENCE);
         }
     }
 
