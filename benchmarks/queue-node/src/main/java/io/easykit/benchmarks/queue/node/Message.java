@@ -1,0 +1,33 @@
+package io.easykit.benchmarks.queue.node;
+
+/**
+ * A message of 140 characters, which begin with what a listener needs to recognize it.
+ *
+ * @param round  of the sends it belongs to
+ * @param number in its round
+ * @param due    ms since the epoch
+ */
+public record Message(int round, int number, long due) {
+
+    private static final int LENGTH = 140;
+
+    public String text() {
+        String text = round + " " + number + " " + due + " ";
+        return text + "x".repeat(LENGTH - text.length());
+    }
+
+    static Message of(String text) {
+        int first = text.indexOf(' ');
+        int second = text.indexOf(' ', first + 1);
+        int third = text.indexOf(' ', second + 1);
+        return new Message(
+                Integer.parseInt(text, 0, first, 10),
+                Integer.parseInt(text, first + 1, second, 10),
+                Long.parseLong(text, second + 1, third, 10));
+    }
+
+    /** From now, as contenders want it that know no instants. */
+    public long delayMillis() {
+        return Math.max(0, due - System.currentTimeMillis());
+    }
+}

@@ -1,0 +1,24 @@
+package io.easykit.benchmarks.queue.node;
+
+/**
+ * What became of the messages of the last sends.
+ *
+ * @param messages that have run
+ * @param twice    runs beyond the first one of each message
+ * @param early    runs before the due time, by the wall clock of this machine
+ * @param p50      lateness of the first runs in µs
+ * @param p99      as well
+ * @param worst    as well
+ * @param last     begin of the last first run, in µs since the epoch
+ */
+public record Received(int messages, int twice, int early, long p50, long p99, long worst, long last) {
+
+    String line() {
+        return Lines.of(messages, twice, early, p50, p99, worst, last);
+    }
+
+    public static Received parse(String line) {
+        long[] n = Lines.numbers(line);
+        return new Received((int) n[0], (int) n[1], (int) n[2], n[3], n[4], n[5], n[6]);
+    }
+}

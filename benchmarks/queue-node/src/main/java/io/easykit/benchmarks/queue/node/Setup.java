@@ -1,0 +1,18 @@
+package io.easykit.benchmarks.queue.node;
+
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * What a contender works with.
+ *
+ * @param queues      to send to and to listen to
+ * @param concurrency calls of the listener at a time for each queue; 0 for a process that only sends
+ * @param listener    takes the text of a message
+ */
+public record Setup(String host, int port, List<String> queues, int concurrency, Consumer<String> listener) {
+
+    public boolean listens() {
+        return concurrency > 0;
+    }
+}
