@@ -1,5 +1,9 @@
 package io.easykit.benchmarks;
 
+import io.easykit.benchmarks.cache.EntrySizes;
+import io.easykit.benchmarks.cache.LocalHits;
+import io.easykit.benchmarks.cache.RedisHits;
+import io.easykit.benchmarks.cache.SlowLoads;
 import java.util.Arrays;
 
 /** Runs one benchmark by its name. */

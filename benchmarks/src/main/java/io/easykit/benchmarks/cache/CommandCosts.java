@@ -1,11 +1,14 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.easykit.benchmarks.contender.Contender;
-import io.easykit.benchmarks.contender.Database;
-import io.easykit.benchmarks.contender.RedisContender;
-import io.easykit.benchmarks.contender.Setup;
+import io.easykit.benchmarks.cache.contender.Contender;
+import io.easykit.benchmarks.cache.contender.Database;
+import io.easykit.benchmarks.cache.contender.RedisContender;
+import io.easykit.benchmarks.cache.contender.Setup;
+import io.easykit.benchmarks.measure.RedisCost;
+import io.easykit.benchmarks.measure.Spread;
+import io.easykit.benchmarks.measure.Table;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.lettuce.core.RedisClient;

@@ -1,11 +1,13 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.easykit.benchmarks.contender.Contender;
-import io.easykit.benchmarks.contender.Database;
-import io.easykit.benchmarks.contender.RedisContender;
-import io.easykit.benchmarks.contender.Setup;
+import io.easykit.benchmarks.cache.contender.Contender;
+import io.easykit.benchmarks.cache.contender.Database;
+import io.easykit.benchmarks.cache.contender.RedisContender;
+import io.easykit.benchmarks.cache.contender.Setup;
+import io.easykit.benchmarks.measure.Machine;
+import io.easykit.benchmarks.measure.Table;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
@@ -20,7 +22,7 @@ import java.util.List;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** C7: the bytes of an entry beside those of a plain string of the same payload. Counts, not times. */
-final class EntrySizes {
+public final class EntrySizes {
 
     private static final List<Integer> PAYLOADS = List.of(100, 200, 1_000);
 
@@ -39,7 +41,7 @@ final class EntrySizes {
 
     private EntrySizes() {}
 
-    static void run() {
+    public static void run() {
         try (RedisServer redis = RedisServer.start();
                 RawRedis raw = redis.connect()) {
             System.out.println("C7, " + Machine.describe(redis));

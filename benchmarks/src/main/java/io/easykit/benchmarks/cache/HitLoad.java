@@ -1,10 +1,10 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.easykit.benchmarks.contender.Contender;
-import io.easykit.benchmarks.contender.Database;
-import io.easykit.benchmarks.contender.RedisContender;
-import io.easykit.benchmarks.contender.Setup;
+import io.easykit.benchmarks.cache.contender.Contender;
+import io.easykit.benchmarks.cache.contender.Database;
+import io.easykit.benchmarks.cache.contender.RedisContender;
+import io.easykit.benchmarks.cache.contender.Setup;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,15 +1,11 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
-import io.easykit.benchmarks.contender.RedisContender;
+import io.easykit.benchmarks.cache.contender.RedisContender;
+import io.easykit.benchmarks.measure.ChildProgram;
+import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
-import java.io.BufferedReader;
-import java.io.BufferedWriter;
-import java.io.IOException;
-import java.io.OutputStreamWriter;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** A {@link HitLoad} seen from the outside, with a Redis of its own. */
@@ -18,31 +14,17 @@ final class HitLoadProcess implements AutoCloseable {
     private final RedisContender contender;
     private final RedisServer redis = RedisServer.start();
     private final RawRedis info = redis.connect();
-    private final Process process;
-    private final BufferedReader answers;
-    private final BufferedWriter orders;
+    private final ChildProgram program;
 
-    HitLoadProcess(RedisContender contender) throws IOException {
+    HitLoadProcess(RedisContender contender) {
         this.contender = contender;
-        this.process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xms256m",
-                        "-Xmx256m",
-                        "-Dlogging.level.root=warn",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        HitLoad.class.getName(),
-                        contender.name(),
-                        redis.host(),
-                        String.valueOf(redis.port()))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        this.answers = process.inputReader(StandardCharsets.UTF_8);
-        this.orders = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
-        while (!HitLoad.READY.equals(answer())) {
-            // What a framework prints while it starts is of no interest.
-        }
+        this.program = ChildProgram.start(
+                contender.title(),
+                HitLoad.READY,
+                "256m",
+                System.getProperty("java.class.path"),
+                HitLoad.class.getName(),
+                List.of(contender.name(), redis.host(), String.valueOf(redis.port())));
     }
 
     RedisContender contender() {
@@ -50,12 +32,11 @@ final class HitLoadProcess implements AutoCloseable {
     }
 
     /** Reads for a time, and looks at what that cost Redis. */
-    Run read(int threads, long millis) throws IOException {
+    Run read(int threads, long millis) {
         RedisCost before = RedisCost.of(info);
-        orders.write(threads + " " + millis + "\n");
-        orders.flush();
-        long[] figures =
-                Stream.of(answer().split(" ", -1)).mapToLong(Long::parseLong).toArray();
+        long[] figures = Stream.of(program.ask(threads + " " + millis).split(" ", -1))
+                .mapToLong(Long::parseLong)
+                .toArray();
         return new Run(
                 figures[0],
                 figures[1],
@@ -64,24 +45,11 @@ final class HitLoadProcess implements AutoCloseable {
                 RedisCost.of(info).since(before));
     }
 
-    /** Lets it end by itself, so that it can say what was wrong. */
     @Override
-    public void close() throws IOException {
-        orders.close();
-        int code = process.onExit().orTimeout(30, TimeUnit.SECONDS).join().exitValue();
-        if (code != 0) {
-            throw new IllegalStateException(contender + " ended with " + code);
-        }
+    public void close() {
+        program.close();
         info.close();
         redis.close();
-    }
-
-    private String answer() throws IOException {
-        String line = answers.readLine();
-        if (line == null) {
-            throw new IllegalStateException(contender + " ended; its error is above");
-        }
-        return line;
     }
 
     /**

@@ -1,8 +1,8 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
-import io.easykit.benchmarks.contender.Contender;
-import io.easykit.benchmarks.contender.LocalContender;
-import io.easykit.benchmarks.contender.Product;
+import io.easykit.benchmarks.cache.contender.Contender;
+import io.easykit.benchmarks.cache.contender.LocalContender;
+import io.easykit.benchmarks.cache.contender.Product;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;

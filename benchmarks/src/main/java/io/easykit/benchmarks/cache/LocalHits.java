@@ -1,6 +1,9 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
-import io.easykit.benchmarks.contender.LocalContender;
+import io.easykit.benchmarks.cache.contender.LocalContender;
+import io.easykit.benchmarks.measure.Machine;
+import io.easykit.benchmarks.measure.Spread;
+import io.easykit.benchmarks.measure.Table;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -23,16 +26,14 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * <p>What an annotation itself costs (look-up, key, dispatch) is the CPU time of the annotated method over a store that
  * answers at once, less the time of the bare method.
  */
-final class LocalHits {
+public final class LocalHits {
 
     private static final int ROUNDS = 5;
 
     private LocalHits() {}
 
-    /**
-     * @param arguments milliseconds of an iteration (1000 without any)
-     */
-    static void run(String[] arguments) throws RunnerException {
+    /** Takes as arguments the milliseconds of an iteration (1000 without any). */
+    public static void run(String[] arguments) throws RunnerException {
         TimeValue time = TimeValue.milliseconds(arguments.length > 0 ? Long.parseLong(arguments[0]) : 1_000);
         Options options = new OptionsBuilder()
                 .include(LocalHitBenchmark.class.getName())

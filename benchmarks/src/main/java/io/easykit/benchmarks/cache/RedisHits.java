@@ -1,7 +1,10 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
-import io.easykit.benchmarks.HitLoadProcess.Run;
-import io.easykit.benchmarks.contender.RedisContender;
+import io.easykit.benchmarks.cache.HitLoadProcess.Run;
+import io.easykit.benchmarks.cache.contender.RedisContender;
+import io.easykit.benchmarks.measure.Machine;
+import io.easykit.benchmarks.measure.Spread;
+import io.easykit.benchmarks.measure.Table;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -18,7 +21,7 @@ import java.util.function.ToDoubleFunction;
  * C1: hits at the Redis level. Every contender has a process and a Redis of its own for the whole benchmark; in each round all of
  * them run one after the other, so that a noisy moment of the machine meets all. Ratios are taken inside a round.
  */
-final class RedisHits {
+public final class RedisHits {
 
     private static final List<Integer> THREADS = List.of(1, 16, 64);
     private static final int ROUNDS = 5;
@@ -28,10 +31,8 @@ final class RedisHits {
 
     private RedisHits() {}
 
-    /**
-     * @param arguments milliseconds of one run (2000 without any)
-     */
-    static void run(String[] arguments) throws Exception {
+    /** Takes as arguments the milliseconds of one run (2000 without any). */
+    public static void run(String[] arguments) throws Exception {
         long millis = arguments.length > 0 ? Long.parseLong(arguments[0]) : 2_000;
         List<HitLoadProcess> processes = new ArrayList<>();
         try (RedisServer redis = RedisServer.start()) {

@@ -1,9 +1,11 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.cache;
 
-import io.easykit.benchmarks.contender.Contender;
-import io.easykit.benchmarks.contender.Database;
-import io.easykit.benchmarks.contender.RedisContender;
-import io.easykit.benchmarks.contender.Setup;
+import io.easykit.benchmarks.cache.contender.Contender;
+import io.easykit.benchmarks.cache.contender.Database;
+import io.easykit.benchmarks.cache.contender.RedisContender;
+import io.easykit.benchmarks.cache.contender.Setup;
+import io.easykit.benchmarks.measure.Machine;
+import io.easykit.benchmarks.measure.Table;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +20,7 @@ import java.util.concurrent.Future;
  * connections and memory of their own, in one JVM) of two readers each read one cold key; nothing expires and nothing is
  * invalidated meanwhile, so the best is one load, or as many as nodes when the load outlasts the election.
  */
-final class SlowLoads {
+public final class SlowLoads {
 
     private static final Duration ELECTION = Duration.ofMillis(200);
     private static final List<Double> FACTORS = List.of(0.1, 0.5, 1.0, 2.0, 5.0, 10.0);
@@ -38,10 +40,8 @@ final class SlowLoads {
 
     private SlowLoads() {}
 
-    /**
-     * @param arguments milliseconds that readers read a key (8000 without any)
-     */
-    static void run(String[] arguments) throws Exception {
+    /** Takes as arguments the milliseconds that readers read a key (8000 without any). */
+    public static void run(String[] arguments) throws Exception {
         Duration time = Duration.ofMillis(arguments.length > 0 ? Long.parseLong(arguments[0]) : 8_000);
         try (RedisServer redis = RedisServer.start()) {
             System.out.println("C5, " + Machine.describe(redis) + ", " + NODES + " nodes of " + READERS

@@ -1,4 +1,4 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.measure;
 
 import io.easykit.test.RawRedis;
 import java.util.Locale;
@@ -11,12 +11,12 @@ import java.util.stream.Collectors;
  * What a Redis has done: its calls by command (those of scripts included, {@code INFO} itself not) and the CPU time of
  * its main thread in microseconds.
  */
-record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
+public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
 
     private static final String COMMAND = "cmdstat_";
 
     /** Since the server started. */
-    static RedisCost of(RawRedis redis) {
+    public static RedisCost of(RawRedis redis) {
         SortedMap<String, Long> calls = new TreeMap<>();
         redis.info("commandstats").forEach((name, stats) -> {
             String command = name.substring(COMMAND.length());
@@ -28,7 +28,7 @@ record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
         return new RedisCost(calls, micros(cpu, "used_cpu_user") + micros(cpu, "used_cpu_sys"));
     }
 
-    RedisCost since(RedisCost before) {
+    public RedisCost since(RedisCost before) {
         SortedMap<String, Long> more = new TreeMap<>();
         calls.forEach((command, count) -> {
             long delta = count - before.calls.getOrDefault(command, 0L);
@@ -40,7 +40,7 @@ record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
     }
 
     /** For example {@code 1.00 hgetall}; what happened less than once in two hundred operations is left out. */
-    String callsPer(long operations) {
+    public String callsPer(long operations) {
         return calls.entrySet().stream()
                 .filter(call -> call.getValue() * 200 >= operations)
                 .map(call ->
@@ -49,7 +49,7 @@ record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
     }
 
     /** How often scripts were called. */
-    long scriptCalls() {
+    public long scriptCalls() {
         return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L);
     }
 

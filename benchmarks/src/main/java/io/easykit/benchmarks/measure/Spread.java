@@ -1,12 +1,12 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.measure;
 
 import java.util.Collection;
 import java.util.Locale;
 
 /** Several measurements of one thing: their median, with the least and the greatest. */
-record Spread(double median, double least, double greatest) {
+public record Spread(double median, double least, double greatest) {
 
-    static Spread of(Collection<Double> values) {
+    public static Spread of(Collection<Double> values) {
         double[] sorted =
                 values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
         int middle = sorted.length / 2;
@@ -15,7 +15,7 @@ record Spread(double median, double least, double greatest) {
     }
 
     /** For example {@code 3.10 (2.90 to 3.30)}. */
-    String text(int decimals) {
+    public String text(int decimals) {
         String number = "%,." + decimals + "f";
         return String.format(Locale.ROOT, number + " (" + number + " to " + number + ")", median, least, greatest);
     }

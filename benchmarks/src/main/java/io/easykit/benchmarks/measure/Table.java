@@ -1,18 +1,18 @@
-package io.easykit.benchmarks;
+package io.easykit.benchmarks.measure;
 
 import java.util.Collections;
 
 /** Prints rows of Markdown. */
-final class Table {
+public final class Table {
 
     private Table() {}
 
-    static void header(String... columns) {
+    public static void header(String... columns) {
         row((Object[]) columns);
         System.out.println("| " + String.join(" | ", Collections.nCopies(columns.length, "---")) + " |");
     }
 
-    static void row(Object... cells) {
+    public static void row(Object... cells) {
         StringBuilder line = new StringBuilder("|");
         for (Object cell : cells) {
             line.append(' ').append(cell).append(" |");

@@ -1,4 +1,4 @@
-package io.easykit.benchmarks.contender;
+package io.easykit.benchmarks.cache.contender;
 
 /** A cache in front of the database, with the connections that it holds. */
 public interface Contender extends Products, AutoCloseable {

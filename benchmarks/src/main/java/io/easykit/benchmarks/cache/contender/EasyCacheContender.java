@@ -1,8 +1,9 @@
-package io.easykit.benchmarks.contender;
+package io.easykit.benchmarks.cache.contender;
 
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.annotation.Cacheable;
+import io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -59,7 +60,7 @@ final class EasyCacheContender {
     }
 
     @Configuration
-    @EnableAutoConfiguration
+    @EnableAutoConfiguration(exclude = DelayQueueAutoConfiguration.class)
     static class Application {}
 
     static class Cached implements Products {

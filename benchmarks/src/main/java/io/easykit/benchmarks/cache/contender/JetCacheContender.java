@@ -1,4 +1,4 @@
-package io.easykit.benchmarks.contender;
+package io.easykit.benchmarks.cache.contender;
 
 import com.alicp.jetcache.CacheBuilder;
 import com.alicp.jetcache.anno.CacheConsts;
@@ -90,7 +90,7 @@ final class JetCacheContender {
     }
 
     @Configuration
-    @EnableMethodCache(basePackages = "io.easykit.benchmarks.contender", proxyTargetClass = true)
+    @EnableMethodCache(basePackages = "io.easykit.benchmarks.cache.contender", proxyTargetClass = true)
     @Import(JetCacheBaseBeans.class)
     static class Caching {}
 

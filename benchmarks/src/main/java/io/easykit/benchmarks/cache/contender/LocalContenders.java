@@ -1,4 +1,4 @@
-package io.easykit.benchmarks.contender;
+package io.easykit.benchmarks.cache.contender;
 
 import com.alicp.jetcache.support.Fastjson2KeyConvertor;
 import com.github.benmanes.caffeine.cache.Cache;

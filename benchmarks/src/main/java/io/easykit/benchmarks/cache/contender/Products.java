@@ -1,4 +1,4 @@
-package io.easykit.benchmarks.contender;
+package io.easykit.benchmarks.cache.contender;
 
 /** The method that is cached. */
 public interface Products {

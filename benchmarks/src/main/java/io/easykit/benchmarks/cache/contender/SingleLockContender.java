@@ -1,4 +1,4 @@
-package io.easykit.benchmarks.contender;
+package io.easykit.benchmarks.cache.contender;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
