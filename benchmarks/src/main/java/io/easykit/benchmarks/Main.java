@@ -4,24 +4,68 @@ import io.easykit.benchmarks.cache.EntrySizes;
 import io.easykit.benchmarks.cache.LocalHits;
 import io.easykit.benchmarks.cache.RedisHits;
 import io.easykit.benchmarks.cache.SlowLoads;
+import io.easykit.benchmarks.queue.Backlogs;
+import io.easykit.benchmarks.queue.Bursts;
+import io.easykit.benchmarks.queue.Flows;
+import io.easykit.benchmarks.queue.Footprints;
+import io.easykit.benchmarks.queue.IdleTopics;
+import io.easykit.benchmarks.queue.Punctuality;
+import io.easykit.benchmarks.queue.Sends;
+import io.easykit.benchmarks.queue.Workers;
 import java.util.Arrays;
+import java.util.List;
 
 /** Runs one benchmark by its name. */
 public final class Main {
+
+    private static final List<String> OF_THE_QUEUE = List.of("q1", "q2", "q3", "q4", "q5", "q6", "q7", "q9", "q10");
+
+    private static final String USAGE =
+            """
+            Which benchmark?
+
+            easy-cache   c1   hits at the Redis level      [milliseconds of a run, 2000]
+                         c2   hits at the local level      [milliseconds of an iteration, 1000]
+                         c5   loads slower than the election [milliseconds of a row, 8000]
+                         c7   bytes of an entry
+
+            delay-queue  q1   sends one by one             q6   q5 and q4 with up to 10,000,000 pending
+                         q2   sends in lists               q7   slow handlers, few workers
+                         q3   send and receive for 60 s    q9   bytes of a pending message
+                         q4   many due at once             q10  idle queues
+                         q5   lateness when idle           q    all of them in turn
+                         [size, 1: messages and times are multiplied by it, so 0.05 is a short trial]
+
+            For example: java -jar benchmarks.jar q4 0.1""";
 
     private Main() {}
 
     public static void main(String[] arguments) throws Exception {
         String name = arguments.length == 0 ? "" : arguments[0];
         String[] rest = arguments.length == 0 ? arguments : Arrays.copyOfRange(arguments, 1, arguments.length);
+        List<String> names = name.equals("q") ? OF_THE_QUEUE : List.of(name);
+        for (String one : names) {
+            run(one, rest);
+        }
+    }
+
+    private static void run(String name, String... arguments) throws Exception {
         switch (name) {
-            case "c1" -> RedisHits.run(rest);
-            case "c2" -> LocalHits.run(rest);
-            case "c5" -> SlowLoads.run(rest);
+            case "c1" -> RedisHits.run(arguments);
+            case "c2" -> LocalHits.run(arguments);
+            case "c5" -> SlowLoads.run(arguments);
             case "c7" -> EntrySizes.run();
+            case "q1" -> Sends.oneByOne(arguments);
+            case "q2" -> Sends.inLists(arguments);
+            case "q3" -> Flows.run(arguments);
+            case "q4" -> Bursts.run(arguments);
+            case "q5" -> Punctuality.run(arguments);
+            case "q6" -> Backlogs.run(arguments);
+            case "q7" -> Workers.run(arguments);
+            case "q9" -> Footprints.run(arguments);
+            case "q10" -> IdleTopics.run(arguments);
             default -> {
-                System.err.println("Which benchmark? c1: hits at the Redis level, c2: hits at the local level,"
-                        + " c5: slow loads, c7: bytes of an entry. For example: java -jar benchmarks.jar c1");
+                System.err.println(USAGE);
                 System.exit(2);
             }
         }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
@@ -57,23 +56,19 @@ public final class LocalHits {
     }
 
     private static void print(Map<LocalContender, List<RunResult>> results) {
-        double method = spread(results.getOrDefault(LocalContender.METHOD, List.of()), LocalHits::cpuNanos)
+        double method = Spread.of(results.getOrDefault(LocalContender.METHOD, List.of()), LocalHits::cpuNanos)
                 .median();
         Table.header("contender", "settings", "ns a hit", "CPU ns a hit", "less the method", "bytes allocated a hit");
         results.forEach((which, own) -> {
-            Spread cpu = spread(own, LocalHits::cpuNanos);
+            Spread cpu = Spread.of(own, LocalHits::cpuNanos);
             Table.row(
                     which.title(),
                     which.settings(),
-                    spread(own, LocalHits::nanos).text(0),
+                    Spread.of(own, LocalHits::nanos).text(0),
                     cpu.text(0),
                     Math.round(cpu.median() - method),
-                    Math.round(spread(own, LocalHits::bytes).median()));
+                    Math.round(Spread.of(own, LocalHits::bytes).median()));
         });
-    }
-
-    private static Spread spread(List<RunResult> results, ToDoubleFunction<RunResult> figure) {
-        return Spread.of(results.stream().mapToDouble(figure).boxed().toList());
     }
 
     private static double nanos(RunResult result) {

@@ -8,7 +8,6 @@ import io.easykit.benchmarks.measure.Table;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -84,11 +83,11 @@ public final class RedisHits {
         runs.forEach((contender, own) -> Table.row(
                 contender.title(),
                 contender.settings(),
-                spread(own, Run::perSecond).text(0),
+                Spread.of(own, Run::perSecond).text(0),
                 ratios(own, plain, Run::perSecond).text(2),
-                spread(own, Run::redisMicros).text(2),
+                Spread.of(own, Run::redisMicros).text(2),
                 ratios(own, plain, Run::redisMicros).text(2),
-                spread(own, Run::clientMicros).text(1),
+                Spread.of(own, Run::clientMicros).text(1),
                 ratios(own, plain, Run::clientMicros).text(2),
                 own.get(0).redis().callsPer(own.get(0).reads())));
         List<Run> ours = runs.getOrDefault(RedisContender.EASY_CACHE, List.of());
@@ -96,10 +95,6 @@ public final class RedisHits {
                 "%nOf easy-cache's reads: %d ran a script, %d were no hits.%n",
                 ours.stream().mapToLong(run -> run.redis().scriptCalls()).sum(),
                 ours.stream().mapToLong(Run::loads).sum());
-    }
-
-    private static Spread spread(Collection<Run> runs, ToDoubleFunction<Run> figure) {
-        return Spread.of(runs.stream().mapToDouble(figure).boxed().toList());
     }
 
     /** Of each round by itself. */

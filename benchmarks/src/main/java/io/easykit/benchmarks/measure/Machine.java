@@ -1,8 +1,10 @@
 package io.easykit.benchmarks.measure;
 
 import io.easykit.test.RedisServer;
+import java.lang.management.ManagementFactory;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.Locale;
 
 /** Where the figures come from. */
 public final class Machine {
@@ -16,5 +18,11 @@ public final class Machine {
 
     public static String describe(RedisServer redis) {
         return describe() + ", Redis " + redis.version() + " without persistence";
+    }
+
+    /** How busy it is just now, with our own work or that of others. */
+    public static String load() {
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        return String.format(Locale.ROOT, "load average %.1f", load);
     }
 }

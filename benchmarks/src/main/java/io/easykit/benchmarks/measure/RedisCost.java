@@ -48,6 +48,18 @@ public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
                 .collect(Collectors.joining(", "));
     }
 
+    /** All calls, those of scripts included. */
+    public long allCalls() {
+        return calls.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** The calls that clients made, without those of scripts. */
+    public double clientCalls(ClientShares shares) {
+        return calls.entrySet().stream()
+                .mapToDouble(call -> call.getValue() * shares.of(call.getKey()))
+                .sum();
+    }
+
     /** How often scripts were called. */
     public long scriptCalls() {
         return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L);

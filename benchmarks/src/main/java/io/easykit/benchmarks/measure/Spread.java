@@ -2,6 +2,7 @@ package io.easykit.benchmarks.measure;
 
 import java.util.Collection;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 
 /** Several measurements of one thing: their median, with the least and the greatest. */
 public record Spread(double median, double least, double greatest) {
@@ -14,9 +15,17 @@ public record Spread(double median, double least, double greatest) {
         return new Spread(median, sorted[0], sorted[sorted.length - 1]);
     }
 
-    /** For example {@code 3.10 (2.90 to 3.30)}. */
+    /** Of one figure of several results. */
+    public static <T> Spread of(Collection<T> results, ToDoubleFunction<T> figure) {
+        return of(results.stream().mapToDouble(figure).boxed().toList());
+    }
+
+    /** For example {@code 3.10 (2.90 to 3.30)}, or only the median where all are the same. */
     public String text(int decimals) {
         String number = "%,." + decimals + "f";
+        if (least == greatest) {
+            return String.format(Locale.ROOT, number, median);
+        }
         return String.format(Locale.ROOT, number + " (" + number + " to " + number + ")", median, least, greatest);
     }
 }

@@ -77,7 +77,7 @@ final class RqueueContender implements QueueContender {
 
     @Override
     public void send(String queue, Message message) {
-        if (enqueuer.enqueueIn(queue, message.text(), message.delayMillis()) == null) {
+        if (enqueuer.enqueueIn(queue, new Text(message.text()), message.delayMillis()) == null) {
             throw new IllegalStateException("rqueue did not take the message; its warning is above");
         }
     }
@@ -99,8 +99,8 @@ final class RqueueContender implements QueueContender {
         }
 
         @RqueueListener(value = "${queues}", concurrency = "${concurrency}")
-        public void on(String text) {
-            listener.accept(text);
+        public void on(Text text) {
+            listener.accept(text.text());
         }
     }
 }

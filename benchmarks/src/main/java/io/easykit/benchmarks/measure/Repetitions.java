@@ -1,0 +1,28 @@
+package io.easykit.benchmarks.measure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * How often something is measured.
+ *
+ * @param most   times
+ * @param budget after which no further one begins
+ */
+public record Repetitions(int most, Duration budget) {
+
+    /** Measures; a result that will not do ends it, and is the last one. */
+    public <T> List<T> of(Supplier<T> measurement, Predicate<T> willDo) {
+        long began = System.nanoTime();
+        List<T> results = new ArrayList<>();
+        do {
+            results.add(measurement.get());
+        } while (results.size() < most
+                && willDo.test(results.get(results.size() - 1))
+                && System.nanoTime() - began < budget.toNanos());
+        return results;
+    }
+}

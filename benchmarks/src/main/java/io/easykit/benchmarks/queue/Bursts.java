@@ -1,0 +1,111 @@
+package io.easykit.benchmarks.queue;
+
+import io.easykit.benchmarks.measure.Measured;
+import io.easykit.benchmarks.measure.Repetitions;
+import io.easykit.benchmarks.measure.Spread;
+import io.easykit.benchmarks.queue.node.Received;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** Q4: bursts, and how fast a listener that does nothing drains them. */
+public final class Bursts {
+
+    private static final List<Integer> MESSAGES = List.of(5_000, 20_000, 100_000);
+    private static final int CONCURRENCY = 8;
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofMinutes(1));
+
+    private static final List<QueueProduct> PRODUCTS = List.of(
+            QueueProduct.DELAY_QUEUE,
+            QueueProduct.DELAY_QUEUE_BATCHES,
+            QueueProduct.DELAY_QUEUE_SHARDS,
+            QueueProduct.LETTUCE,
+            QueueProduct.LETTUCE_BATCHES,
+            QueueProduct.REDISSON,
+            QueueProduct.REDISSON_TUNED,
+            QueueProduct.RQUEUE,
+            QueueProduct.RQUEUE_TUNED);
+
+    private final Map<QueueProduct, Double> perSecond = new EnumMap<>(QueueProduct.class);
+    private final Map<QueueProduct, String> gaveUp = new EnumMap<>(QueueProduct.class);
+
+    private Bursts() {}
+
+    /** Takes a {@link Size}. */
+    public static void run(String... arguments) {
+        Size size = Size.of(arguments);
+        Report.begin("Q4: due at the same millisecond, concurrency " + CONCURRENCY, size);
+        System.out.println(
+                "Costs are those of draining (claim and acknowledge); sending, in lists of 100, stands apart.\n");
+        Report.header(
+                List.of("due at once", "contender", "settings", "runs", "drained in ms", "per s", "worst lateness ms"),
+                Cells.COST,
+                List.of("Redis CPU µs, sending"));
+        Bursts bursts = new Bursts();
+        for (int messages : MESSAGES) {
+            bursts.measure(size.of(messages));
+        }
+    }
+
+    private void measure(int messages) {
+        perSecond.clear();
+        for (QueueProduct product : PRODUCTS) {
+            if (gaveUp.containsKey(product)) {
+                row(product, messages, 0, List.of("not tried: with less it " + gaveUp.get(product)));
+            } else {
+                measure(product, messages);
+            }
+        }
+        compare(messages, QueueProduct.DELAY_QUEUE);
+        compare(messages, QueueProduct.DELAY_QUEUE_BATCHES);
+    }
+
+    private void measure(QueueProduct product, int messages) {
+        try (QueueProcess process = QueueProcess.listener(product, CONCURRENCY, 0)) {
+            process.warmUp();
+            List<Burst> runs = REPETITIONS.of(() -> Burst.run(process, messages, LIMIT), Burst::isComplete);
+            Burst last = runs.get(runs.size() - 1);
+            if (!last.isComplete()) {
+                String failure = Cells.didNotFinish(LIMIT, last.received().messages(), messages);
+                gaveUp.put(product, failure);
+                row(product, messages, runs.size(), List.of(failure));
+                return;
+            }
+            perSecond.put(product, Spread.of(runs, Burst::perSecond).median());
+            List<Measured> draining = runs.stream().map(Burst::draining).toList();
+            row(
+                    product,
+                    messages,
+                    runs.size(),
+                    List.of(
+                            Spread.of(runs, Burst::drainMillis).text(0),
+                            Spread.of(runs, Burst::perSecond).text(0),
+                            Cells.millis(runs.stream().map(Burst::received).toList(), Received::worst)),
+                    Cells.cost(draining),
+                    List.of(Spread.of(runs, run -> run.sending().redisMicros()).text(1)));
+        }
+    }
+
+    private static void row(QueueProduct product, int messages, int runs, List<?> result) {
+        row(product, messages, runs, result, List.of(), List.of());
+    }
+
+    private static void row(
+            QueueProduct product, int messages, int runs, List<?> result, List<?> cost, List<?> sending) {
+        List<Object> first = List.of(String.format("%,d", messages), product.title(), product.settings(), runs);
+        Report.row(first, result, cost, sending);
+    }
+
+    /** Against Redisson in the same run. */
+    private void compare(int messages, QueueProduct ours) {
+        Double own = perSecond.get(ours);
+        Double redisson = perSecond.get(QueueProduct.REDISSON);
+        if (own != null && redisson != null) {
+            System.out.printf(
+                    "| %,d | %s | %s | | %.1f times Redisson's rate |%n",
+                    messages, ours.title(), ours.settings(), own / redisson);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.easykit.benchmarks.queue;
+
+import io.easykit.benchmarks.measure.Measured;
+import io.easykit.benchmarks.queue.node.Received;
+import io.easykit.benchmarks.queue.node.SendOrder;
+import io.easykit.benchmarks.queue.node.Sent;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Q3: messages sent one by one and received at the same time. The maximum is what is received while eight threads send as
+ * fast as they can and wait when ten thousand are on their way; then follows a minute of four fifths of it.
+ */
+public final class Flows {
+
+    private static final long DELAY_MILLIS = 250;
+    private static final int SENDERS = 8;
+    private static final int CONCURRENCY = 8;
+    private static final int OUTSTANDING = 10_000;
+    private static final long SEARCH_MILLIS = 10_000;
+    private static final long FLOW_MILLIS = 60_000;
+    private static final int MOST_PER_SECOND = 200_000;
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+
+    /** A start-up of the search that does not count: some threads are not yet compiled, no message is due. */
+    private static final long START_MILLIS = 3_000;
+
+    private static final List<QueueProduct> PRODUCTS = List.of(
+            QueueProduct.DELAY_QUEUE,
+            QueueProduct.DELAY_QUEUE_BATCHES,
+            QueueProduct.REDISSON,
+            QueueProduct.REDISSON_TUNED,
+            QueueProduct.RQUEUE,
+            QueueProduct.RQUEUE_TUNED);
+
+    private Flows() {}
+
+    /** Takes a {@link Size}. */
+    public static void run(String... arguments) {
+        Size size = Size.of(arguments);
+        Report.begin("Q3: sent one by one and received for 60 s, at 80 % of the maximum, delay 250 ms", size);
+        System.out.println("One run. Costs are those of everything: send, claim and acknowledge.\n");
+        Report.header(
+                List.of("contender", "settings", "maximum/s", "sent/s", "sent", "received"),
+                Cells.LATENESS,
+                Cells.COST);
+        for (QueueProduct product : PRODUCTS) {
+            try (QueueProcess process = QueueProcess.listener(product, CONCURRENCY, 0)) {
+                process.warmUp();
+                measure(product, process, size);
+            }
+        }
+    }
+
+    private static void measure(QueueProduct product, QueueProcess process, Size size) {
+        maximum(process, START_MILLIS);
+        double maximum = maximum(process, size.ofMillis(SEARCH_MILLIS));
+        int perSecond = Math.max(1, (int) (maximum * 0.8));
+        long millis = size.ofMillis(FLOW_MILLIS);
+        SendOrder order = SendOrder.of(Math.max(1, (int) (perSecond * millis / 1_000)))
+                .fromThreads(SENDERS)
+                .dueIn(DELAY_MILLIS)
+                .perSecond(perSecond);
+        QueueProcess.Use before = process.use();
+        Sent sent = process.send(order.limitedTo(2 * millis));
+        Received received = process.await(LIMIT);
+        Measured cost = process.since(before, sent.messages());
+        Report.row(
+                List.of(
+                        product.title(),
+                        product.settings(),
+                        String.format("%,.0f", maximum),
+                        String.format("%,.0f", sent.perSecond()),
+                        String.format("%,d", sent.messages()),
+                        String.format("%,d", received.messages())),
+                Cells.lateness(List.of(received)),
+                Cells.cost(List.of(cost)));
+        System.out.flush();
+        System.err.println(product.title() + ": " + cost.redis().callsPer(sent.messages()));
+    }
+
+    private static double maximum(QueueProcess process, long millis) {
+        Sent sent = process.send(SendOrder.of((int) (MOST_PER_SECOND * Math.max(1, millis / 1_000)))
+                .fromThreads(SENDERS)
+                .dueIn(DELAY_MILLIS)
+                .withOutstanding(OUTSTANDING)
+                .limitedTo(millis));
+        Received received = process.await(Duration.ofMinutes(5));
+        if (received.messages() < sent.messages()) {
+            throw new IllegalStateException("Of " + sent.messages() + " only " + received.messages() + " came");
+        }
+        return sent.runPerSecond();
+    }
+}

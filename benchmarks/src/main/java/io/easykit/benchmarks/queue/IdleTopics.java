@@ -1,0 +1,63 @@
+package io.easykit.benchmarks.queue;
+
+import io.easykit.benchmarks.measure.Measured;
+import java.time.Duration;
+import java.util.List;
+
+/** Q10: fifty queues to which nobody sends. */
+public final class IdleTopics {
+
+    private static final int QUEUES = 50;
+    private static final Duration REST = Duration.ofSeconds(5);
+    private static final Duration SAMPLE = Duration.ofSeconds(3);
+    private static final long MILLIS = 30_000;
+
+    private static final List<QueueProduct> PRODUCTS = List.of(
+            QueueProduct.DELAY_QUEUE,
+            QueueProduct.DELAY_QUEUE_SHARDS,
+            QueueProduct.REDISSON,
+            QueueProduct.RQUEUE,
+            QueueProduct.RQUEUE_TUNED);
+
+    private IdleTopics() {}
+
+    /** Takes a {@link Size}. */
+    public static void run(String... arguments) {
+        Size size = Size.of(arguments);
+        long millis = size.ofMillis(MILLIS);
+        Report.begin("Q10: " + QUEUES + " idle queues for " + millis / 1_000 + " s, concurrency 1", size);
+        System.out.println(
+                "One run. Sharded, each queue has four shards; a shard is what the others have a queue for.\n");
+        Report.header(List.of(
+                "contender",
+                "settings",
+                "calls/s",
+                "commands/s",
+                "calls/s a shard",
+                "Redis CPU ms/s",
+                "client CPU ms/s",
+                "per s"));
+        for (QueueProduct product : PRODUCTS) {
+            try (QueueProcess process = QueueProcess.ofQueues(product, QUEUES)) {
+                QueueProcess.sleep(REST);
+                process.learnShares(() -> QueueProcess.sleep(SAMPLE));
+                QueueProcess.Use before = process.use();
+                QueueProcess.sleep(Duration.ofMillis(millis));
+                print(product, process.since(before, 1), millis / 1e3);
+            }
+        }
+    }
+
+    private static void print(QueueProduct product, Measured idle, double seconds) {
+        int shards = QUEUES * product.shards();
+        Report.row(List.of(
+                product.title(),
+                product.settings(),
+                Cells.number(idle.calls() / seconds),
+                Cells.number(idle.commands() / seconds),
+                Cells.number(idle.calls() / seconds / shards),
+                Cells.number(idle.redisMicros() / 1e3 / seconds),
+                Cells.number(idle.clientMicros() / 1e3 / seconds),
+                idle.redis().callsPer(Math.round(seconds))));
+    }
+}
