@@ -34,9 +34,10 @@ public final class Main {
                          q3   send and receive for 60 s    q9   bytes of a pending message
                          q4   many due at once             q10  idle queues
                          q5   lateness when idle           q    all of them in turn
-                         [size, 1: messages and times are multiplied by it, so 0.05 is a short trial]
+                         [size, 1: messages and times are multiplied by it, so 0.05 is a short trial
+                         [words: only contenders whose titles begin with one of them]]
 
-            For example: java -jar benchmarks.jar q4 0.1""";
+            For example: java -jar benchmarks.jar q4 0.1 delay-queue Redisson""";
 
     private Main() {}
 

@@ -41,7 +41,7 @@ public final class Backlogs {
                 .toList();
         Report.header(List.of("pending", "contender", "settings", "filled in s"), Cells.LATENESS, bursts);
         for (int pending : PENDING) {
-            for (QueueProduct product : PRODUCTS) {
+            for (QueueProduct product : size.of(PRODUCTS)) {
                 if (pending <= MOST_FOR_PEERS || product == QueueProduct.DELAY_QUEUE) {
                     measure(product, size.of(pending), size);
                 }

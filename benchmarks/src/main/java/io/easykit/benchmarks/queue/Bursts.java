@@ -31,7 +31,11 @@ public final class Bursts {
     private final Map<QueueProduct, Double> perSecond = new EnumMap<>(QueueProduct.class);
     private final Map<QueueProduct, String> gaveUp = new EnumMap<>(QueueProduct.class);
 
-    private Bursts() {}
+    private final List<QueueProduct> products;
+
+    private Bursts(List<QueueProduct> products) {
+        this.products = products;
+    }
 
     /** Takes a {@link Size}. */
     public static void run(String... arguments) {
@@ -43,7 +47,7 @@ public final class Bursts {
                 List.of("due at once", "contender", "settings", "runs", "drained in ms", "per s", "worst lateness ms"),
                 Cells.COST,
                 List.of("Redis CPU µs, sending"));
-        Bursts bursts = new Bursts();
+        Bursts bursts = new Bursts(size.of(PRODUCTS));
         for (int messages : MESSAGES) {
             bursts.measure(size.of(messages));
         }
@@ -51,7 +55,7 @@ public final class Bursts {
 
     private void measure(int messages) {
         perSecond.clear();
-        for (QueueProduct product : PRODUCTS) {
+        for (QueueProduct product : products) {
             if (gaveUp.containsKey(product)) {
                 row(product, messages, 0, List.of("not tried: with less it " + gaveUp.get(product)));
             } else {

@@ -44,7 +44,7 @@ public final class Flows {
                 List.of("contender", "settings", "maximum/s", "sent/s", "sent", "received"),
                 Cells.LATENESS,
                 Cells.COST);
-        for (QueueProduct product : PRODUCTS) {
+        for (QueueProduct product : size.of(PRODUCTS)) {
             try (QueueProcess process = QueueProcess.listener(product, CONCURRENCY, 0)) {
                 process.warmUp();
                 measure(product, process, size);

@@ -29,7 +29,7 @@ public final class Footprints {
         int messages = size.of(MESSAGES);
         Report.begin("Q9: memory of " + messages + " pending messages of 140 bytes", size);
         Report.header(List.of("contender", "settings", "bytes a message"));
-        for (QueueProduct product : PRODUCTS) {
+        for (QueueProduct product : size.of(PRODUCTS)) {
             try (QueueProcess process = QueueProcess.sender(product)) {
                 fill(process, 1_000);
                 process.flush();

@@ -37,7 +37,7 @@ public final class IdleTopics {
                 "Redis CPU ms/s",
                 "client CPU ms/s",
                 "per s"));
-        for (QueueProduct product : PRODUCTS) {
+        for (QueueProduct product : size.of(PRODUCTS)) {
             try (QueueProcess process = QueueProcess.ofQueues(product, QUEUES)) {
                 QueueProcess.sleep(REST);
                 process.learnShares(() -> QueueProcess.sleep(SAMPLE));

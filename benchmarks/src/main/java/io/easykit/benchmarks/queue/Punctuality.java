@@ -32,7 +32,7 @@ public final class Punctuality {
         Size size = Size.of(arguments);
         Report.begin("Q5: " + size.of(MESSAGES) + " messages within 10 s, nothing else to do", size);
         Report.header(List.of("contender", "settings", "runs", "received"), Cells.LATENESS);
-        for (QueueProduct product : PRODUCTS) {
+        for (QueueProduct product : size.of(PRODUCTS)) {
             try (QueueProcess process = QueueProcess.listener(product, CONCURRENCY, 0)) {
                 process.warmUp();
                 List<Received> runs =

@@ -32,7 +32,7 @@ public final class Sends {
         Report.begin("Q1: " + size.of(MESSAGES) + " sends, delay 1 h", size);
         header();
         for (int threads : List.of(1, 8)) {
-            for (QueueProduct product : SINGLE) {
+            for (QueueProduct product : size.of(SINGLE)) {
                 row(product, SendOrder.of(size.of(MESSAGES)).fromThreads(threads));
             }
         }
@@ -43,7 +43,7 @@ public final class Sends {
         Size size = Size.of(arguments);
         Report.begin("Q2: " + size.of(MESSAGES) + " sends in lists of " + LIST + ", delay 1 h", size);
         header();
-        for (QueueProduct product : IN_LISTS) {
+        for (QueueProduct product : size.of(IN_LISTS)) {
             row(product, SendOrder.of(size.of(MESSAGES)).inListsOf(LIST));
         }
         System.out.println("\nrqueue has no call for several messages.");

@@ -1,18 +1,23 @@
 package io.easykit.benchmarks.queue;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /**
- * How much of a benchmark is run: 1 for all of it, less for a short trial.
+ * How much of a benchmark is run.
  *
- * @param factor of messages and times
+ * @param factor of messages and times: 1 for all, less for a short trial
+ * @param words  with which the titles of the contenders begin that take part; none for all
  */
-record Size(double factor) {
+record Size(double factor, List<String> words) {
 
-    static final String USAGE = "a factor for messages and times, such as 0.05 for a short trial (1 without any)";
-
-    static Size of(String[] arguments) {
-        return new Size(arguments.length > 0 ? Double.parseDouble(arguments[0]) : 1);
+    /** From the arguments of a benchmark: the factor, and the words. */
+    static Size of(String... arguments) {
+        List<String> all = Arrays.asList(arguments);
+        return all.isEmpty()
+                ? new Size(1, List.of())
+                : new Size(Double.parseDouble(all.get(0)), List.copyOf(all.subList(1, all.size())));
     }
 
     int of(int messages) {
@@ -23,8 +28,16 @@ record Size(double factor) {
         return Math.max(1, Math.round(millis * factor));
     }
 
+    /** Those that take part. */
+    List<QueueProduct> of(List<QueueProduct> products) {
+        return products.stream()
+                .filter(product -> words.isEmpty() || words.stream().anyMatch(product.title()::startsWith))
+                .toList();
+    }
+
     @Override
     public String toString() {
-        return factor == 1 ? "" : String.format(Locale.ROOT, ", a trial of size %.3f", factor);
+        String trial = factor == 1 ? "" : String.format(Locale.ROOT, ", a trial of size %.3f", factor);
+        return trial + (words.isEmpty() ? "" : ", only of " + String.join(" and ", words));
     }
 }

@@ -39,7 +39,7 @@ public final class Workers {
         Report.header(List.of("workers", "contender", "settings", "run", "lost", "twice", "last began after s"));
         ExecutorService threads = Executors.newFixedThreadPool(PRODUCTS.size());
         for (int workers : List.of(1, 8)) {
-            List<CompletableFuture<List<Object>>> rows = PRODUCTS.stream()
+            List<CompletableFuture<List<Object>>> rows = size.of(PRODUCTS).stream()
                     .map(product -> CompletableFuture.supplyAsync(() -> row(product, workers, messages), threads))
                     .toList();
             rows.forEach(row -> Report.row(row.join()));

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The lower bound: as many calls as delay-queue makes, with scripts that only do what cannot be left out. A call sends a
  * list; a call removes the messages handled last and takes the next ones. No leases, counters, retries or wake-ups; one
- * thread takes and handles, and looks again at once when there is nothing.
+ * thread takes and handles, and looks every few milliseconds when there is nothing.
  */
 final class LettuceContender implements QueueContender {
 
@@ -41,7 +41,7 @@ final class LettuceContender implements QueueContender {
             return {ids, redis.call('MGET', unpack(messages))}
             """;
 
-    private static final long PAUSE_NANOS = 500_000;
+    private static final long PAUSE_NANOS = 5_000_000;
 
     private final RedisCommands<String, String> redis;
     private final String send;
