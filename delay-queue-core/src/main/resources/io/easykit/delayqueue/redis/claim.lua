@@ -10,13 +10,15 @@
 local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, lease = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 1, 10 ^ 11, 'lease')
 checkGroups(5, 2)
+local leaseEnd = string.format('%.0f', now + lease)
 local memory = prefix .. 'claim:' .. owner
 local reply = {now, 1, -1, -1, acknowledge(5)}
 
 local function handOut(id, s, frame)
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = id, tonumber(s.number), tonumber(s.due)
-  reply[at + 4], reply[at + 5], reply[at + 6], reply[at + 7] = s.failures, s.lost, s.releases, frame
+  reply[at + 4], reply[at + 5], reply[at + 6] = tonumber(s.failures), tonumber(s.lost), tonumber(s.releases)
+  reply[at + 7] = frame
 end
 
 -- The hand-out of the remembered request, without what has changed hands since.
@@ -27,7 +29,7 @@ local function again(last)
     local state = redis.call('HGET', states, id)
     local s = state and parse(state)
     if s and s.number == string.format('%.0f', number + i - 1) and redis.call('ZSCORE', inflight, id) then
-      redis.call('ZADD', inflight, 'XX', 'GT', now + lease, id)
+      redis.call('ZADD', inflight, 'XX', 'GT', leaseEnd, id)
       handOut(id, s, redis.call('GET', message(id)) or '')
     end
   end
@@ -53,11 +55,11 @@ local function claim(lastNumber)
   -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
   local number = math.max(lastNumber + 1, micros)
   for i, id in ipairs(ids) do
-    local s = known[i] and parse(known[i]) or {failures = 0, lost = 0, releases = 0}
+    local s = known[i] and parse(known[i]) or {failures = '0', lost = '0', releases = '0'}
     s.number, s.due, s.owner = string.format('%.0f', number + i - 1), found[2 * i], owner
     newStates[2 * i - 1], newStates[2 * i] = id, format(s)
     if frames[i] then
-      leases[#leases + 1], leases[#leases + 2] = now + lease, id
+      leases[#leases + 1], leases[#leases + 2] = leaseEnd, id
       handOut(id, s, frames[i])
     else
       buryWithoutBody(id)
