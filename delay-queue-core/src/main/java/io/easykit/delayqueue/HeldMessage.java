@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -113,17 +114,22 @@ final class HeldMessage implements Acknowledgment {
     public void fail(Throwable error) {
         Optional<Duration> wait =
                 isNeverRetried(error) ? Optional.empty() : retry.delayAfter(attempt(), ThreadLocalRandom.current());
-        failed(error, wait.orElse(null));
+        failed(error, wait.orElse(null), ErrorText.of(error));
     }
 
     @Override
     public void fail(Throwable error, Duration retryAfter) {
-        failed(error, attempt() < retry.maxAttempts() ? retryAfter : null);
+        failed(error, attempt() < retry.maxAttempts() ? retryAfter : null, ErrorText.of(error));
     }
 
     @Override
     public void reject(Throwable error) {
-        failed(error, null);
+        failed(error, null, ErrorText.of(error));
+    }
+
+    /** Dead at once: somebody deleted what was to be handled. */
+    void rejectWithoutBody() {
+        failed(new UndecodableMessageException("The body was deleted", null), null, ErrorNote.BODY_MISSING);
     }
 
     void handBack() {
@@ -145,8 +151,8 @@ final class HeldMessage implements Acknowledgment {
         return endpoint.notRetried().stream().anyMatch(type -> type.isInstance(error));
     }
 
-    private void failed(Throwable error, @Nullable Duration retryAfter) {
-        QueueStore.Failure failure = new QueueStore.Failure(lease(), retryAfter, ErrorText.of(error));
+    private void failed(Throwable error, @Nullable Duration retryAfter, String text) {
+        QueueStore.Failure failure = new QueueStore.Failure(lease(), retryAfter, text);
         settle(new Result(Verdict.FAILED, failure, error));
     }
 

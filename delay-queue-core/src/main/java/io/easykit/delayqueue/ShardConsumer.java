@@ -489,7 +489,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         dueAt = nextDue == null ? now + NEVER : clock.nanosAt(nextDue);
         boolean nothing = answer.deliveries().isEmpty();
         if (nothing && now - dueAt >= 0) {
-            // What is due has gone elsewhere, or to the dead for want of a body: no reason to ask in a rush.
+            // What is due has gone elsewhere: no reason to ask in a rush.
             dueAt = now + SHORT_PAUSE;
         }
         lookAt = now + LOOK;
