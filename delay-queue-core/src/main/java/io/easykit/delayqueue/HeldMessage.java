@@ -26,7 +26,13 @@ final class HeldMessage implements Acknowledgment {
      * @param failure what the store is told of a failed run, or null
      * @param error   what has failed, or null
      */
-    record Result(Verdict verdict, QueueStore.@Nullable Failure failure, @Nullable Throwable error) {}
+    record Result(Verdict verdict, QueueStore.@Nullable Failure failure, @Nullable Throwable error) {
+
+        /** What the message is to die of, or null. */
+        @Nullable String death() {
+            return failure == null || failure.retryAfter() != null ? null : ErrorText.firstLine(failure.error());
+        }
+    }
 
     /** Where it is told that the message is settled, on any thread. */
     interface Home {

@@ -47,8 +47,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Lost answers.</b> A call without an answer may have been carried out. A claim is therefore asked again with the same
  * number until it is answered, before anything else is claimed; what is to be settled stays on its list until it is
- * answered. When the answer to a repetition is that the message is gone, the first call had reached the store. While the
- * store is away, a call that needs no place asks for it, so that the places are left to other shards.
+ * answered. When a repetition changes nothing, the first call has reached the store, or somebody else has had the message
+ * since; a death is told only if the store shows that it is this one. While the store is away, a call that needs no place
+ * asks for it, so that the places are left to other shards.
  *
  * <p><b>Leases.</b> Those of open messages are renewed together after a third of their time. A message is lost when the
  * store says so, or when its lease has ended by this node's own clock, which started before the store's: its handler is
@@ -375,27 +376,35 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         while (!list.isEmpty()) {
             List<HeldMessage> some = list.stream().limit(MAX_BATCH).toList();
             try {
-                conclude(some, call.apply(some));
+                List<Settlement> answers = call.apply(some);
+                for (int i = 0; i < some.size(); i++) {
+                    conclude(some.get(i), answers.get(i));
+                    list.removeFirst();
+                }
             } catch (StoreUnavailableException e) {
                 some.forEach(message -> message.asked = true);
                 throw e;
             }
-            some.forEach(message -> list.removeFirst());
         }
     }
 
-    private void conclude(List<HeldMessage> some, List<Settlement> answers) {
-        for (int i = 0; i < some.size(); i++) {
-            HeldMessage message = some.get(i);
-            if (answers.get(i) == Settlement.APPLIED || message.asked) {
-                Failure failure = message.result().failure();
-                if (failure != null && failure.retryAfter() == null) {
-                    tellDeath(message.id(), ErrorText.firstLine(failure.error()));
-                }
-            } else {
-                tellLate(message);
-            }
+    private void conclude(HeldMessage message, Settlement answer) {
+        String death = message.result().death();
+        if (answer != Settlement.APPLIED && !(message.asked && (death == null || hasDied(message)))) {
+            tellLate(message);
+        } else if (death != null) {
+            tellDeath(message.id(), death);
         }
+    }
+
+    /** Whether it was the run's failure that the message died of: not that of a later run, nor the loss of the lease. */
+    private boolean hasDied(HeldMessage message) {
+        return store.find(shard, message.id())
+                .filter(found -> found.place() == StoredMessage.Place.DEAD)
+                .map(StoredMessage::history)
+                .filter(history ->
+                        history.number() == message.delivery.number() && history.failures() == message.attempt())
+                .isPresent();
     }
 
     private void tellLate(HeldMessage message) {
@@ -476,7 +485,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             throw e;
         }
         unanswered = null;
-        conclude(unansweredAcknowledged, answer.acknowledged());
+        for (int i = 0; i < unansweredAcknowledged.size(); i++) {
+            conclude(unansweredAcknowledged.get(i), answer.acknowledged().get(i));
+        }
         unansweredAcknowledged = List.of();
         note(answer);
         return begin(answer.deliveries(), asked, places);
