@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
@@ -84,6 +85,10 @@ final class HeldMessage implements Acknowledgment {
     /** The message brings a policy of its own. */
     void retry(RetryPolicy own) {
         retry = own;
+    }
+
+    static List<QueueStore.Lease> leases(List<HeldMessage> messages) {
+        return messages.stream().map(HeldMessage::lease).toList();
     }
 
     QueueStore.Lease lease() {
