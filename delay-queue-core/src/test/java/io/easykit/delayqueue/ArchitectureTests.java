@@ -4,12 +4,12 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.easykit.test.ArchitectureRules;
 
 @AnalyzeClasses(packages = "io.easykit.delayqueue", importOptions = DoNotIncludeTests.class)
 class ArchitectureTests {
@@ -30,8 +30,7 @@ class ArchitectureTests {
             .resideInAPackage("io.easykit.delayqueue.redis");
 
     @ArchTest
-    static final ArchRule packagesHaveNoCycle =
-            slices().matching("io.easykit.(delayqueue..)").should().beFreeOfCycles();
+    static final ArchRule packagesHaveNoCycle = ArchitectureRules.packagesHaveNoCycle();
 
     @ArchTest
     static final ArchRule oneClassSpellsTheKeys = noClasses()

@@ -7,6 +7,7 @@
 --        (id, number, due, failures, lost, releases, frame)*
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
 --        code    1 acknowledged, 0 stale, -1 gone
+--        frame   empty where somebody deleted it: the consumer is to fail the message
 local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, lease = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 1, 10 ^ 11, 'lease')
 checkGroups(5, 2)
@@ -35,13 +36,6 @@ local function again(last)
   end
 end
 
-local function buryWithoutBody(id)
-  redis.call('SET', message(id), '')
-  redis.call('ZADD', dead, now, id)
-  note(id, owner, 'BODY_MISSING')
-  count('dead', 1)
-end
-
 local function claim(lastNumber)
   local found = redis.call('ZRANGEBYSCORE', waiting, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
   if #found == 0 then return end
@@ -58,19 +52,14 @@ local function claim(lastNumber)
     local s = known[i] and parse(known[i]) or {failures = '0', lost = '0', releases = '0'}
     s.number, s.due, s.owner = string.format('%.0f', number + i - 1), found[2 * i], owner
     newStates[2 * i - 1], newStates[2 * i] = id, format(s)
-    if frames[i] then
-      leases[#leases + 1], leases[#leases + 2] = leaseEnd, id
-      handOut(id, s, frames[i])
-    else
-      buryWithoutBody(id)
-    end
+    leases[2 * i - 1], leases[2 * i] = leaseEnd, id
+    if not frames[i] then redis.call('SET', message(id), '') end
+    handOut(id, s, frames[i] or '')
   end
   redis.call('HSET', states, unpack(newStates))
   redis.call('HSET', settings, 'number', string.format('%.0f', number + #ids - 1))
-  if #leases > 0 then
-    redis.call('ZADD', inflight, unpack(leases))
-    redis.call('SET', memory, cmsgpack.pack({request, number, ids}), 'PX', math.max(lease, 60000))
-  end
+  redis.call('ZADD', inflight, unpack(leases))
+  redis.call('SET', memory, cmsgpack.pack({request, number, ids}), 'PX', math.max(lease, 60000))
 end
 
 local last = redis.call('GET', memory)
