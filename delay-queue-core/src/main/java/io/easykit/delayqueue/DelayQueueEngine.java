@@ -30,6 +30,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.parts = new EngineParts(
                 store,
                 topics,
+                new RunningListeners(),
                 settings.codec(),
                 events,
                 new Availability(),

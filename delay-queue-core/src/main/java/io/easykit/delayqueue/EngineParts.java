@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 record EngineParts(
         QueueStore store,
         Topics topics,
+        RunningListeners running,
         PayloadCodec codec,
         Events events,
         Availability availability,

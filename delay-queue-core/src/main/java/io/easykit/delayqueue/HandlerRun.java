@@ -167,6 +167,10 @@ final class HandlerRun implements Runnable {
     /** Adds the message to what the handler gets; one that cannot be read is to be dead. */
     private void decode(HeldMessage message, List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
         message.began = setting.nanos().getAsLong();
+        if (message.delivery.frame().length() == 0) {
+            message.rejectWithoutBody();
+            return;
+        }
         try {
             decoded.add(decode(message));
             called.add(message);

@@ -1,6 +1,8 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,7 +27,13 @@ final class HeldMessage implements Acknowledgment {
      * @param failure what the store is told of a failed run, or null
      * @param error   what has failed, or null
      */
-    record Result(Verdict verdict, QueueStore.@Nullable Failure failure, @Nullable Throwable error) {}
+    record Result(Verdict verdict, QueueStore.@Nullable Failure failure, @Nullable Throwable error) {
+
+        /** What the message is to die of, or null. */
+        @Nullable String death() {
+            return failure == null || failure.retryAfter() != null ? null : ErrorText.firstLine(failure.error());
+        }
+    }
 
     /** Where it is told that the message is settled, on any thread. */
     interface Home {
@@ -79,6 +87,10 @@ final class HeldMessage implements Acknowledgment {
         retry = own;
     }
 
+    static List<QueueStore.Lease> leases(List<HeldMessage> messages) {
+        return messages.stream().map(HeldMessage::lease).toList();
+    }
+
     QueueStore.Lease lease() {
         return delivery.lease();
     }
@@ -113,17 +125,22 @@ final class HeldMessage implements Acknowledgment {
     public void fail(Throwable error) {
         Optional<Duration> wait =
                 isNeverRetried(error) ? Optional.empty() : retry.delayAfter(attempt(), ThreadLocalRandom.current());
-        failed(error, wait.orElse(null));
+        failed(error, wait.orElse(null), ErrorText.of(error));
     }
 
     @Override
     public void fail(Throwable error, Duration retryAfter) {
-        failed(error, attempt() < retry.maxAttempts() ? retryAfter : null);
+        failed(error, attempt() < retry.maxAttempts() ? retryAfter : null, ErrorText.of(error));
     }
 
     @Override
     public void reject(Throwable error) {
-        failed(error, null);
+        failed(error, null, ErrorText.of(error));
+    }
+
+    /** Dead at once: somebody deleted what was to be handled. */
+    void rejectWithoutBody() {
+        failed(new UndecodableMessageException("The body was deleted", null), null, ErrorNote.BODY_MISSING);
     }
 
     void handBack() {
@@ -145,8 +162,8 @@ final class HeldMessage implements Acknowledgment {
         return endpoint.notRetried().stream().anyMatch(type -> type.isInstance(error));
     }
 
-    private void failed(Throwable error, @Nullable Duration retryAfter) {
-        QueueStore.Failure failure = new QueueStore.Failure(lease(), retryAfter, ErrorText.of(error));
+    private void failed(Throwable error, @Nullable Duration retryAfter, String text) {
+        QueueStore.Failure failure = new QueueStore.Failure(lease(), retryAfter, text);
         settle(new Result(Verdict.FAILED, failure, error));
     }
 

@@ -50,13 +50,17 @@ public final class ListenerContainer {
     /**
      * Begins to deliver. A store that is away is no error: delivery begins when it is back.
      *
-     * @throws IllegalStateException when the topic has another number of shards than configured
+     * @throws IllegalStateException when the topic has another number of shards than configured, or a running listener of
+     *                               this topic has other settings of what belongs to the topic: maxLost, lostDelay,
+     *                               keepDead, alerts
      */
     public void start() {
         lifecycle.lock();
         try {
             if (!running) {
-                begin(shards());
+                int shards = shards();
+                engine.running().add(endpoint);
+                begin(shards);
                 running = true;
             }
         } finally {
@@ -122,6 +126,7 @@ public final class ListenerContainer {
         if (ownWorkers != null) {
             ownWorkers.shutdown();
         }
+        engine.running().remove(endpoint);
         running = false;
         consumers = List.of();
     }

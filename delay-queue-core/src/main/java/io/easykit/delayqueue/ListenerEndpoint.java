@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param batchSize   messages of one call, 1 to {@link QueueStore#MAX_BATCH}; more than 1 needs a batch handler
  * @param lease       for how long a message is this node's; renewed while a handler has it, so it bounds how long the
  *                    messages of a dead node wait, not how long a handler may run; at least 100 ms
- * @param maxLost     leases that a message may lose before it is dead; the same on all nodes
+ * @param maxLost     leases that a message may lose before it is dead; the same for all listeners of a topic
  * @param lostDelay   wait of a message whose lease was lost; zero for none
  * @param retry       of messages that do not bring their own
  * @param notRetried  exceptions, subclasses included, after which a message is dead at once

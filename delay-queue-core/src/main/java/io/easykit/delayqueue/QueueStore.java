@@ -220,7 +220,7 @@ public interface QueueStore {
      * @param failures so far
      * @param lost     leases lost so far
      * @param releases so far
-     * @param frame    what {@link NewMessage#frame} was
+     * @param frame    what {@link NewMessage#frame} was, or empty if somebody deleted it
      */
     record Delivery(String id, long number, Instant due, int failures, int lost, int releases, Bytes frame) {
 

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class Sender {
 
     private final QueueStore store;
+    private final SendGroups groups;
     private final Topics topics;
     private final PayloadCodec codec;
     private final Events events;
@@ -19,6 +20,7 @@ final class Sender {
 
     Sender(DelayQueueEngine.Builder settings, Topics topics, Events events, Undo undo) {
         this.store = settings.store;
+        this.groups = new SendGroups(store);
         this.topics = topics;
         this.codec = settings.codec();
         this.events = events;
@@ -116,8 +118,10 @@ final class Sender {
     }
 
     private List<SendResult> call(ShardKey shard, List<PreparedMessage> messages) {
-        List<SendOutcome> outcomes = store.send(
-                shard, messages.stream().map(PreparedMessage::message).toList());
+        List<SendOutcome> outcomes = messages.size() == 1
+                ? List.of(groups.send(shard, messages.get(0).message()))
+                : store.send(
+                        shard, messages.stream().map(PreparedMessage::message).toList());
         SendResult[] results = new SendResult[messages.size()];
         for (int i = 0; i < results.length; i++) {
             String id = messages.get(i).id();

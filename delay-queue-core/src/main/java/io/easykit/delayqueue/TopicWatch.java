@@ -2,10 +2,8 @@ package io.easykit.delayqueue;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,7 +18,10 @@ final class TopicWatch implements Scheduler.Step {
     private static final Logger log = LoggerFactory.getLogger(TopicWatch.class);
 
     static final Duration PAUSE = Duration.ofSeconds(10);
-    private static final Duration FORGOTTEN_AFTER = PAUSE.multipliedBy(6);
+
+    /** Long enough for all nodes to be away for a while and then tell that the limit is no longer exceeded. */
+    private static final Duration FORGOTTEN_AFTER = Duration.ofHours(1);
+
     private static final long PURGE_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
     /** Of a hundred dead letters each; what is left waits for the next time. */
@@ -29,7 +30,6 @@ final class TopicWatch implements Scheduler.Step {
     private final EngineParts engine;
     private final ListenerEndpoint endpoint;
     private final List<ShardKey> shards;
-    private final Set<Kind> exceeded = EnumSet.noneOf(Kind.class);
     private final Scheduler.Loop loop;
     private volatile boolean stopping;
     private long purgeAt;
@@ -97,19 +97,18 @@ final class TopicWatch implements Scheduler.Step {
     }
 
     private void check(Kind kind, long value, @Nullable Long limit) {
+        if (limit == null) {
+            return;
+        }
         String name = kind.name().toLowerCase(Locale.ROOT);
-        if (limit != null && value > limit) {
-            exceeded.add(kind);
+        if (value > limit) {
             if (engine.store().raise(shards.get(0), name, FORGOTTEN_AFTER)) {
                 log.warn("Topic {} is over its limit {}: {} of {}", endpoint.topic(), name, value, limit);
                 engine.events().emit(new DelayQueueEvent.AlertRaised(endpoint.topic(), kind, value, limit));
             }
-        } else if (exceeded.contains(kind)) {
-            if (engine.store().resolve(shards.get(0), name)) {
-                log.info("Topic {} is within its limit {} again", endpoint.topic(), name);
-                engine.events().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
-            }
-            exceeded.remove(kind);
+        } else if (engine.store().resolve(shards.get(0), name)) {
+            log.info("Topic {} is within its limit {} again", endpoint.topic(), name);
+            engine.events().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
         }
     }
 }

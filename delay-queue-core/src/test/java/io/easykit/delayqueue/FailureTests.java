@@ -5,7 +5,9 @@ import static io.easykit.delayqueue.TestQueue.listener;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.FaultyStore.Fault;
 import io.easykit.delayqueue.QueueStore.NewMessage;
+import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import io.easykit.delayqueue.StoredMessage.Place;
 import io.easykit.delayqueue.TestQueue.Run;
 import java.io.IOException;
@@ -13,6 +15,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class FailureTests {
 
@@ -109,6 +113,23 @@ class FailureTests {
         assertThat(queue.runs).isEmpty();
         assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
         assertThat(queue.find("a").frame()).isEqualTo(noFrame);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NONE", "LOST_REQUEST", "LOST_REPLY"})
+    void buriesWhatSomebodyDeletedTheBodyOfAndSaysSoOnce(Fault fault) {
+        queue.start(listener(), message -> {});
+        queue.send("a", Duration.ofSeconds(10));
+        queue.memory.deleteBody(SHARD, "a");
+        queue.time.advance(Duration.ofMillis(9_990));
+        queue.line.once("claim", fault);
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(queue.runs).isEmpty();
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+        assertThat(queue.lastError("a")).isEqualTo(ErrorNote.BODY_MISSING);
+        assertThat(queue.events(DelayQueueEvent.Died.class))
+                .containsExactly(new DelayQueueEvent.Died(TOPIC, "a", ErrorNote.BODY_MISSING));
     }
 
     @Test

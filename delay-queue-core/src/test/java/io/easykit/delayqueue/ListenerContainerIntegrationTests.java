@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
@@ -136,6 +137,21 @@ class ListenerContainerIntegrationTests {
 
         assertEachRanOnce(2000);
         assertThat(late).noneMatch(Duration::isNegative);
+    }
+
+    @Test
+    void buriesWithItsReasonWhatSomebodyDeletedTheBodyOf() {
+        send(2, Duration.ZERO);
+        try (RawRedis redis = server.connect()) {
+            redis.command("DEL", "dq:{" + TOPIC + ":0}:m:m0");
+        }
+        start(listener(), message -> {});
+        awaitDrained(Duration.ofSeconds(10));
+
+        StoredMessage dead = queue.store.find(new ShardKey(TOPIC, 0), "m0").orElseThrow();
+        assertThat(dead.place()).isEqualTo(StoredMessage.Place.DEAD);
+        assertThat(dead.lastError()).extracting(ErrorNote::text).isEqualTo(ErrorNote.BODY_MISSING);
+        assertThat(runs).containsOnlyKeys("m1");
     }
 
     @Test

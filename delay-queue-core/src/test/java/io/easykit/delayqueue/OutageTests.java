@@ -5,6 +5,7 @@ import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.FaultyStore.Fault;
+import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class OutageTests {
 
     private static final Duration MILLI = Duration.ofMillis(1);
+    private static final RetryPolicy ONE_ATTEMPT = RetryPolicy.fixed(1, Duration.ZERO);
 
     private final TestQueue queue = new TestQueue();
 
@@ -102,6 +104,53 @@ class OutageTests {
 
         assertThat(queue.stats().counters().sent()).isEqualTo(1);
         assertThat(queue.stats().imbalance()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"NONE", "LOST_REQUEST", "LOST_REPLY"})
+    void tellsOnceOfADeath(Fault fault) {
+        queue.start(listener().retry(ONE_ATTEMPT), message -> {
+            throw new IllegalStateException("no");
+        });
+        queue.line.once("fail", fault);
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.events(DelayQueueEvent.Died.class)).hasSize(1);
+        assertThat(queue.stats().dead()).isEqualTo(1);
+    }
+
+    @Test
+    void tellsOfNoDeathWhenAnotherNodeHadTheMessageBeforeTheStoreWasTold() {
+        failDuringAnOutage(listener().lease(Duration.ofSeconds(5)).retry(ONE_ATTEMPT));
+
+        assertThat(queue.runs).hasSize(2);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.events(DelayQueueEvent.Died.class)).isEmpty();
+    }
+
+    @Test
+    void tellsOfNoSecondDeathWhenTheMessageDiedOfItsLostLease() {
+        failDuringAnOutage(listener().lease(Duration.ofSeconds(5)).maxLost(1).retry(ONE_ATTEMPT));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.events(DelayQueueEvent.Died.class))
+                .containsExactly(new DelayQueueEvent.Died(TOPIC, "a", ErrorNote.LEASE_LOST));
+    }
+
+    /** A node cannot tell the store that its run has failed until another, whose runs succeed, has had its time. */
+    private void failDuringAnOutage(ListenerEndpoint.Builder endpoint) {
+        queue.start(endpoint, message -> {
+            queue.line.away();
+            throw new IllegalStateException("no");
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+        DelayQueueEngine other = queue.builder(queue.time.node(), queue.memory).build();
+        queue.start(other, endpoint, message -> {});
+        queue.time.advance(Duration.ofSeconds(30));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
     }
 
     @Test

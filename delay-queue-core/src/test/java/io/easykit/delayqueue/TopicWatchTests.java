@@ -40,6 +40,27 @@ class TopicWatchTests {
     }
 
     @Test
+    void tellsThatALimitIsNoLongerExceededAlsoIfTheNodesThatToldOfItAreGone() {
+        ListenerEndpoint.Builder endpoint = listener().alerts(new AlertLimits(null, 3L, null, null));
+        ListenerContainer container = queue.start(endpoint, message -> {});
+        container.pause();
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
+        queue.stop(container);
+        queue.time.advance(Duration.ofMinutes(30));
+
+        DelayQueueEngine restarted =
+                queue.builder(queue.time.node(), queue.memory).build();
+        queue.start(restarted, endpoint, message -> {});
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
+        assertThat(queue.events(DelayQueueEvent.AlertResolved.class))
+                .containsExactly(new DelayQueueEvent.AlertResolved(TOPIC, Kind.DUE));
+    }
+
+    @Test
     void takesAFutureBacklogForNoAlarmUnlessALimitIsSet() {
         queue.start(listener().alerts(new AlertLimits(Duration.ZERO, 0L, 0L, null)), message -> {});
         IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ofDays(1)));

@@ -1,112 +1,32 @@
 package io.easykit.delayqueue;
 
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noConstructors;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
-import java.util.Set;
-import java.util.stream.Collectors;
-import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.autoconfigure.AutoConfiguration;
+import io.easykit.test.ArchitectureRules;
 
+@AnalyzeClasses(packages = "io.easykit.delayqueue", importOptions = DoNotIncludeTests.class)
 class DelayQueueArchitectureTests {
 
-    private static final String ANNOTATION = "io.easykit.delayqueue.annotation";
-    private static final String LISTENER = "io.easykit.delayqueue.listener";
-    private static final String AUTOCONFIGURE = "io.easykit.delayqueue.autoconfigure";
+    private static final String[] PACKAGES = {
+        "io.easykit.delayqueue.annotation", "io.easykit.delayqueue.listener", "io.easykit.delayqueue.autoconfigure"
+    };
 
-    private static final JavaClasses ALL = new ClassFileImporter()
-            .withImportOption(new DoNotIncludeTests())
-            .withImportOption(location -> !location.contains("test-support"))
-            .importPackages("io.easykit.delayqueue");
+    @ArchTest
+    static final ArchRule packagesHaveNoCycle = ArchitectureRules.packagesHaveNoCycle();
 
-    @Test
-    void packagesHaveNoCycle() {
-        check(slices().matching("io.easykit.(**)").should().beFreeOfCycles());
-    }
+    @ArchTest
+    static final ArchRule arrowsGoOneWay = ArchitectureRules.arrowsGoOneWay(PACKAGES);
 
-    @Test
-    void arrowsGoOneWay() {
-        check(noClasses()
-                .that()
-                .resideInAPackage(ANNOTATION)
-                .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage(LISTENER, AUTOCONFIGURE));
-        check(noClasses()
-                .that()
-                .resideInAPackage(LISTENER)
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage(AUTOCONFIGURE));
-        check(noClasses()
-                .that()
-                .resideOutsideOfPackages(ANNOTATION, LISTENER, AUTOCONFIGURE)
-                .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage(ANNOTATION, LISTENER, AUTOCONFIGURE));
-    }
+    @ArchTest
+    static final ArchRule coreAndStarterShareNoPackage =
+            ArchitectureRules.sharesNoPackage("delay-queue-spring-boot-starter", PACKAGES);
 
-    @Test
-    void coreAndStarterShareNoPackage() {
-        Set<String> starter = ALL.stream()
-                .filter(DelayQueueArchitectureTests::isOfStarter)
-                .map(JavaClass::getPackageName)
-                .collect(Collectors.toSet());
-        assertThat(starter).containsExactlyInAnyOrder(ANNOTATION, LISTENER, AUTOCONFIGURE);
-        assertThat(ALL.stream().filter(type -> !isOfStarter(type)).map(JavaClass::getPackageName))
-                .isNotEmpty()
-                .doesNotContainAnyElementsOf(starter);
-    }
+    @ArchTest
+    static final ArchRule autoConfigurationsAreFinalWithoutPublicMembers =
+            ArchitectureRules.autoConfigurationsAreFinalWithoutPublicMembers();
 
-    @Test
-    void autoConfigurationsAreFinalWithoutPublicMembers() {
-        check(classes()
-                .that()
-                .areAnnotatedWith(AutoConfiguration.class)
-                .should()
-                .bePublic()
-                .andShould()
-                .haveModifier(JavaModifier.FINAL)
-                .andShould()
-                .resideInAPackage(AUTOCONFIGURE));
-        check(methods()
-                .that()
-                .areDeclaredInClassesThat()
-                .areAnnotatedWith(AutoConfiguration.class)
-                .should()
-                .notBePublic());
-        check(noConstructors()
-                .that()
-                .areDeclaredInClassesThat()
-                .areAnnotatedWith(AutoConfiguration.class)
-                .should()
-                .bePublic());
-    }
-
-    @Test
-    void nothingIsInjectedIntoFields() {
-        check(noFields().should().beAnnotatedWith(Autowired.class));
-        check(noFields().should().beAnnotatedWith(Value.class));
-    }
-
-    private static boolean isOfStarter(JavaClass type) {
-        return type.getSource().orElseThrow().getUri().toString().contains("delay-queue-spring-boot-starter");
-    }
-
-    private static void check(ArchRule rule) {
-        rule.check(ALL);
-    }
+    @ArchTest
+    static final ArchRule nothingIsInjectedIntoFields = ArchitectureRules.nothingIsInjectedIntoFields();
 }

@@ -2,13 +2,13 @@ package io.easykit.cache;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.lang.ArchRule;
+import io.easykit.test.ArchitectureRules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ class CoreArchitectureTests {
 
     @Test
     void packagesHaveNoCycle() {
-        check(slices().matching("io.easykit.(**)").should().beFreeOfCycles());
+        check(ArchitectureRules.packagesHaveNoCycle());
     }
 
     @Test

@@ -104,4 +104,13 @@ class OrderIntegrationTests {
     void refusesWhatMakesNoSense(String body) {
         assertThat(shop.post("/orders", body).status()).isEqualTo(400);
     }
+
+    @Test
+    void saysWhatIsWrongWithAnOrder() {
+        assertThat(shop.post("/orders", "{\"quantity\": 0}")
+                        .body()
+                        .get("detail")
+                        .asString())
+                .isEqualTo("productId must not be null, quantity must be greater than 0");
+    }
 }

@@ -7,16 +7,19 @@
 --        (id, number, due, failures, lost, releases, frame)*
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
 --        code    1 acknowledged, 0 stale, -1 gone
+--        frame   empty where somebody deleted it: the consumer is to fail the message
 local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, lease = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 1, 10 ^ 11, 'lease')
 checkGroups(5, 2)
+local leaseEnd = string.format('%.0f', now + lease)
 local memory = prefix .. 'claim:' .. owner
 local reply = {now, 1, -1, -1, acknowledge(5)}
 
 local function handOut(id, s, frame)
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = id, tonumber(s.number), tonumber(s.due)
-  reply[at + 4], reply[at + 5], reply[at + 6], reply[at + 7] = s.failures, s.lost, s.releases, frame
+  reply[at + 4], reply[at + 5], reply[at + 6] = tonumber(s.failures), tonumber(s.lost), tonumber(s.releases)
+  reply[at + 7] = frame
 end
 
 -- The hand-out of the remembered request, without what has changed hands since.
@@ -27,17 +30,10 @@ local function again(last)
     local state = redis.call('HGET', states, id)
     local s = state and parse(state)
     if s and s.number == string.format('%.0f', number + i - 1) and redis.call('ZSCORE', inflight, id) then
-      redis.call('ZADD', inflight, 'XX', 'GT', now + lease, id)
+      redis.call('ZADD', inflight, 'XX', 'GT', leaseEnd, id)
       handOut(id, s, redis.call('GET', message(id)) or '')
     end
   end
-end
-
-local function buryWithoutBody(id)
-  redis.call('SET', message(id), '')
-  redis.call('ZADD', dead, now, id)
-  note(id, owner, 'BODY_MISSING')
-  count('dead', 1)
 end
 
 local function claim(lastNumber)
@@ -53,22 +49,17 @@ local function claim(lastNumber)
   -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
   local number = math.max(lastNumber + 1, micros)
   for i, id in ipairs(ids) do
-    local s = known[i] and parse(known[i]) or {failures = 0, lost = 0, releases = 0}
+    local s = known[i] and parse(known[i]) or {failures = '0', lost = '0', releases = '0'}
     s.number, s.due, s.owner = string.format('%.0f', number + i - 1), found[2 * i], owner
     newStates[2 * i - 1], newStates[2 * i] = id, format(s)
-    if frames[i] then
-      leases[#leases + 1], leases[#leases + 2] = now + lease, id
-      handOut(id, s, frames[i])
-    else
-      buryWithoutBody(id)
-    end
+    leases[2 * i - 1], leases[2 * i] = leaseEnd, id
+    if not frames[i] then redis.call('SET', message(id), '') end
+    handOut(id, s, frames[i] or '')
   end
   redis.call('HSET', states, unpack(newStates))
   redis.call('HSET', settings, 'number', string.format('%.0f', number + #ids - 1))
-  if #leases > 0 then
-    redis.call('ZADD', inflight, unpack(leases))
-    redis.call('SET', memory, cmsgpack.pack({request, number, ids}), 'PX', math.max(lease, 60000))
-  end
+  redis.call('ZADD', inflight, unpack(leases))
+  redis.call('SET', memory, cmsgpack.pack({request, number, ids}), 'PX', math.max(lease, 60000))
 end
 
 local last = redis.call('GET', memory)

@@ -8,12 +8,12 @@ local delays = {}
 for i = 3, #ARGV, 4 do delays[#delays + 1] = ARGV[i] == '-1' and -1 or whole(ARGV[i], 0, 10 ^ 14, 'delay') end
 local front = first(waiting)
 local ids, holding, codes = held(1, 4)
-local failed, newStates, retries, deaths, earliest = {}, {}, {}, {}, nil
+local failed, notes, newStates, retries, deaths, earliest = {}, {}, {}, {}, {}, nil
 for i, id in ipairs(ids) do
-  local s = holding[i]
-  if s then
+  if holding[i] then
+    local s = parse(holding[i])
     s.failures = s.failures + 1
-    failed[#failed + 1] = id
+    failed[#failed + 1], notes[#notes + 1] = id, {id, s.owner, ARGV[4 * i]}
     if delays[i] < 0 then
       deaths[#deaths + 1], deaths[#deaths + 2] = now, id
     else
@@ -30,9 +30,7 @@ redis.call('ZREM', inflight, unpack(failed))
 redis.call('HSET', states, unpack(newStates))
 if #retries > 0 then redis.call('ZADD', waiting, unpack(retries)) end
 if #deaths > 0 then redis.call('ZADD', dead, unpack(deaths)) end
-for i, id in ipairs(ids) do
-  if holding[i] then note(id, holding[i].owner, ARGV[4 * i]) end
-end
+for _, entry in ipairs(notes) do note(unpack(entry)) end
 count('failed', #failed)
 count('dead', #deaths / 2)
 ring(front, earliest)

@@ -48,10 +48,10 @@ end
 -- is always allowed, lets a move that must go on when Redis is full run to its end.
 local function admit() redis.call('UNLINK', prefix) end
 
+-- All of it text: Lua counts with it all the same, and what is only passed on costs no conversion.
 local function parse(state)
   local number, failures, lost, releases, due, owner = string.match(state, '^(%d+):(%d+):(%d+):(%d+):(%d+):(.*)$')
-  return {number = number, failures = tonumber(failures), lost = tonumber(lost), releases = tonumber(releases), due = due,
-    owner = owner}
+  return {number = number, failures = failures, lost = lost, releases = releases, due = due, owner = owner}
 end
 
 local function format(s)
@@ -90,18 +90,18 @@ local function forget(ids)
 end
 
 -- The fence. Of the (id, number, ...) groups from the given argument on: which are in flight under this very number?
--- Returns ids, states by position where held, and codes: 1 held, 0 stale, -1 gone. A repetition in one batch is stale.
+-- Returns ids, states as text by position where held, and codes: 1 held, 0 stale, -1 gone. A repetition in one batch is stale.
 local function held(from, size)
   local ids, holding, codes, seen = {}, {}, {}, {}
   for i = from, #ARGV, size do ids[#ids + 1] = ARGV[i] end
   if #ids == 0 then return ids, holding, codes end
   local known, leases = redis.call('HMGET', states, unpack(ids)), redis.call('ZMSCORE', inflight, unpack(ids))
   for i, id in ipairs(ids) do
-    local s = known[i] and parse(known[i])
-    if s and leases[i] and s.number == ARGV[from + (i - 1) * size + 1] and not seen[id] then
-      seen[id], holding[i], codes[i] = true, s, 1
+    local state, number = known[i], ARGV[from + (i - 1) * size + 1] .. ':'
+    if state and leases[i] and string.sub(state, 1, #number) == number and not seen[id] then
+      seen[id], holding[i], codes[i] = true, state, 1
     else
-      codes[i] = s and 0 or -1
+      codes[i] = state and 0 or -1
     end
   end
   return ids, holding, codes

@@ -8,8 +8,8 @@ local front = first(waiting)
 local ids, holding, codes = held(1, 2)
 local released, newStates, entries, earliest = {}, {}, {}, nil
 for i, id in ipairs(ids) do
-  local s = holding[i]
-  if s then
+  if holding[i] then
+    local s = parse(holding[i])
     local due = tonumber(s.due)
     s.releases = s.releases + 1
     released[#released + 1] = id

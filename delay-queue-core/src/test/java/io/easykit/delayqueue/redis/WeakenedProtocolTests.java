@@ -13,9 +13,9 @@ class WeakenedProtocolTests {
     private static final int SEEDS = 150;
 
     enum Weakness {
-        FENCE_WITHOUT_NUMBER("s.number == ARGV[from + (i - 1) * size + 1] and ", ""),
-        FENCE_WITHOUT_LEASE("s and leases[i] and ", "s and "),
-        REPETITION_IN_A_BATCH_COUNTS("+ 1] and not seen[id]", "+ 1]"),
+        FENCE_WITHOUT_NUMBER("string.sub(state, 1, #number) == number and ", ""),
+        FENCE_WITHOUT_LEASE("state and leases[i] and ", "state and "),
+        REPETITION_IN_A_BATCH_COUNTS("== number and not seen[id]", "== number"),
         CLAIM_ROUNDS_UP("waiting, '-inf', now, 'WITHSCORES'", "waiting, '-inf', soonest, 'WITHSCORES'"),
         DELAY_ROUNDS_DOWN("math.ceil(micros / 1000)", "math.floor(micros / 1000)"),
         NUMBER_WITHOUT_FLOOR("math.max(lastNumber + 1, micros)", "lastNumber + 1"),

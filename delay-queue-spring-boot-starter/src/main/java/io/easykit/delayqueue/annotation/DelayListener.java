@@ -60,7 +60,7 @@ public @interface DelayListener {
     /** Runs that may fail before the message is dead. */
     String maxAttempts() default "";
 
-    /** Leases that a message may lose, as when its node dies, before it is dead. */
+    /** Leases that a message may lose, as when its node dies, before it is dead; the same for all listeners of a topic. */
     String maxLost() default "";
 
     /** Wait after the first failure. */

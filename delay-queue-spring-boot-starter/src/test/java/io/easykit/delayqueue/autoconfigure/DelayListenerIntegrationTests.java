@@ -26,7 +26,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -190,7 +192,12 @@ class DelayListenerIntegrationTests {
                     .sendAll(IntStream.range(0, messages)
                             .mapToObj(i -> OutgoingMessage.of("slow", i))
                             .toList());
-            await().until(() -> slow.runs.size() > 20);
+            await().until(() -> slow.runs.size() >= Slow.QUICK_RUNS);
+            CompletableFuture<Void> end = CompletableFuture.runAsync(
+                    context.getSourceApplicationContext(ConfigurableApplicationContext.class)::close);
+            await().until(() -> waits("delay-queue-stop-slow"));
+            slow.goOn.countDown();
+            end.join();
         });
         int runBefore = slow.runs.size();
         assertThat(runBefore).isLessThan(messages);
@@ -206,6 +213,11 @@ class DelayListenerIntegrationTests {
             await().atMost(Duration.ofSeconds(30)).until(() -> slow.runs.size() == messages);
             assertThat(slow.runs.values()).containsOnly(1);
         });
+    }
+
+    private static boolean waits(String threadName) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals(threadName) && thread.getState() == Thread.State.WAITING);
     }
 
     @Test
@@ -482,13 +494,19 @@ class DelayListenerIntegrationTests {
         }
     }
 
+    /** Is under way with some messages until it may go on. */
     static class Slow {
 
-        private final Map<Integer, Integer> runs = new ConcurrentHashMap<>();
+        static final int QUICK_RUNS = 20;
 
-        @DelayListener(topic = "slow", concurrency = "8")
+        private final Map<Integer, Integer> runs = new ConcurrentHashMap<>();
+        private final CountDownLatch goOn = new CountDownLatch(1);
+
+        @DelayListener(id = "slow", topic = "slow", concurrency = "8")
         void on(Integer number) throws InterruptedException {
-            TimeUnit.MILLISECONDS.sleep(20);
+            if (runs.size() >= QUICK_RUNS) {
+                goOn.await();
+            }
             runs.merge(number, 1, Integer::sum);
         }
     }

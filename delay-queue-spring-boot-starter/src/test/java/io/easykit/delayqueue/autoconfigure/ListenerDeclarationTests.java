@@ -91,6 +91,20 @@ class ListenerDeclarationTests {
     }
 
     @Test
+    void refusesTwoListenersOfOneTopicThatContradictEachOther() {
+        runner.withBean("one", Good.class)
+                .withBean("other", Fragile.class)
+                .withPropertyValues("delay-queue.auto-startup=true")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("'orders'")
+                        .hasMessageContaining("'fragile'")
+                        .hasMessageContaining("maxLost 1")
+                        .hasMessageContaining("give both listeners the same"));
+    }
+
+    @Test
     void refusesAMethodThatAnInterfaceProxyDoesNotHave() {
         runner.withBean("orders", WithInterface.class)
                 .withUserConfiguration(InterfaceProxies.class)
@@ -141,6 +155,11 @@ class ListenerDeclarationTests {
 
     static class OrdersOfItsOwn {
         @DelayListener(topic = "orders", id = "${audit.id}")
+        void on(String order) {}
+    }
+
+    static class Fragile {
+        @DelayListener(topic = "orders", id = "fragile", maxLost = "1")
         void on(String order) {}
     }
 

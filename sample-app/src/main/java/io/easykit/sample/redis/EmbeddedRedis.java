@@ -33,12 +33,12 @@ final class EmbeddedRedis implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(EmbeddedRedis.class);
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    private final Path pidFile;
+    private final ProcessHandle process;
     private final FileChannel lock;
     private final int port;
 
-    private EmbeddedRedis(Path pidFile, FileChannel lock, int port) {
-        this.pidFile = pidFile;
+    private EmbeddedRedis(ProcessHandle process, FileChannel lock, int port) {
+        this.process = process;
         this.lock = lock;
         this.port = port;
     }
@@ -68,7 +68,7 @@ final class EmbeddedRedis implements AutoCloseable {
                     + " --spring.data.redis.host and --spring.data.redis.port.");
         }
         log.info("Embedded Redis on port {}, data in {}", port, home);
-        return new EmbeddedRedis(pidFile, lock, port);
+        return new EmbeddedRedis(running(pidFile).orElseThrow(), lock, port);
     }
 
     int port() {
@@ -77,7 +77,7 @@ final class EmbeddedRedis implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        running(pidFile).ifPresent(EmbeddedRedis::end);
+        end(process);
         lock.close();
     }
 

@@ -1,0 +1,168 @@
+package io.easykit.delayqueue;
+
+import io.easykit.delayqueue.QueueStore.Claim;
+import io.easykit.delayqueue.QueueStore.Claimed;
+import io.easykit.delayqueue.QueueStore.Delivery;
+import io.easykit.delayqueue.QueueStore.Reaped;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a consumer gets its messages from: knows when to look, claims, and takes back what others have lost.
+ *
+ * <p><b>When.</b> Each claim tells when the next message is due. The next look is then, or at a bell that tells of something
+ * earlier, or after a second, in case a bell was lost. All of this only decides when to ask; what is due is for the store
+ * to say.
+ *
+ * <p><b>Lost answers.</b> A claim without an answer may have been carried out. It is asked again with the same number until
+ * it is answered, before anything else is claimed.
+ */
+final class Intake {
+
+    /** A look once a second, a little sooner so that a message whose bell was lost is claimed within the second. */
+    private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(950);
+
+    private static final long SHORT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final ShardScope scope;
+    private final String owner;
+    private final Settlements settlements;
+    private final StoreClock storeClock = new StoreClock();
+    private @Nullable Claim unanswered;
+    private List<HeldMessage> takenAlong = List.of();
+    private long request;
+    private long dueAt;
+    private long lookAt;
+    private boolean leasesHaveEnded;
+
+    /** @param settlements whose acknowledged messages a claim takes along */
+    Intake(ShardScope scope, String owner, Settlements settlements) {
+        this.scope = scope;
+        this.owner = owner;
+        this.settlements = settlements;
+        this.lookAt = scope.nanos();
+        this.dueAt = lookAt + ShardScope.NEVER;
+    }
+
+    /**
+     * The answer to a claim.
+     *
+     * @param asked when it was asked for, by this node's clock, so that the leases end by then at the earliest
+     */
+    record Answer(List<Delivery> deliveries, long asked) {}
+
+    /** Something is due earlier than the last claim told. */
+    void expect(Instant due) {
+        dueAt = Math.min(dueAt, storeClock.nanosAt(due));
+    }
+
+    boolean isDue() {
+        return scope.nanos() - dueAt >= 0;
+    }
+
+    boolean isTimeToLook() {
+        return scope.nanos() - lookAt >= 0;
+    }
+
+    boolean isUnanswered() {
+        return unanswered != null;
+    }
+
+    /** How many messages the store does not know to be acknowledged, because a claim without an answer has them along. */
+    int takenAlong() {
+        return takenAlong.size();
+    }
+
+    /** Claims for so many calls of the handler, or asks again for the answer to the last claim. */
+    Answer claim(int calls) {
+        if (unanswered == null) {
+            int most = Math.min(QueueStore.MAX_BATCH, calls * scope.endpoint().batchSize());
+            takenAlong = settlements.takeAcknowledged();
+            unanswered = new Claim(owner, ++request, most, scope.endpoint().lease(), HeldMessage.leases(takenAlong));
+        }
+        long asked = scope.nanos();
+        Claimed answer = ask(unanswered);
+        unanswered = null;
+        for (int i = 0; i < takenAlong.size(); i++) {
+            settlements.conclude(takenAlong.get(i), answer.acknowledged().get(i));
+        }
+        takenAlong = List.of();
+        note(answer);
+        return new Answer(answer.deliveries(), asked);
+    }
+
+    private Claimed ask(Claim claim) {
+        try {
+            return scope.store().claim(scope.shard(), claim);
+        } catch (StoreUnavailableException e) {
+            takenAlong.forEach(message -> message.asked = true);
+            throw e;
+        }
+    }
+
+    private void note(Claimed answer) {
+        long now = scope.nanos();
+        storeClock.set(answer.now(), now);
+        Instant nextDue = answer.nextDue();
+        dueAt = nextDue == null ? now + ShardScope.NEVER : storeClock.nanosAt(nextDue);
+        boolean nothing = answer.deliveries().isEmpty();
+        if (nothing && now - dueAt >= 0) {
+            // What is due has gone elsewhere: no reason to ask in a rush.
+            dueAt = now + SHORT_PAUSE;
+        }
+        lookAt = now + LOOK;
+        Instant nextLeaseEnd = answer.nextLeaseEnd();
+        leasesHaveEnded = nextLeaseEnd != null && !nextLeaseEnd.isAfter(answer.now());
+    }
+
+    /** Takes back what others have lost if the last claim has seen that there is any. */
+    void takeBackLost() {
+        if (leasesHaveEnded) {
+            takeBack();
+        }
+    }
+
+    /** Without a place to claim for, somebody still has to notice leases that have ended. */
+    void lookWithoutPlace() {
+        if (isTimeToLook()) {
+            takeBack();
+            lookAt = scope.nanos() + LOOK;
+        }
+    }
+
+    /** Takes back what others have lost; also shows whether the store answers. */
+    void takeBack() {
+        Reaped reaped;
+        do {
+            reaped = scope.store()
+                    .reap(
+                            scope.shard(),
+                            QueueStore.MAX_BATCH,
+                            scope.endpoint().maxLost(),
+                            scope.endpoint().lostDelay());
+            storeClock.set(reaped.now(), scope.nanos());
+            reaped.lost().forEach(scope.reports()::leaseExpired);
+            if (!reaped.lost().isEmpty()) {
+                lookAt = scope.nanos();
+            }
+        } while (reaped.lost().size() == QueueStore.MAX_BATCH);
+        leasesHaveEnded = false;
+    }
+
+    /** How late a delivery is now. */
+    Duration lateness(Delivery delivery) {
+        return storeClock.since(delivery.due(), scope.nanos());
+    }
+
+    /** For how long nothing is due, nor time to look. */
+    long restUntilDue(long now) {
+        return Math.min(lookAt, dueAt) - now;
+    }
+
+    long restUntilLook(long now) {
+        return lookAt - now;
+    }
+}

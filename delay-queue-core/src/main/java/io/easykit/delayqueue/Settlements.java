@@ -1,0 +1,109 @@
+package io.easykit.delayqueue;
+
+import io.easykit.delayqueue.QueueStore.Failure;
+import io.easykit.delayqueue.QueueStore.Settlement;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * What a consumer has to tell the store: the messages that are settled here. Each stays on its list until the store has
+ * answered, even after its lease, because the delivery number decides and nobody may have taken the message meanwhile.
+ *
+ * <p>When a repetition changes nothing, the first call had reached the store, or somebody else has had the message since.
+ * Nobody asks which, but for a death: it is told only if the store shows that it is this one.
+ */
+final class Settlements {
+
+    private final ShardScope scope;
+    private final Deque<HeldMessage> acknowledged = new ArrayDeque<>();
+    private final Deque<HeldMessage> failed = new ArrayDeque<>();
+    private final Deque<HeldMessage> handedBack = new ArrayDeque<>();
+
+    Settlements(ShardScope scope) {
+        this.scope = scope;
+    }
+
+    void add(HeldMessage message) {
+        if (message.gone) {
+            scope.reports().settledLate(message);
+            return;
+        }
+        switch (message.result().verdict()) {
+            case ACKNOWLEDGED -> acknowledged.add(message);
+            case FAILED -> failed.add(message);
+            case HANDED_BACK -> handedBack.add(message);
+        }
+    }
+
+    int size() {
+        return acknowledged.size() + failed.size() + handedBack.size();
+    }
+
+    boolean hasAcknowledged() {
+        return !acknowledged.isEmpty();
+    }
+
+    /** Takes off the list what a claim is to take along; the claim sees to it that the store answers. */
+    List<HeldMessage> takeAcknowledged() {
+        List<HeldMessage> some =
+                acknowledged.stream().limit(QueueStore.MAX_BATCH).toList();
+        some.forEach(message -> acknowledged.removeFirst());
+        return some;
+    }
+
+    /** Tells the store all but what is acknowledged, which a claim may take along. */
+    void tellFailedAndHandedBack() {
+        tell(failed, some -> scope.store()
+                .fail(scope.shard(), some.stream().map(Settlements::failure).toList()));
+        tell(handedBack, some -> scope.store().release(scope.shard(), HeldMessage.leases(some)));
+    }
+
+    /** Tells the store what no claim has taken along. */
+    void tellAcknowledged() {
+        tell(acknowledged, some -> scope.store().acknowledge(scope.shard(), HeldMessage.leases(some)));
+    }
+
+    private void tell(Deque<HeldMessage> list, Function<List<HeldMessage>, List<Settlement>> call) {
+        while (!list.isEmpty()) {
+            List<HeldMessage> some = list.stream().limit(QueueStore.MAX_BATCH).toList();
+            try {
+                List<Settlement> answers = call.apply(some);
+                for (int i = 0; i < some.size(); i++) {
+                    conclude(some.get(i), answers.get(i));
+                    list.removeFirst();
+                }
+            } catch (StoreUnavailableException e) {
+                some.forEach(message -> message.asked = true);
+                throw e;
+            }
+        }
+    }
+
+    /** The store has answered. */
+    void conclude(HeldMessage message, Settlement answer) {
+        String death = message.result().death();
+        if (answer != Settlement.APPLIED && !(message.asked && (death == null || hasDied(message)))) {
+            scope.reports().settledLate(message);
+        } else if (death != null) {
+            scope.reports().died(message.id(), death);
+        }
+    }
+
+    /** Whether it was the run's failure that the message died of: not that of a later run, nor the loss of the lease. */
+    private boolean hasDied(HeldMessage message) {
+        return scope.store()
+                .find(scope.shard(), message.id())
+                .filter(found -> found.place() == StoredMessage.Place.DEAD)
+                .map(StoredMessage::history)
+                .filter(history ->
+                        history.number() == message.delivery.number() && history.failures() == message.attempt())
+                .isPresent();
+    }
+
+    private static Failure failure(HeldMessage message) {
+        return Objects.requireNonNull(message.result().failure());
+    }
+}

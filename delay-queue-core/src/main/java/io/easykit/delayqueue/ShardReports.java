@@ -1,0 +1,77 @@
+package io.easykit.delayqueue;
+
+import io.easykit.delayqueue.HeldMessage.Verdict;
+import io.easykit.delayqueue.QueueStore.Failure;
+import io.easykit.delayqueue.QueueStore.LostLease;
+import io.easykit.delayqueue.StoredMessage.ErrorNote;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells the log and the listeners what becomes of the messages of a shard. */
+final class ShardReports {
+
+    private static final Logger log = LoggerFactory.getLogger(ShardReports.class);
+
+    private final ShardKey shard;
+    private final ListenerEndpoint endpoint;
+    private final Events events;
+
+    ShardReports(ShardKey shard, ListenerEndpoint endpoint, Events events) {
+        this.shard = shard;
+        this.endpoint = endpoint;
+        this.events = events;
+    }
+
+    /** A message is settled here, which the store has not been told yet. */
+    void settled(HeldMessage message, Duration runtime) {
+        HeldMessage.Result result = message.result();
+        if (result.verdict() == Verdict.HANDED_BACK) {
+            return;
+        }
+        Failure failure = result.failure();
+        Throwable error = result.error();
+        if (failure == null || error == null) {
+            events.emit(new DelayQueueEvent.Completed(
+                    shard.topic(), endpoint.id(), message.id(), message.attempt(), runtime));
+        } else {
+            log.debug("Run {} of message {} of {} failed", message.attempt(), message.id(), shard, error);
+            events.emit(new DelayQueueEvent.Failed(
+                    shard.topic(),
+                    endpoint.id(),
+                    message.id(),
+                    message.attempt(),
+                    error,
+                    failure.retryAfter(),
+                    runtime));
+        }
+    }
+
+    void settledLate(HeldMessage message) {
+        if (message.result().verdict() != Verdict.HANDED_BACK) {
+            log.warn("The result of message {} of {} came too late and changed nothing", message.id(), shard);
+            events.emit(new DelayQueueEvent.SettledLate(shard.topic(), endpoint.id(), message.id()));
+        }
+    }
+
+    void died(String id, String reason) {
+        log.warn("Message {} of {} is dead: {}", id, shard, reason);
+        events.emit(new DelayQueueEvent.Died(shard.topic(), id, reason));
+    }
+
+    /** A handler works for nothing. */
+    void leaseLost(HeldMessage message) {
+        log.warn("Message {} of {} has lost its lease, and its handler is interrupted", message.id(), shard);
+        events.emit(new DelayQueueEvent.LeaseLost(shard.topic(), endpoint.id(), message.id()));
+    }
+
+    /** Somebody's lease has ended, and the message was taken back. */
+    void leaseExpired(LostLease lost) {
+        String id = lost.lease().id();
+        log.info("The lease of {} on message {} of {} has ended", lost.owner(), id, shard);
+        events.emit(new DelayQueueEvent.LeaseExpired(shard.topic(), id, lost.owner(), lost.lostSoFar()));
+        if (lost.dead()) {
+            died(id, ErrorNote.LEASE_LOST);
+        }
+    }
+}

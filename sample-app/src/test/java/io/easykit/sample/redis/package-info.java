@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.sample.redis;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,97 @@
+package io.easykit.test;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noConstructors;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.CompositeArchRule;
+import java.util.Arrays;
+
+/** What holds for the classes of every module, or of every starter. Who uses it has ArchUnit on its class path. */
+public final class ArchitectureRules {
+
+    private static final String AUTO_CONFIGURATION = "org.springframework.boot.autoconfigure.AutoConfiguration";
+
+    private ArchitectureRules() {}
+
+    public static ArchRule packagesHaveNoCycle() {
+        return slices().matching("io.easykit.(**)").should().beFreeOfCycles();
+    }
+
+    /**
+     * Arrows between packages go one way: to those that stand before. What is in none of them knows none of them.
+     *
+     * @param packages the lowest first
+     */
+    public static ArchRule arrowsGoOneWay(String... packages) {
+        CompositeArchRule rule = CompositeArchRule.of(noClasses()
+                .that()
+                .resideOutsideOfPackages(packages)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(packages));
+        for (int i = 0; i < packages.length - 1; i++) {
+            rule = rule.and(noClasses()
+                    .that()
+                    .resideInAPackage(packages[i])
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(Arrays.copyOfRange(packages, i + 1, packages.length)));
+        }
+        return rule;
+    }
+
+    /**
+     * These are the packages of a module, and no other module has a class in them.
+     *
+     * @param module the name of its folder
+     */
+    public static ArchRule sharesNoPackage(String module, String... packages) {
+        DescribedPredicate<JavaClass> ofModule = describe(
+                "are of " + module,
+                type -> type.getSource().orElseThrow().getUri().toString().contains("/" + module + "/"));
+        return CompositeArchRule.of(classes().that(ofModule).should().resideInAnyPackage(packages))
+                .and(noClasses().that(not(ofModule)).should().resideInAnyPackage(packages));
+    }
+
+    public static ArchRule autoConfigurationsAreFinalWithoutPublicMembers() {
+        return CompositeArchRule.of(classes()
+                        .that()
+                        .areAnnotatedWith(AUTO_CONFIGURATION)
+                        .should()
+                        .bePublic()
+                        .andShould()
+                        .haveModifier(JavaModifier.FINAL)
+                        .andShould()
+                        .resideInAPackage("..autoconfigure"))
+                .and(methods()
+                        .that()
+                        .areDeclaredInClassesThat()
+                        .areAnnotatedWith(AUTO_CONFIGURATION)
+                        .should()
+                        .notBePublic())
+                .and(noConstructors()
+                        .that()
+                        .areDeclaredInClassesThat()
+                        .areAnnotatedWith(AUTO_CONFIGURATION)
+                        .should()
+                        .bePublic());
+    }
+
+    public static ArchRule nothingIsInjectedIntoFields() {
+        return noFields()
+                .should()
+                .beAnnotatedWith("org.springframework.beans.factory.annotation.Autowired")
+                .orShould()
+                .beAnnotatedWith("org.springframework.beans.factory.annotation.Value");
+    }
+}
