@@ -5,6 +5,7 @@ import io.easykit.benchmarks.measure.Repetitions;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.queue.node.Received;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,7 @@ public final class Bursts {
     private static final List<Integer> MESSAGES = List.of(5_000, 20_000, 100_000);
     private static final int CONCURRENCY = 8;
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofMinutes(1));
+    private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofSeconds(40));
 
     private static final List<QueueProduct> PRODUCTS = List.of(
             QueueProduct.DELAY_QUEUE,
@@ -31,6 +32,7 @@ public final class Bursts {
     private final Map<QueueProduct, Double> perSecond = new EnumMap<>(QueueProduct.class);
     private final Map<QueueProduct, String> gaveUp = new EnumMap<>(QueueProduct.class);
 
+    private final List<String> ratios = new ArrayList<>();
     private final List<QueueProduct> products;
 
     private Bursts(List<QueueProduct> products) {
@@ -51,6 +53,8 @@ public final class Bursts {
         for (int messages : MESSAGES) {
             bursts.measure(size.of(messages));
         }
+        System.out.println();
+        bursts.ratios.forEach(ratio -> System.out.println("- " + ratio));
     }
 
     private void measure(int messages) {
@@ -62,8 +66,8 @@ public final class Bursts {
                 measure(product, messages);
             }
         }
-        compare(messages, QueueProduct.DELAY_QUEUE);
-        compare(messages, QueueProduct.DELAY_QUEUE_BATCHES);
+        noteRatios(messages, QueueProduct.DELAY_QUEUE);
+        noteRatios(messages, QueueProduct.DELAY_QUEUE_BATCHES);
     }
 
     private void measure(QueueProduct product, int messages) {
@@ -102,14 +106,17 @@ public final class Bursts {
         Report.row(first, result, cost, sending);
     }
 
-    /** Against Redisson in the same run. */
-    private void compare(int messages, QueueProduct ours) {
+    /** To Redisson and to the lower bound in the same run. */
+    private void noteRatios(int messages, QueueProduct ours) {
         Double own = perSecond.get(ours);
-        Double redisson = perSecond.get(QueueProduct.REDISSON);
-        if (own != null && redisson != null) {
-            System.out.printf(
-                    "| %,d | %s | %s | | %.1f times Redisson's rate |%n",
-                    messages, ours.title(), ours.settings(), own / redisson);
+        if (own != null) {
+            perSecond.forEach((other, rate) -> {
+                if (!other.isOurs()) {
+                    ratios.add(String.format(
+                            "%,d due at once: %s (%s) drains at %.2f times the rate of %s (%s)",
+                            messages, ours.title(), ours.settings(), own / rate, other.title(), other.settings()));
+                }
+            });
         }
     }
 }

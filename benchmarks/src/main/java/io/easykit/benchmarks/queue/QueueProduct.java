@@ -52,6 +52,10 @@ enum QueueProduct {
         return settings;
     }
 
+    boolean isOurs() {
+        return this == DELAY_QUEUE || this == DELAY_QUEUE_BATCHES || this == DELAY_QUEUE_SHARDS;
+    }
+
     /** Of each queue. */
     int shards() {
         return this == DELAY_QUEUE_SHARDS ? 4 : 1;

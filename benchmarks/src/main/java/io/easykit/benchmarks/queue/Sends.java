@@ -15,7 +15,7 @@ public final class Sends {
     private static final int LIST = 100;
     private static final long HOUR = Duration.ofHours(1).toMillis();
     private static final Duration LIMIT = Duration.ofMinutes(1);
-    private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofMinutes(1));
+    private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofSeconds(30));
 
     /** What only concerns listeners makes no difference here. */
     private static final List<QueueProduct> SINGLE =
