@@ -20,7 +20,7 @@ enum QueueProduct {
                     + " nothing kept of what is done",
             "TUNED"),
     LETTUCE("raw Lettuce loop", "one thread, a call for as many messages as there are workers", Contender.LETTUCE),
-    LETTUCE_BATCHES("raw Lettuce loop", "one thread, a call for 50 messages", Contender.LETTUCE_BATCHES);
+    LETTUCE_BATCHES("raw Lettuce loop, lists", "one thread, a call for 50 messages", Contender.LETTUCE_BATCHES);
 
     private static final String RQUEUE_MAIN = "io.easykit.benchmarks.queue.rqueue.RqueueNode";
     private static final Path RQUEUE_JAR = Path.of("rqueue", "target", "benchmarks-rqueue.jar");
