@@ -42,7 +42,8 @@ public final class Flows {
         Report.header(
                 List.of("contender", "settings", "maximum/s", "sent/s", "sent", "received"),
                 Cells.LATENESS,
-                Cells.COST);
+                Cells.COST,
+                List.of("which"));
         for (QueueProduct product : size.of(PRODUCTS)) {
             try (QueueProcess process = QueueProcess.listener(product, CONCURRENCY, 0)) {
                 process.warmUp();
