@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -176,12 +176,21 @@ public final class ListenerContainer {
             return given;
         }
         AtomicInteger number = new AtomicInteger();
-        ThreadPoolExecutor pool =
-                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+        // As many threads as places. A queue, because a thread that ends a short run takes the next one from it, where
+        // a
+        // hand-over would wake another thread for each run.
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                endpoint.concurrency(),
+                endpoint.concurrency(),
+                30,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                task -> {
                     Thread thread = new Thread(task, endpoint.id() + "-" + number.incrementAndGet());
                     thread.setDaemon(true);
                     return thread;
                 });
+        pool.allowCoreThreadTimeOut(true);
         ownWorkers = pool;
         return pool;
     }

@@ -26,6 +26,10 @@ import org.slf4j.LoggerFactory;
  * <p><b>What it claims.</b> No more than it has free places for, so that what waits is not bound to a busy node. What
  * has been acknowledged meanwhile goes along in the same trip.
  *
+ * <p><b>Gathering.</b> After it has begun some runs, the loop talks again when all of them are done, or after a moment that no
+ * handler notices but a short one: so runs that end one after the other share a trip. A trip costs a Redis about as much as
+ * ten messages in it do (benchmark {@code q4}).
+ *
  * <p><b>Lost answers.</b> A call without an answer may have been carried out, so it is repeated until it is answered. While
  * the store is away, a call that needs no place asks for it, so that the places are left to other shards.
  *
@@ -38,6 +42,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
 
     private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+    /** About as long as a trip takes. */
+    private static final long GATHER = TimeUnit.MICROSECONDS.toNanos(200);
 
     /** For what is left to tell the store when the handlers have ended. */
     private static final long FAREWELL = TimeUnit.SECONDS.toNanos(2);
@@ -74,6 +81,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     private boolean waitsForPlace;
     private int troubles;
     private long quietUntil;
+    private long gatherUntil;
     private long refusedUntil;
     private @Nullable Long farewellUntil;
 
@@ -94,6 +102,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         this.intake = new Intake(scope, owner, settlements);
         this.leases = new HeldLeases(scope);
         this.quietUntil = scope.nanos();
+        this.gatherUntil = quietUntil;
         this.refusedUntil = quietUntil;
     }
 
@@ -125,7 +134,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         if (deadline != null) {
             drain(deadline);
         }
-        if (scope.nanos() - quietUntil >= 0) {
+        if (restUntilTalk(scope.nanos()) <= 0) {
             talk();
         }
         if (deadline != null && isDone()) {
@@ -261,6 +270,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
                 batch.forEach(HeldMessage::handBack);
             }
         }
+        gatherUntil = scope.nanos() + GATHER;
         return used;
     }
 
@@ -342,13 +352,20 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     /** For how long there is nothing to do unless somebody wakes the loop. */
     private long rest() {
         long now = scope.nanos();
-        long rest = now - quietUntil < 0 ? quietUntil - now : restWhileTalking(now);
+        long silence = restUntilTalk(now);
+        long rest = silence > 0 ? silence : restWhileTalking(now);
         rest = Math.min(rest, leases.restUntilEnd(now));
         Long end = leases.isEmpty() ? farewellUntil : drainUntil;
         if (end != null) {
             rest = Math.min(rest, end - now);
         }
         return Math.max(0, rest);
+    }
+
+    /** For how long the store is not to be called: it is away, or there is something to gather. */
+    private long restUntilTalk(long now) {
+        boolean gathers = drainUntil == null && !leases.isEmpty();
+        return Math.max(quietUntil - now, gathers ? gatherUntil - now : 0);
     }
 
     private long restWhileTalking(long now) {
