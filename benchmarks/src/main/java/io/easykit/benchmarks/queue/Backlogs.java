@@ -16,11 +16,11 @@ public final class Backlogs {
     private static final int MOST_FOR_PEERS = 1_000_000;
     private static final List<Integer> BURSTS = List.of(5_000, 20_000, 100_000);
     private static final int CONCURRENCY = 8;
-    private static final Duration FILL_LIMIT = Duration.ofMinutes(4);
+    private static final Duration FILL_LIMIT = Duration.ofMinutes(2);
     private static final Duration FILL_LIMIT_OF_OURS = Duration.ofMinutes(20);
     private static final Duration BURST_LIMIT = Duration.ofMinutes(1);
-    private static final Repetitions LATENESS_REPETITIONS = new Repetitions(3, Duration.ofSeconds(30));
-    private static final Repetitions BURST_REPETITIONS = new Repetitions(3, Duration.ofSeconds(20));
+    private static final Repetitions LATENESS_REPETITIONS = new Repetitions(2, Duration.ofSeconds(30));
+    private static final Repetitions BURST_REPETITIONS = new Repetitions(2, Duration.ofSeconds(10));
 
     private static final List<QueueProduct> PRODUCTS = List.of(
             QueueProduct.DELAY_QUEUE,
@@ -38,7 +38,7 @@ public final class Backlogs {
                 .map(messages -> String.format("%,d due at once, per s", size.of(messages)))
                 .toList();
         System.out.println(
-                "Up to 3 runs of each cell. rqueue with its defaults is left out, see Q4 and Q5; so is Redisson tuned: what makes"
+                "Up to 2 runs of each cell. rqueue with its defaults is left out, see Q4 and Q5; so is Redisson tuned: what makes"
                         + " it slow here is the transfer of what is due, not the taking.\n");
         Report.header(List.of("pending", "contender", "settings", "filled in s"), Cells.LATENESS, bursts);
         for (int pending : PENDING) {

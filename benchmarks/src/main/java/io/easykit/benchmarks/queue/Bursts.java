@@ -16,12 +16,11 @@ public final class Bursts {
     private static final List<Integer> MESSAGES = List.of(5_000, 20_000, 100_000);
     private static final int CONCURRENCY = 8;
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofSeconds(40));
+    private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofSeconds(25));
 
     private static final List<QueueProduct> PRODUCTS = List.of(
             QueueProduct.DELAY_QUEUE,
             QueueProduct.DELAY_QUEUE_BATCHES,
-            QueueProduct.DELAY_QUEUE_SHARDS,
             QueueProduct.LETTUCE,
             QueueProduct.LETTUCE_BATCHES,
             QueueProduct.REDISSON,

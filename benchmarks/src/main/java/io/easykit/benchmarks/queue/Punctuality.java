@@ -15,11 +15,10 @@ public final class Punctuality {
     private static final long LEAD_MILLIS = 2_000;
     private static final int CONCURRENCY = 8;
     private static final Duration LIMIT = Duration.ofMinutes(1);
-    private static final Repetitions REPETITIONS = new Repetitions(3, Duration.ofMinutes(1));
+    private static final Repetitions REPETITIONS = new Repetitions(3, Duration.ofSeconds(40));
 
     private static final List<QueueProduct> PRODUCTS = List.of(
             QueueProduct.DELAY_QUEUE,
-            QueueProduct.DELAY_QUEUE_SHARDS,
             QueueProduct.REDISSON,
             QueueProduct.REDISSON_TUNED,
             QueueProduct.RQUEUE,
