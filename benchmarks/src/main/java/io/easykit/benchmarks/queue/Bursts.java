@@ -112,8 +112,8 @@ public final class Bursts {
             perSecond.forEach((other, rate) -> {
                 if (!other.isOurs()) {
                     ratios.add(String.format(
-                            "%,d due at once: %s (%s) drains at %.2f times the rate of %s (%s)",
-                            messages, ours.title(), ours.settings(), own / rate, other.title(), other.settings()));
+                            "%,d due at once: %s drains at %.2f times the rate of %s",
+                            messages, ours.title(), own / rate, other.title()));
                 }
             });
         }
