@@ -125,14 +125,17 @@ public interface QueueStore {
 
     /**
      * Listens for messages that became due earlier than what was waiting. A hint that may be lost, or come twice: whoever
-     * sleeps looks again after a second anyway. While the store is away this throws, and can be tried again; once made,
-     * the subscription outlives outages.
+     * sleeps looks again after a second anyway. Returns at once, whether the store answers or not, and throws nothing;
+     * the subscription is made in the background, and outlives outages.
      *
      * @param listener called on a thread of the store; has to return at once
      */
     Subscription subscribe(Collection<ShardKey> shards, BellListener listener);
 
-    /** Told when something is due earlier than what was waiting. */
+    /**
+     * Told when something is due earlier than what was waiting, and of {@link Instant#EPOCH} when the subscription holds,
+     * because what came before may have been missed.
+     */
     interface BellListener {
 
         /**

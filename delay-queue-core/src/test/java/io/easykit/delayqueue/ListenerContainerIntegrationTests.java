@@ -197,6 +197,24 @@ class ListenerContainerIntegrationTests {
     }
 
     @Test
+    void deliversWithoutBellsWhereTheUserMayNotHearThem() {
+        try (RedisServer guarded = RedisServer.start();
+                RawRedis redis = guarded.connect()) {
+            redis.command("ACL", "SETUSER", "default", "resetchannels");
+            try (RedisQueue own = new RedisQueue(guarded.host(), guarded.port())) {
+                ListenerContainer container =
+                        own.engine.container(listener().build(), (DelayMessage<String> message) -> {});
+                container.start();
+                own.engine.template().send(TOPIC, "x", Duration.ofMillis(100));
+
+                await().atMost(Duration.ofSeconds(30))
+                        .until(() -> own.stats(TOPIC).counters().acknowledged() == 1);
+                container.stop();
+            }
+        }
+    }
+
+    @Test
     void losesNoLeaseWhenRepliesAreLost() {
         start(listener().concurrency(4).lease(Duration.ofSeconds(20)), message -> work(Duration.ofMillis(2)));
         send(1000, Duration.ofMillis(100));

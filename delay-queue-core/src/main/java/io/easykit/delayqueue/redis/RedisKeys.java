@@ -32,6 +32,11 @@ record RedisKeys(String namespace) {
         return prefix(shard) + "bell";
     }
 
+    /** A pattern for the channels of all shards. */
+    String allBells() {
+        return namespace + ":*";
+    }
+
     static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }

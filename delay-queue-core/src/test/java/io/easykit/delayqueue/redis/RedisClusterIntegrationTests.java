@@ -54,6 +54,8 @@ class RedisClusterIntegrationTests {
                 IntStream.range(0, 4).mapToObj(i -> new ShardKey("spread", i)).toList();
         Queue<ShardKey> bells = new ConcurrentLinkedQueue<>();
         STORE.subscribe(shards, (shard, due) -> bells.add(shard));
+        await().until(() -> bells.containsAll(shards));
+        bells.clear();
         for (ShardKey shard : shards) {
             STORE.send(shard, List.of(in("a", 0, "one"), in("b", 0, "two")));
             Claimed claimed = await().until(
