@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 /**
  * Group commit for single sends. While a call to a shard is on its way, sends to the same shard from other threads wait, and
  * go together in the next call. What a call costs a Redis is mostly the call, so eight threads that send one by one cost it
- * about a third ({@code ProtocolFiguresTests} prints both). A send that meets no other goes at once.
+ * little more than half as much. A send that meets no other goes at once.
  *
  * <p>The group has no thread of its own: the first of those that wait makes the call for all, and then hands over to the
  * first of those that have come meanwhile.
