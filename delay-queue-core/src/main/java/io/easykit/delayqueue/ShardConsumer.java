@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Gathering.</b> After it has begun some runs, the loop talks again when all of them are done, or after a moment that no
  * handler notices but a short one: so runs that end one after the other share a trip. A trip costs a Redis about as much as
- * ten messages in it do (benchmark {@code q4}).
+ * ten messages in it do ({@code ProtocolFiguresTests} prints it).
  *
  * <p><b>Lost answers.</b> A call without an answer may have been carried out, so it is repeated until it is answered. While
  * the store is away, a call that needs no place asks for it, so that the places are left to other shards.

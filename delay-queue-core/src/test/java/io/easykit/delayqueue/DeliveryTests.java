@@ -144,6 +144,20 @@ class DeliveryTests {
     }
 
     @Test
+    void gathersWhatEndsOneAfterTheOtherForOneTrip() {
+        IntStream.range(0, 80).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.start(
+                listener().concurrency(8).manual(true),
+                message -> queue.node.after(
+                        Duration.ofNanos(10_000L * (queue.runs.size() % 8 + 1)),
+                        () -> message.acknowledgment().acknowledge()));
+        queue.time.advance(Duration.ofMillis(10));
+
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(80);
+        assertThat(Collections.frequency(queue.line.takeCalls(), "claim")).isLessThanOrEqualTo(12);
+    }
+
+    @Test
     void servesAllShardsOfATopicFairly() {
         TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 4));
         List<OutgoingMessage> messages = IntStream.range(0, 800)

@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import static io.easykit.delayqueue.TestQueue.TOPIC;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.FaultyStore.Fault;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -69,6 +71,44 @@ class SendTests {
         assertThat(results).hasSize(600).allMatch(result -> result.outcome() == SendOutcome.STORED);
         assertThat(queue.line.takeCalls()).hasSize(6);
         assertThat(queue.engine.stats(TOPIC).shards()).allMatch(shard -> shard.waiting() >= 200);
+    }
+
+    @Test
+    void sendsTogetherWhatThreadsSendWhileACallIsOnItsWay() throws Exception {
+        TestQueue single = new TestQueue();
+        single.send("warm", HOUR);
+        single.line.takeCalls();
+        CountDownLatch onItsWay = new CountDownLatch(1);
+        CountDownLatch mayGo = new CountDownLatch(1);
+        single.line.plan(method -> {
+            onItsWay.countDown();
+            awaitUninterruptibly(mayGo);
+            return Fault.NONE;
+        });
+        Thread first = new Thread(() -> single.send("first", HOUR));
+        first.start();
+        onItsWay.await();
+        List<Thread> others = IntStream.range(0, 4)
+                .mapToObj(i -> new Thread(() -> single.send("m" + i, HOUR)))
+                .toList();
+        others.forEach(Thread::start);
+        await().until(() -> others.stream().allMatch(thread -> thread.getState() == Thread.State.WAITING));
+        mayGo.countDown();
+        first.join();
+        for (Thread other : others) {
+            other.join();
+        }
+
+        assertThat(single.line.takeCalls()).containsExactly("send", "send");
+        assertThat(single.stats().waiting()).isEqualTo(6);
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test

@@ -2,6 +2,6 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, number)*
--- reply  code*    1 acknowledged, 0 stale, -1 gone
+-- return code*    1 acknowledged, 0 stale, -1 gone
 checkGroups(1, 2)
 return acknowledge(1)

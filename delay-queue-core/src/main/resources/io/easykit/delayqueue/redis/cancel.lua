@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, first bytes of its frame or '')*    the first bytes tell one life of an id from the next
--- reply  code*    1 cancelled, 0 gone, 2 in flight, 3 dead, 4 another life of this id
+-- return code*    1 cancelled, 0 gone, 2 in flight, 3 dead, 4 another life of this id
 checkGroups(1, 2)
 local codes, done = {}, {}
 for i = 1, #ARGV, 2 do

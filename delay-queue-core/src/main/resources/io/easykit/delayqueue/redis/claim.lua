@@ -3,7 +3,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   owner, request number, how many (1 to 100), lease ms, (id, number)*      the pairs are acknowledged
--- reply  now, status, next due or -1, next end of a lease or -1, {code*},
+-- return now, status, next due or -1, next end of a lease or -1, {code*},
 --        (id, number, due, failures, lost, releases, frame)*
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
 --        code    1 acknowledged, 0 stale, -1 gone

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   number of shards
--- reply  the number that is kept
+-- return the number that is kept
 checkCount(1)
 local shards = whole(ARGV[1], 1, 1024, 'shards')
 local kept = redis.call('HGET', settings, 'shards')

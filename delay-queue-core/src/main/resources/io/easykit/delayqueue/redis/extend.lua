@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   lease ms, (id, number)*
--- reply  code*    1 renewed, 0 stale, -1 gone; where it is not 1, the handler has lost its message
+-- return code*    1 renewed, 0 stale, -1 gone; where it is not 1, the handler has lost its message
 local lease = whole(ARGV[1], 1, 10 ^ 11, 'lease')
 checkGroups(2, 2)
 local ids, holding, codes = held(2, 2)

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, number, delay ms or -1 for dead, error)*
--- reply  code*    1 moved, 0 stale, -1 gone
+-- return code*    1 moved, 0 stale, -1 gone
 checkGroups(1, 4)
 local delays = {}
 for i = 3, #ARGV, 4 do delays[#delays + 1] = ARGV[i] == '-1' and -1 or whole(ARGV[i], 0, 10 ^ 14, 'delay') end

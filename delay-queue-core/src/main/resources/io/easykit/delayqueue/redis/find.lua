@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   id
--- reply  (id, place, score, state, first error, last error, frame), or nothing    nil where there is none
+-- return (id, place, score, state, first error, last error, frame), or nothing    nil where there is none
 checkCount(1)
 local id, reply = ARGV[1], {}
 for _, place in ipairs({'waiting', 'inflight', 'dead'}) do

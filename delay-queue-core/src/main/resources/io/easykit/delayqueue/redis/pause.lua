@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   'pause' or 'resume'
--- reply  1 changed, 0 it was so already
+-- return 1 changed, 0 it was so already
 checkCount(1)
 check(ARGV[1] == 'pause' or ARGV[1] == 'resume', 'neither pause nor resume')
 if ARGV[1] == 'pause' then

@@ -3,7 +3,7 @@
 -- KEYS   prefix, settings
 -- ARGV   'ids', (id, died at)*
 --   or   'age', ms since death at least, how many (1 to 100)
--- reply  code*    of ids: 1 purged, 0 not dead, or died again
+-- return code*    of ids: 1 purged, 0 not dead, or died again
 --   or   count    by age
 local aged = ARGV[1] == 'age'
 check(aged or ARGV[1] == 'ids', 'neither ids nor age')

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   how many (1 to 100), leases that may be lost before death, delay ms (0: at the old due time)
--- reply  now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
+-- return now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
 checkCount(3)
 local most = whole(ARGV[1], 1, 100, 'count')
 local maxLost, delay = whole(ARGV[2], 1, 10 ^ 6, 'maxLost'), whole(ARGV[3], 0, 10 ^ 14, 'delay')

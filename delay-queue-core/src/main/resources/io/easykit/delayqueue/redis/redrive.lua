@@ -5,7 +5,7 @@
 -- KEYS   prefix, settings
 -- ARGV   'ids', delay ms of the first, gap ms between two, (id, died at)*
 --   or   'page', delay ms of the first, gap ms between two, cut-off ms or '' for now, how many (1 to 100)
--- reply  code*             of ids: 1 waits again, 0 not dead, or died again
+-- return code*             of ids: 1 waits again, 0 not dead, or died again
 --   or   cut-off, count    of a page
 local paged = ARGV[1] == 'page'
 check(paged or ARGV[1] == 'ids', 'neither ids nor page')

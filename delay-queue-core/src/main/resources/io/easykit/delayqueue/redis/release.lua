@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, number)*
--- reply  code*    1 released, 0 stale, -1 gone
+-- return code*    1 released, 0 stale, -1 gone
 checkGroups(1, 2)
 local front = first(waiting)
 local ids, holding, codes = held(1, 2)

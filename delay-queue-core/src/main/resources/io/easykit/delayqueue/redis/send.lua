@@ -3,7 +3,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, due, frame)*    due: '+ms' from now, or ms since the epoch
--- reply  code*                1 stored, 2 stored before by this very send (same frame), 0 the id is live already
+-- return code*                1 stored, 2 stored before by this very send (same frame), 0 the id is live already
 checkGroups(1, 3)
 local dues, codes, entries, earliest = {}, {}, {}, nil
 for i = 2, #ARGV, 3 do dues[i] = moment(ARGV[i]) end

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   none
--- reply  now, paused (1 or 0), waiting, of these due, in flight, dead, due time of the oldest due or -1,
+-- return now, paused (1 or 0), waiting, of these due, in flight, dead, due time of the oldest due or -1,
 --        (counter, value)*
 checkCount(0)
 local oldest = first(waiting)
