@@ -23,7 +23,7 @@ class ScriptHeaderTests {
 
         assertThat(header.get(0)).matches("[A-Z].*");
         assertThat(header).contains("KEYS   prefix, settings");
-        assertThat(header).anyMatch(line -> line.startsWith("ARGV   ")).anyMatch(line -> line.startsWith("reply  "));
+        assertThat(header).anyMatch(line -> line.startsWith("ARGV   ")).anyMatch(line -> line.startsWith("return "));
     }
 
     @ParameterizedTest
@@ -49,7 +49,7 @@ class ScriptHeaderTests {
     @ParameterizedTest
     @EnumSource(names = {"SEND", "ACKNOWLEDGE", "FAIL", "RELEASE", "EXTEND", "CANCEL", "RESCHEDULE"})
     void answersTheCodesThatTheHeaderNamesAndThatJavaReads(LuaScript.Name name) {
-        String reply = String.join(" ", header(name)).replaceAll(".*reply  code\\*", "");
+        String reply = String.join(" ", header(name)).replaceAll(".*return code\\*", "");
         Set<Long> named = numbers(Stream.of(reply.replaceAll("; where.*", "")));
 
         assertThat(codesIn(name)).isEqualTo(named);
@@ -108,7 +108,7 @@ class ScriptHeaderTests {
         int from = header.indexOf(
                 header.stream().filter(l -> l.startsWith("ARGV")).findFirst().orElseThrow());
         int to = header.indexOf(
-                header.stream().filter(l -> l.startsWith("reply")).findFirst().orElseThrow());
+                header.stream().filter(l -> l.startsWith("return ")).findFirst().orElseThrow());
         return header.subList(from, to).stream()
                 .filter(line -> line.startsWith("ARGV") || line.startsWith("  or"))
                 .map(line -> line.substring(7).replaceAll("   .*", ""))
