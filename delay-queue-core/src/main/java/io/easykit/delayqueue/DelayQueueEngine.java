@@ -5,6 +5,7 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +97,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         Transactions transactions = Transactions.NONE;
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
 
-        @Nullable Executor workers;
+        Function<ListenerEndpoint, Workers> workers = Workers::pool;
 
         @Nullable String node;
 
@@ -139,11 +140,17 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /**
-         * What runs the handlers, such as one virtual thread a call; each container bounds how many. Own pools of platform
-         * threads unless given. A task that is refused is handed back.
+         * What runs the handlers, such as one virtual thread a call; each container bounds how many, and claims nothing
+         * ahead of a free place. Own pools of platform threads unless given. A task that is refused is handed back.
          */
         public Builder workers(@Nullable Executor workers) {
-            this.workers = workers;
+            this.workers = workers == null ? Workers::pool : endpoint -> Workers.given(workers);
+            return this;
+        }
+
+        /** Makes what runs the handlers of a container, for tests. */
+        Builder pools(Function<ListenerEndpoint, Workers> pools) {
+            this.workers = pools;
             return this;
         }
 

@@ -1,12 +1,11 @@
 package io.easykit.delayqueue;
 
-import java.util.concurrent.Executor;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
 
 /**
  * What the containers of an engine share.
  *
- * @param workers runs handlers, or null: a pool for each container
+ * @param workers makes what runs the handlers of a container
  * @param node    name of this process
  */
 record EngineParts(
@@ -17,5 +16,5 @@ record EngineParts(
         Events events,
         Availability availability,
         Scheduler scheduler,
-        @Nullable Executor workers,
+        Function<ListenerEndpoint, Workers> workers,
         String node) {}

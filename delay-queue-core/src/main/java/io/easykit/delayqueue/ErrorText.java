@@ -9,7 +9,17 @@ final class ErrorText {
 
     private ErrorText() {}
 
+    /** Never throws, whatever the methods of the exception do. */
     static String of(Throwable error) {
+        try {
+            return describe(error);
+        } catch (Throwable e) {
+            return error.getClass().getName() + " (its own methods throw "
+                    + e.getClass().getName() + ")";
+        }
+    }
+
+    private static String describe(Throwable error) {
         StringBuilder text = new StringBuilder(line(error));
         Throwable cause = error.getCause();
         for (int i = 0; cause != null && i < MAX_CAUSES; i++, cause = cause.getCause()) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,24 +32,26 @@ final class HandlerRun implements Runnable {
     private final Setting setting;
     private final List<HeldMessage> messages;
     private final Function<HeldMessage, Duration> lateness;
-    private final Runnable onPlaceFree;
+    private final LongConsumer onPlaceFree;
 
     // Guarded by this.
     private State state = State.NEW;
     private @Nullable Thread thread;
     private boolean placeFree;
+    private long began;
+    private boolean hasRun;
 
     /**
      * A run that has not begun.
      *
      * @param lateness    of a message now
-     * @param onPlaceFree called once, on any thread
+     * @param onPlaceFree called once, on any thread, with the nanoseconds since the run began, or -1 if it never did
      */
     HandlerRun(
             Setting setting,
             List<HeldMessage> messages,
             Function<HeldMessage, Duration> lateness,
-            Runnable onPlaceFree) {
+            LongConsumer onPlaceFree) {
         this.setting = setting;
         this.messages = messages;
         this.lateness = lateness;
@@ -97,14 +100,19 @@ final class HandlerRun implements Runnable {
             }
             placeFree = true;
         }
-        onPlaceFree.run();
+        onPlaceFree.accept(hasRun ? setting.nanos().getAsLong() - began : -1);
     }
 
-    /** Tells the handler when it works for nothing: all its messages are lost. */
+    /** Tells the handler when it works for nothing: what it has not settled is lost. */
     synchronized void interruptIfLost() {
-        if (thread != null && messages.stream().allMatch(HeldMessage::isLost)) {
+        if (thread != null && allClosed() && messages.stream().anyMatch(HeldMessage::isLost)) {
             thread.interrupt();
         }
+    }
+
+    /** Whether it has begun, or never will. */
+    synchronized boolean hasBegun() {
+        return state != State.NEW;
     }
 
     private synchronized boolean begin() {
@@ -112,6 +120,8 @@ final class HandlerRun implements Runnable {
             return false;
         }
         state = State.RUNNING;
+        hasRun = true;
+        began = setting.nanos().getAsLong();
         thread = Thread.currentThread();
         return true;
     }
@@ -176,8 +186,13 @@ final class HandlerRun implements Runnable {
             called.add(message);
         } catch (UndecodableMessageException e) {
             message.reject(e);
-        } catch (Exception | LinkageError | StackOverflowError e) {
-            message.reject(new UndecodableMessageException("The payload cannot be decoded: " + e, e));
+        } catch (Throwable e) {
+            if (e instanceof VirtualMachineError && !(e instanceof StackOverflowError)) {
+                // Such as too little memory here and now: says nothing about the payload.
+                message.fail(e);
+            } else {
+                message.reject(new UndecodableMessageException("The payload cannot be decoded: " + e, e));
+            }
         }
     }
 

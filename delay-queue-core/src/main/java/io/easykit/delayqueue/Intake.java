@@ -77,11 +77,14 @@ final class Intake {
     }
 
     /** Claims for so many calls of the handler, or asks again for the answer to the last claim. */
-    Answer claim(int calls) {
+    Answer claim(Places.Taken calls) {
         if (unanswered == null) {
-            int most = Math.min(QueueStore.MAX_BATCH, calls * scope.endpoint().batchSize());
+            int batch = scope.endpoint().batchSize();
+            int most = Math.min(QueueStore.MAX_BATCH, calls.all() * batch);
+            int besideLost = Math.min(most, calls.free() * batch);
             takenAlong = settlements.takeAcknowledged();
-            unanswered = new Claim(owner, ++request, most, scope.endpoint().lease(), HeldMessage.leases(takenAlong));
+            unanswered = new Claim(
+                    owner, ++request, most, besideLost, scope.endpoint().lease(), HeldMessage.leases(takenAlong));
         }
         long asked = scope.nanos();
         Claimed answer = ask(unanswered);

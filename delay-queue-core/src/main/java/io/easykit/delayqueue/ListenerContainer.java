@@ -1,29 +1,28 @@
 package io.easykit.delayqueue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one listener: takes what is due from all shards of its topic, no more than there are free places, and gives it to
- * the handler. Start and stop may be repeated and called from any thread.
+ * Runs one listener: takes what is due from all shards of its topic, about as much as there are free places, and gives it
+ * to the handler. Start and stop may be repeated and called from any thread.
  */
 public final class ListenerContainer {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerContainer.class);
 
     private static final int MAX_NAME = 90;
+
+    /** For the loops to end after the handlers: longer than any of them waits for the store. */
+    private static final Duration FAREWELL = Duration.ofSeconds(30);
 
     private final EngineParts engine;
     private final ListenerEndpoint endpoint;
@@ -34,7 +33,7 @@ public final class ListenerContainer {
     private volatile List<ShardConsumer> consumers = List.of();
     private @Nullable TopicWatch watch;
     private CountDownLatch ended = new CountDownLatch(0);
-    private @Nullable ExecutorService ownWorkers;
+    private @Nullable Workers workers;
 
     ListenerContainer(EngineParts engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
         this.engine = engine;
@@ -77,9 +76,14 @@ public final class ListenerContainer {
         lifecycle.lock();
         try {
             if (running) {
-                beginStop();
-                ended.await();
-                finishStop();
+                long deadline = beginStop();
+                if (!ended.await(endpoint.stopTimeout().plus(FAREWELL).toMillis(), TimeUnit.MILLISECONDS)) {
+                    log.warn(
+                            "Listener '{}' did not end in time; its messages run again after their leases",
+                            endpoint.id());
+                }
+                finishStop(Duration.ofNanos(
+                        Math.max(0, deadline - engine.scheduler().nanos())));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -107,13 +111,14 @@ public final class ListenerContainer {
         return paused;
     }
 
-    /** The first half of a stop, which does not wait. */
-    void beginStop() {
+    /** The first half of a stop, which does not wait. Returns until when handlers may run on. */
+    long beginStop() {
         long deadline = engine.scheduler().nanos() + endpoint.stopTimeout().toNanos();
         consumers.forEach(consumer -> consumer.stop(deadline));
         if (watch != null) {
             watch.stop();
         }
+        return deadline;
     }
 
     /** Whether all loops have ended after {@link #beginStop}. */
@@ -121,10 +126,10 @@ public final class ListenerContainer {
         return ended.getCount() == 0;
     }
 
-    /** The second half of a stop, after the loops have ended. */
-    void finishStop() {
-        if (ownWorkers != null) {
-            ownWorkers.shutdown();
+    /** The second half of a stop, after the loops have ended; handlers that have settled early may run on so long. */
+    void finishStop(Duration patience) {
+        if (workers != null) {
+            workers.stop(patience);
         }
         engine.running().remove(endpoint);
         running = false;
@@ -142,8 +147,11 @@ public final class ListenerContainer {
 
     private void begin(int shards) {
         List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
-        ShardConsumer.Shared shared =
-                new ShardConsumer.Shared(engine, runs, new Places(endpoint.concurrency()), workers(), this::isPaused);
+        Workers runners = engine.workers().apply(endpoint);
+        // In manual mode a run may last longer than the call of the handler.
+        boolean ahead = runners.keepsOrder() && !endpoint.manual();
+        Places places = new Places(endpoint.concurrency(), ahead ? QueueStore.MAX_BATCH / endpoint.batchSize() : 0);
+        ShardConsumer.Shared shared = new ShardConsumer.Shared(engine, runs, places, runners, this::isPaused);
         TopicWatch watching = new TopicWatch(engine, endpoint, keys);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();
@@ -154,6 +162,7 @@ public final class ListenerContainer {
         ended = latch;
         consumers = List.copyOf(starting);
         consumers.forEach(ShardConsumer::start);
+        workers = runners;
         watch = watching;
         watching.start();
     }
@@ -167,31 +176,5 @@ public final class ListenerContainer {
     private static String plain(String name) {
         String plain = name.replaceAll("[^A-Za-z0-9._@-]", "-");
         return plain.substring(0, Math.min(MAX_NAME, plain.length()));
-    }
-
-    private Executor workers() {
-        Executor given = engine.workers();
-        if (given != null) {
-            ownWorkers = null;
-            return given;
-        }
-        AtomicInteger number = new AtomicInteger();
-        // As many threads as places. A queue, because a thread that ends a short run takes the next one from it, where
-        // a
-        // hand-over would wake another thread for each run.
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                endpoint.concurrency(),
-                endpoint.concurrency(),
-                30,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                task -> {
-                    Thread thread = new Thread(task, endpoint.id() + "-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
-        pool.allowCoreThreadTimeOut(true);
-        ownWorkers = pool;
-        return pool;
     }
 }

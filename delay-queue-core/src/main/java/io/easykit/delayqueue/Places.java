@@ -5,16 +5,21 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places of a listener: as many as it may call its handler at a time, shared by the consumers of its shards. A place
- * that becomes free belongs to the consumer that has waited longest, so a busy shard cannot starve the others.
+ * The places of a listener: as many as it may call its handler at a time, shared by the consumers of its shards; and some
+ * more to wait for one where the handler is quick ({@link Prefetch}). A place that becomes free belongs to the consumer that
+ * has waited longest, so a busy shard cannot starve the others.
  */
 final class Places {
 
     private final Queue<Waiter> waiting = new ArrayDeque<>();
-    private int free;
+    private final int count;
+    private final Prefetch prefetch;
+    private int taken;
 
-    Places(int count) {
-        this.free = count;
+    /** @param ahead how many more may be taken at most */
+    Places(int count, int ahead) {
+        this.count = count;
+        this.prefetch = new Prefetch(count, ahead);
     }
 
     /** Somebody who takes places. */
@@ -30,17 +35,29 @@ final class Places {
         }
     }
 
+    /**
+     * What somebody has taken.
+     *
+     * @param all  how many
+     * @param free of these, how many are free now; the others have to wait for one
+     */
+    record Taken(int all, int free) {
+
+        static final Taken NONE = new Taken(0, 0);
+    }
+
     /** Takes up to so many, at least 1; where there is none, the next one is kept for the waiter, and it is woken. */
-    synchronized int take(Waiter waiter, int most) {
+    synchronized Taken take(Waiter waiter, int most) {
         int kept = waiter.granted ? 1 : 0;
-        int more = Math.min(most - kept, free);
-        free -= more;
+        int free = count - taken + kept;
+        int all = kept + Math.min(most - kept, Math.max(0, room()));
+        taken += all - kept;
         waiter.granted = false;
-        if (kept + more == 0 && !waiter.queued) {
+        if (all == 0 && !waiter.queued) {
             waiter.queued = true;
             waiting.add(waiter);
         }
-        return kept + more;
+        return new Taken(all, Math.max(0, Math.min(all, free)));
     }
 
     /** The waiter needs none now, and gives back what was kept for it. */
@@ -57,8 +74,25 @@ final class Places {
         giveBack(granted ? 1 : 0);
     }
 
-    void giveBack(int count) {
-        for (int i = 0; i < count; i++) {
+    /** A run has ended, so many nanoseconds after its begin, or -1 if it never began. */
+    void end(long nanos) {
+        if (nanos >= 0) {
+            ran(nanos);
+        }
+        giveBack(1);
+    }
+
+    private synchronized void ran(long nanos) {
+        prefetch.ran(nanos);
+    }
+
+    /** A run that was claimed ahead found no place in time. */
+    synchronized void waitedInVain() {
+        prefetch.waitedInVain();
+    }
+
+    void giveBack(int some) {
+        for (int i = 0; i < some; i++) {
             Waiter next = next();
             if (next != null) {
                 next.wake.run();
@@ -67,13 +101,17 @@ final class Places {
     }
 
     private synchronized @Nullable Waiter next() {
-        Waiter next = waiting.poll();
-        if (next == null) {
-            free++;
-        } else {
+        taken--;
+        Waiter next = room() > 0 ? waiting.poll() : null;
+        if (next != null) {
+            taken++;
             next.queued = false;
             next.granted = true;
         }
         return next;
+    }
+
+    private int room() {
+        return count + prefetch.ahead() - taken;
     }
 }

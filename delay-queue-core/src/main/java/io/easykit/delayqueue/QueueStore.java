@@ -174,16 +174,19 @@ public interface QueueStore {
      *                     again after a restart
      * @param request      from 1, rising
      * @param count        at most so many messages, 1 to {@link #MAX_BATCH}
+     * @param besideLost   at most so many where one of these has lost a lease, 0 to {@code count}: it may be what kills its
+     *                     consumers, and what they hold loses a lease with them
      * @param lease        until they are lost to this consumer, unless extended
      * @param acknowledged to be acknowledged in the same trip, before the claim
      */
-    record Claim(String owner, long request, int count, Duration lease, List<Lease> acknowledged) {
+    record Claim(String owner, long request, int count, int besideLost, Duration lease, List<Lease> acknowledged) {
         public Claim {
             require(
                     owner.matches("[A-Za-z0-9._@/-]{1,200}"),
                     "Owner '" + owner + "' has other characters than . _ - @ /");
             require(request >= 1, "Request numbers start at 1");
             requireCount(count);
+            require(besideLost >= 0 && besideLost <= count, "Beside a lost message: 0 to count");
             requireLease(lease);
             acknowledged = List.copyOf(acknowledged);
         }
@@ -247,7 +250,9 @@ public interface QueueStore {
      */
     record Failure(Lease lease, @Nullable Duration retryAfter, String error) {
         public Failure {
-            require(retryAfter == null || !retryAfter.isNegative(), "A wait is not negative");
+            require(
+                    retryAfter == null || RetryPolicy.isPossible(retryAfter),
+                    "A wait of " + retryAfter + " is not possible: give zero to " + RetryPolicy.LONGEST);
         }
     }
 

@@ -15,12 +15,15 @@ import java.util.random.RandomGenerator;
  */
 public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplier, Duration maxDelay, double jitter) {
 
+    /** The longest wait that is possible. */
+    static final Duration LONGEST = Duration.ofDays(3650);
+
     public RetryPolicy {
         require(maxAttempts >= 1, "maxAttempts is " + maxAttempts + ": give at least 1");
         require(!firstDelay.isNegative(), "firstDelay is " + firstDelay + ": give zero or more");
         require(multiplier >= 1 && multiplier <= 1000, "multiplier is " + multiplier + ": give 1 to 1000");
         require(maxDelay.compareTo(firstDelay) >= 0, "maxDelay " + maxDelay + " is less than firstDelay " + firstDelay);
-        require(maxDelay.compareTo(Duration.ofDays(3650)) <= 0, "maxDelay is " + maxDelay + ": give at most 3650 days");
+        require(isPossible(maxDelay), "maxDelay is " + maxDelay + ": give at most 3650 days");
         require(jitter >= 0 && jitter <= 1, "jitter is " + jitter + ": give 0 to 1");
     }
 
@@ -42,6 +45,11 @@ public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplie
         double full =
                 Math.min((double) maxDelay.toMillis(), firstDelay.toMillis() * Math.pow(multiplier, failures - 1));
         return Optional.of(Duration.ofMillis(Math.round(full * (1 - jitter * random.nextDouble()))));
+    }
+
+    /** Whether a message can wait so long. */
+    static boolean isPossible(Duration wait) {
+        return !wait.isNegative() && wait.compareTo(LONGEST) <= 0;
     }
 
     private static void require(boolean holds, String complaint) {

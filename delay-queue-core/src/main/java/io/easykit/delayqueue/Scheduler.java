@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -80,19 +81,23 @@ interface Scheduler {
             }
 
             private void run() {
-                try {
-                    long rest = 0;
-                    while (rest != END) {
-                        // Calls inside a step may park as well and use up a permit, so the flag decides.
-                        if (rest > 0 && !woken.get()) {
-                            LockSupport.parkNanos(this, rest);
-                        }
-                        woken.set(false);
-                        rest = step.run();
+                long rest = 0;
+                while (rest != END) {
+                    // Calls inside a step may park as well and use up a permit, so the flag decides.
+                    if (rest > 0 && !woken.get()) {
+                        LockSupport.parkNanos(this, rest);
                     }
+                    woken.set(false);
+                    rest = step();
+                }
+            }
+
+            private long step() {
+                try {
+                    return step.run();
                 } catch (Throwable e) {
-                    log.error("{} has ended by a defect", thread.getName(), e);
-                    throw e;
+                    log.error("{} goes on in a second after an error", thread.getName(), e);
+                    return TimeUnit.SECONDS.toNanos(1);
                 }
             }
         }

@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -23,8 +21,9 @@ import org.slf4j.LoggerFactory;
  * leases ({@link HeldLeases}). Handlers and bells only leave word and wake it. So no two calls about a message are ever under
  * way at once, a lease is not renewed while it is being settled, and a shard whose store does not answer holds up no other.
  *
- * <p><b>What it claims.</b> No more than it has free places for, so that what waits is not bound to a busy node. What
- * has been acknowledged meanwhile goes along in the same trip.
+ * <p><b>What it claims.</b> What it has free places for, and where the handler is quick, what begins within a moment
+ * ({@link Prefetch}), so that what waits is not bound to a busy node. What has been acknowledged meanwhile goes along in the
+ * same trip.
  *
  * <p><b>Gathering.</b> After it has begun some runs, the loop talks again when all of them are done, or after a moment that no
  * handler notices but a short one: so runs that end one after the other share a trip. A trip costs a Redis about as much as
@@ -57,7 +56,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
      * @param isPaused whether the container shall claim nothing for now
      */
     record Shared(
-            EngineParts engine, HandlerRun.Setting runs, Places places, Executor workers, BooleanSupplier isPaused) {}
+            EngineParts engine, HandlerRun.Setting runs, Places places, Workers workers, BooleanSupplier isPaused) {}
 
     private final Shared shared;
     private final ListenerEndpoint endpoint;
@@ -76,6 +75,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     private final Settlements settlements;
     private final Intake intake;
     private final HeldLeases leases;
+    private final RunsAhead ahead = new RunsAhead();
     private QueueStore.@Nullable Subscription subscription;
     private boolean knowsTopic;
     private boolean waitsForPlace;
@@ -130,6 +130,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     public long run() {
         hear();
         leases.giveUpEnded();
+        if (ahead.handBack(scope.nanos())) {
+            shared.places().waitedInVain();
+        }
         Long deadline = drainUntil;
         if (deadline != null) {
             drain(deadline);
@@ -230,13 +233,21 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             return;
         }
         boolean expectsSome = intake.isDue() || intake.isUnanswered();
-        int taken = shared.places().take(waiter, expectsSome ? QueueStore.MAX_BATCH / endpoint.batchSize() : 1);
-        waitsForPlace = taken == 0;
+        Places.Taken taken =
+                shared.places().take(waiter, expectsSome ? QueueStore.MAX_BATCH / endpoint.batchSize() : 1);
+        waitsForPlace = taken.all() == 0;
+        if (waitsForPlace && !intake.isUnanswered()) {
+            return;
+        }
         int used = 0;
         try {
-            used = taken == 0 ? 0 : begin(intake.claim(taken), taken);
+            used = begin(intake.claim(taken), taken);
         } finally {
-            shared.places().giveBack(taken - used);
+            shared.places().giveBack(taken.all() - used);
+        }
+        if (used == 0 && taken.all() > 0 && taken.free() == 0) {
+            // What is due is not to be claimed ahead: to ask again before a place is free is useless.
+            shared.places().waitedInVain();
         }
     }
 
@@ -248,12 +259,12 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     private void closeClaim() {
         shared.places().decline(waiter);
         if (intake.isUnanswered()) {
-            begin(intake.claim(0), 0);
+            begin(intake.claim(Places.Taken.NONE), Places.Taken.NONE);
         }
     }
 
     /** Returns how many of the places are used; what there is no place for is handed back. */
-    private int begin(Intake.Answer claimed, int places) {
+    private int begin(Intake.Answer claimed, Places.Taken places) {
         List<Delivery> deliveries = claimed.deliveries();
         int used = 0;
         for (int from = 0; from < deliveries.size(); from += endpoint.batchSize()) {
@@ -263,9 +274,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
                 batch.add(new HeldMessage(endpoint, delivery, claimed.asked() + scope.leaseNanos(), this));
             }
             leases.add(batch, claimed.asked());
-            if (used < places) {
+            if (used < places.all()) {
                 used++;
-                begin(batch);
+                begin(batch, used > places.free());
             } else {
                 batch.forEach(HeldMessage::handBack);
             }
@@ -274,13 +285,16 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         return used;
     }
 
-    private void begin(List<HeldMessage> batch) {
-        HandlerRun run =
-                new HandlerRun(shared.runs(), batch, message -> intake.lateness(message.delivery), () -> shared.places()
-                        .giveBack(1));
+    private void begin(List<HeldMessage> batch, boolean isAhead) {
+        HandlerRun run = new HandlerRun(
+                shared.runs(), batch, message -> intake.lateness(message.delivery), shared.places()::end);
         try {
             shared.workers().execute(run);
-        } catch (RejectedExecutionException e) {
+            if (isAhead) {
+                ahead.add(run, scope.nanos());
+            }
+        } catch (Throwable e) {
+            // Refused, or no thread could be made.
             log.warn("No worker takes a message of {}; it is handed back", shard, e);
             refusedUntil = scope.nanos() + LONGEST_PAUSE;
             run.abandon();
@@ -354,7 +368,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         long now = scope.nanos();
         long silence = restUntilTalk(now);
         long rest = silence > 0 ? silence : restWhileTalking(now);
-        rest = Math.min(rest, leases.restUntilEnd(now));
+        rest = Math.min(rest, Math.min(leases.restUntilEnd(now), ahead.rest(now)));
         Long end = leases.isEmpty() ? farewellUntil : drainUntil;
         if (end != null) {
             rest = Math.min(rest, end - now);

@@ -13,6 +13,8 @@ import io.easykit.delayqueue.TestQueue.Run;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,6 +88,64 @@ class FailureTests {
         queue.time.advance(Duration.ofSeconds(1));
 
         assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+    }
+
+    @Test
+    void survivesAnExceptionWhoseOwnMethodsThrow() {
+        queue.start(listener().retry(RetryPolicy.fixed(2, Duration.ZERO)), message -> {
+            throw new IllegalStateException() {
+                @Override
+                public String getMessage() {
+                    throw new UnsupportedOperationException();
+                }
+            };
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runs).hasSize(2);
+        assertThat(queue.lastError("a")).contains("FailureTests").contains("UnsupportedOperationException");
+    }
+
+    @Test
+    void buriesWhatMakesItsReaderFailAnAssertion() {
+        queue.start(listener(), message -> {});
+        queue.engine.template().send(OutgoingMessage.of(TOPIC, "assertion").id("a"));
+        queue.send("b", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+        assertThat(queue.runIds()).containsExactly("b");
+    }
+
+    @Test
+    void triesAgainWhatTheNodeHadTooLittleMemoryFor() {
+        queue.start(listener().retry(RetryPolicy.fixed(2, Duration.ofSeconds(1))), message -> {});
+        queue.engine.template().send(OutgoingMessage.of(TOPIC, "memory").id("a"));
+        queue.time.advance(Duration.ofMillis(500));
+        assertThat(queue.find("a").place()).isEqualTo(Place.WAITING);
+
+        queue.time.advance(Duration.ofSeconds(5));
+        assertThat(queue.lastError("a")).contains("OutOfMemoryError");
+        assertThat(queue.history("a").failures()).isEqualTo(2);
+    }
+
+    @Test
+    void refusesAWaitThatIsNotPossible() {
+        List<Throwable> refused = new ArrayList<>();
+        queue.start(listener(), message -> {
+            try {
+                message.acknowledgment().fail(new IllegalStateException(), ChronoUnit.FOREVER.getDuration());
+            } catch (IllegalArgumentException e) {
+                refused.add(e);
+            }
+        });
+        queue.send("a", Duration.ZERO);
+        queue.send("b", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(refused).hasSize(2).allSatisfy(e -> assertThat(e).hasMessageContaining("not possible"));
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(2);
     }
 
     @Test

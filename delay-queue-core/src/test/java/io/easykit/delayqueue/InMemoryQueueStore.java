@@ -245,10 +245,7 @@ public final class InMemoryQueueStore implements QueueStore {
     private List<Delivery> handOut(Shard shard, Claim claim) {
         List<Delivery> deliveries = new ArrayList<>();
         List<Lease> leases = new ArrayList<>();
-        for (Message message : shard.in(Place.WAITING)) {
-            if (message.at > now() || leases.size() == claim.count()) {
-                break;
-            }
+        for (Message message : due(shard, claim)) {
             shard.lastNumber = Math.max(shard.lastNumber + 1, micros.getAsLong());
             Past past = message.past();
             past.number = shard.lastNumber;
@@ -262,6 +259,15 @@ public final class InMemoryQueueStore implements QueueStore {
             shard.answers.put(claim.owner(), new Answer(claim.request(), leases));
         }
         return deliveries;
+    }
+
+    private List<Message> due(Shard shard, Claim claim) {
+        List<Message> due = shard.in(Place.WAITING).stream()
+                .filter(message -> message.at <= now())
+                .limit(claim.count())
+                .toList();
+        boolean anyLost = due.stream().anyMatch(message -> message.past != null && message.past.lost > 0);
+        return anyLost ? due.subList(0, Math.min(due.size(), claim.besideLost())) : due;
     }
 
     private static Delivery delivery(Message message) {

@@ -127,6 +127,33 @@ class LeaseTests {
     }
 
     @Test
+    void interruptsABatchOfWhichOneIsAcknowledgedAndTheOtherIsLost() {
+        AtomicBoolean begun = new AtomicBoolean();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        TestQueue real = new TestQueue(builder -> builder.workers(task -> new Thread(task).start()));
+        real.engine
+                .batchContainer(listener().lease(LEASE).batchSize(2).build(), (List<DelayMessage<String>> messages) -> {
+                    messages.get(0).acknowledgment().acknowledge();
+                    begun.set(true);
+                    try {
+                        new CountDownLatch(1).await();
+                    } finally {
+                        interrupted.set(true);
+                    }
+                })
+                .start();
+        real.send("a", Duration.ZERO);
+        real.send("b", Duration.ZERO);
+        real.time.advance(MILLI);
+        await().untilTrue(begun);
+
+        real.line.away();
+        real.time.advance(LEASE.plusMillis(100));
+
+        await().untilTrue(interrupted);
+    }
+
+    @Test
     void tellsAHandlerWithinAThirdOfTheLeaseWhenTheStoreSaysThatItIsLost() {
         queue.start(manual(), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);

@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import static io.easykit.delayqueue.TestQueue.TOPIC;
 import static io.easykit.delayqueue.TestQueue.listener;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.FaultyStore.Fault;
@@ -160,15 +161,35 @@ class OutageTests {
         sharded.time.advance(Duration.ofSeconds(1));
         sharded.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
         for (int i = 0; i < 50; i++) {
-            sharded.memory.send(
-                    new ShardKey(TOPIC, 1),
-                    List.of(new QueueStore.NewMessage(
-                            "m" + i,
-                            Due.in(Duration.ofMillis(10L * i)),
-                            new Envelope(i, Map.of(), null, Bytes.of(new byte[] {65})).encode())));
+            sharded.memory.send(new ShardKey(TOPIC, 1), List.of(message("m" + i, Duration.ofMillis(10L * i))));
         }
         sharded.time.advance(Duration.ofMillis(495));
 
         assertThat(sharded.runs).hasSize(50);
+    }
+
+    @Test
+    void acknowledgesWithoutAPlaceWhatAClaimWithoutAnswerHasAlong() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 2));
+        sharded.start(listener().lease(Duration.ofSeconds(5)).manual(true), message -> {
+            if (message.payload().equals("quick")) {
+                // The claim that takes the acknowledgement along is lost, and the other shard has the only place.
+                sharded.line.once("claim", Fault.LOST_REQUEST);
+                message.acknowledgment().acknowledge();
+            }
+        });
+        sharded.time.advance(MILLI);
+        sharded.memory.send(new ShardKey(TOPIC, 0), List.of(message("quick", Duration.ZERO)));
+        sharded.memory.send(new ShardKey(TOPIC, 1), List.of(message("slow", Duration.ofNanos(300_000))));
+        sharded.time.advance(Duration.ofSeconds(60));
+
+        assertThat(sharded.runIds()).containsExactly("quick", "slow");
+        assertThat(sharded.memory.stats(new ShardKey(TOPIC, 0)).counters().acknowledged())
+                .isEqualTo(1);
+    }
+
+    private static QueueStore.NewMessage message(String text, Duration delay) {
+        Bytes body = Bytes.of(text.getBytes(UTF_8));
+        return new QueueStore.NewMessage(text, Due.in(delay), new Envelope(1, Map.of(), null, body).encode());
     }
 }

@@ -7,16 +7,16 @@ import org.junit.jupiter.api.Test;
 
 class PlacesTests {
 
-    private final Places places = new Places(3);
+    private final Places places = new Places(3, 0);
     private final AtomicInteger wakes = new AtomicInteger();
     private final Places.Waiter first = new Places.Waiter(wakes::incrementAndGet);
     private final Places.Waiter second = new Places.Waiter(wakes::incrementAndGet);
 
     @Test
     void givesWhatIsFree() {
-        assertThat(places.take(first, 2)).isEqualTo(2);
-        assertThat(places.take(first, 2)).isEqualTo(1);
-        assertThat(places.take(first, 2)).isZero();
+        assertThat(places.take(first, 2).all()).isEqualTo(2);
+        assertThat(places.take(first, 2).all()).isEqualTo(1);
+        assertThat(places.take(first, 2).all()).isZero();
     }
 
     @Test
@@ -27,11 +27,11 @@ class PlacesTests {
 
         places.giveBack(1);
         assertThat(wakes).hasValue(1);
-        assertThat(places.take(first, 1)).isZero();
-        assertThat(places.take(second, 3)).isEqualTo(1);
+        assertThat(places.take(first, 1).all()).isZero();
+        assertThat(places.take(second, 3).all()).isEqualTo(1);
 
         places.giveBack(1);
-        assertThat(places.take(first, 1)).isEqualTo(1);
+        assertThat(places.take(first, 1).all()).isEqualTo(1);
     }
 
     @Test
@@ -44,7 +44,57 @@ class PlacesTests {
         places.decline(first);
 
         assertThat(wakes).hasValue(2);
-        assertThat(places.take(second, 1)).isEqualTo(1);
+        assertThat(places.take(second, 1).all()).isEqualTo(1);
+    }
+
+    @Test
+    void givesSomeAheadOfAFreePlaceOnceRunsAreQuick() {
+        Places quick = new Places(3, 10);
+        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(3, 3));
+
+        endAndTakeAgain(quick, 60, 1_000_000);
+        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(2, 0));
+
+        endAndTakeAgain(quick, 100, 1_000);
+        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(8, 0));
+        assertThat(quick.take(first, 9).all()).isZero();
+    }
+
+    @Test
+    void givesNothingAheadAnyMoreWhenSomethingWaitedInVainOrRunsAreSlow() {
+        Places quick = new Places(3, 10);
+        quick.take(first, 3);
+        endAndTakeAgain(quick, 100, 1_000);
+        quick.waitedInVain();
+        assertThat(quick.take(first, 9).all()).isZero();
+
+        Places slow = new Places(3, 10);
+        slow.take(first, 3);
+        endAndTakeAgain(slow, 60, 4_000_000);
+        assertThat(slow.take(first, 9).all()).isZero();
+    }
+
+    @Test
+    void grantsNoPlaceBeforeThoseAheadHaveTheirs() {
+        Places quick = new Places(1, 10);
+        quick.take(first, 1);
+        endAndTakeAgain(quick, 100, 1_000);
+        assertThat(quick.take(first, 10)).isEqualTo(new Places.Taken(10, 0));
+        quick.waitedInVain();
+        assertThat(quick.take(second, 1).all()).isZero();
+
+        quick.giveBack(10);
+        assertThat(wakes).hasValue(0);
+        quick.giveBack(1);
+        assertThat(wakes).hasValue(1);
+        assertThat(quick.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+    }
+
+    private void endAndTakeAgain(Places some, int times, long nanos) {
+        for (int i = 0; i < times; i++) {
+            some.end(nanos);
+            assertThat(some.take(second, 1).all()).isEqualTo(1);
+        }
     }
 
     @Test
@@ -54,6 +104,6 @@ class PlacesTests {
         places.decline(second);
         places.giveBack(3);
 
-        assertThat(places.take(second, 5)).isEqualTo(3);
+        assertThat(places.take(second, 5).all()).isEqualTo(3);
     }
 }

@@ -2,12 +2,15 @@ package io.easykit.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * Time that a test moves by hand, for several nodes and their store: whatever is due runs on the test's own thread, in an
@@ -126,6 +129,41 @@ final class SimulatedTime {
         /** Runs tasks after this time each; their order is kept. */
         Executor workers(Duration pause) {
             return task -> after(pause, task);
+        }
+
+        /** Runs so many tasks at a time, the others in their order; a thread needs so long until it has begun a task. */
+        Workers pool(int threads, Supplier<Duration> busy) {
+            return new Workers() {
+
+                private final Queue<Runnable> queue = new ArrayDeque<>();
+                private int idle = threads;
+
+                @Override
+                public boolean keepsOrder() {
+                    return true;
+                }
+
+                @Override
+                public void execute(Runnable task) {
+                    queue.add(task);
+                    next();
+                }
+
+                private void next() {
+                    if (idle > 0 && !queue.isEmpty()) {
+                        idle--;
+                        Runnable task = queue.remove();
+                        after(busy.get(), () -> {
+                            task.run();
+                            idle++;
+                            next();
+                        });
+                    }
+                }
+
+                @Override
+                public void stop(Duration patience) {}
+            };
         }
 
         void after(Duration pause, Runnable action) {

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class StopTests {
 
@@ -122,12 +125,18 @@ class StopTests {
         assertThat(queue.runIds()).containsExactly("m0", "m1", "m2", "m3", "m4");
     }
 
-    @Test
-    void handsBackWhatNoWorkerTakesAndTriesAgain() {
+    static Stream<Throwable> refusals() {
+        return Stream.of(
+                new RejectedExecutionException("full"), new OutOfMemoryError("unable to create native thread"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("refusals")
+    void handsBackWhatNoWorkerTakesAndTriesAgain(Throwable refusal) {
         AtomicInteger refusals = new AtomicInteger(1);
         TestQueue full = new TestQueue(builder -> builder.workers(task -> {
             if (refusals.getAndDecrement() > 0) {
-                throw new RejectedExecutionException("full");
+                throw StopTests.<RuntimeException>sneaky(refusal);
             }
             task.run();
         }));
@@ -138,5 +147,10 @@ class StopTests {
         assertThat(full.runIds()).containsExactly("a");
         assertThat(full.stats().counters().acknowledged()).isEqualTo(1);
         assertThat(full.stats().counters().lost()).isZero();
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> E sneaky(Throwable any) throws E {
+        throw (E) any;
     }
 }

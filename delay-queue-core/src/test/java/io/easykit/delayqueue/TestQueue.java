@@ -71,7 +71,7 @@ final class TestQueue {
     void stop(ListenerContainer container) {
         container.beginStop();
         time.advanceUntil(Duration.ofMinutes(5), "the container stops", container::hasEnded);
-        container.finishStop();
+        container.finishStop(Duration.ZERO);
     }
 
     SendResult send(String id, Duration delay) {
@@ -113,7 +113,7 @@ final class TestQueue {
         return Objects.requireNonNull(find(id).frame());
     }
 
-    /** Texts as they are; "broken" cannot be read. */
+    /** Texts as they are; three of them cannot be read. */
     static final class TextCodec implements PayloadCodec {
 
         @Override
@@ -124,10 +124,12 @@ final class TestQueue {
         @Override
         public Object decode(Bytes body, Type type) {
             String text = new String(body.array(), UTF_8);
-            if (text.equals("broken")) {
-                throw new IllegalStateException("no such text");
-            }
-            return text;
+            return switch (text) {
+                case "broken" -> throw new IllegalStateException("no such text");
+                case "assertion" -> throw new AssertionError("not like this");
+                case "memory" -> throw new OutOfMemoryError("Java heap space");
+                default -> text;
+            };
         }
     }
 }

@@ -91,6 +91,6 @@ class ValuesTests {
     }
 
     private static Claim claim(String owner, long request, int count, Duration lease) {
-        return new Claim(owner, request, count, lease, List.of());
+        return new Claim(owner, request, count, count, lease, List.of());
     }
 }

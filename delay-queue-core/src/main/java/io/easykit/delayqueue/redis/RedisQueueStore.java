@@ -74,6 +74,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
                 .add(claim.owner())
                 .add(claim.request())
                 .add(claim.count())
+                .add(claim.besideLost())
                 .add(claim.lease());
         addLeases(arguments, claim.acknowledged());
         return Replies.claimed(scripts.list(LuaScript.Name.CLAIM, shard, arguments));

@@ -2,18 +2,20 @@
 -- The same request number again gets the same hand-out again, so that a lost reply costs nothing.
 --
 -- KEYS   prefix, settings
--- ARGV   owner, request number, how many (1 to 100), lease ms, (id, number)*      the pairs are acknowledged
+-- ARGV   owner, request number, how many (1 to 100), of these beside a lost one, lease ms, (id, number)*
+--        the pairs are acknowledged
 -- return now, status, next due or -1, next end of a lease or -1, {code*},
 --        (id, number, due, failures, lost, releases, frame)*
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
 --        code    1 acknowledged, 0 stale, -1 gone
 --        frame   empty where somebody deleted it: the consumer is to fail the message
 local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
-local most, lease = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 1, 10 ^ 11, 'lease')
-checkGroups(5, 2)
+local most, besideLost = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 0, 100, 'count')
+local lease = whole(ARGV[5], 1, 10 ^ 11, 'lease')
+checkGroups(6, 2)
 local leaseEnd = string.format('%.0f', now + lease)
 local memory = prefix .. 'claim:' .. owner
-local reply = {now, 1, -1, -1, acknowledge(5)}
+local reply = {now, 1, -1, -1, acknowledge(6)}
 
 local function handOut(id, s, frame)
   local at = #reply
@@ -36,21 +38,32 @@ local function again(last)
   end
 end
 
-local function claim(lastNumber)
+-- What is due, and what was kept of it. A message that has lost a lease may be what kills its consumers, and all they hold
+-- loses a lease with them: so beside one there are fewer.
+local function due()
   local found = redis.call('ZRANGEBYSCORE', waiting, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
-  if #found == 0 then return end
-  local ids, messages, newStates, leases = {}, {}, {}, {}
-  for i = 1, #found, 2 do
-    ids[#ids + 1] = found[i]
-    messages[#messages + 1] = message(found[i])
+  local ids, dues, past, n = {}, {}, {}, #found / 2
+  for i = 1, n do ids[i], dues[i] = found[2 * i - 1], found[2 * i] end
+  local known = n > 0 and redis.call('HMGET', states, unpack(ids)) or {}
+  for i, state in ipairs(known) do
+    past[i] = state and parse(state) or {failures = '0', lost = '0', releases = '0'}
+    if past[i].lost ~= '0' then n = math.min(n, besideLost) end
   end
-  local known, frames = redis.call('HMGET', states, unpack(ids)), redis.call('MGET', unpack(messages))
+  return {unpack(ids, 1, n)}, dues, past
+end
+
+local function claim(lastNumber)
+  local ids, dues, past = due()
+  if #ids == 0 then return end
+  local messages, newStates, leases = {}, {}, {}
+  for i, id in ipairs(ids) do messages[i] = message(id) end
+  local frames = redis.call('MGET', unpack(messages))
   redis.call('ZREM', waiting, unpack(ids)) -- first, because a full Redis allows it
   -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
   local number = math.max(lastNumber + 1, micros)
   for i, id in ipairs(ids) do
-    local s = known[i] and parse(known[i]) or {failures = '0', lost = '0', releases = '0'}
-    s.number, s.due, s.owner = string.format('%.0f', number + i - 1), found[2 * i], owner
+    local s = past[i]
+    s.number, s.due, s.owner = string.format('%.0f', number + i - 1), dues[i], owner
     newStates[2 * i - 1], newStates[2 * i] = id, format(s)
     leases[2 * i - 1], leases[2 * i] = leaseEnd, id
     if not frames[i] then redis.call('SET', message(id), '') end

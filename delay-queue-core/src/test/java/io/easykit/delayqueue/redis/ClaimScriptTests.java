@@ -10,10 +10,12 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.easykit.delayqueue.QueueStore.Claim;
 import io.easykit.delayqueue.QueueStore.Claimed;
 import io.easykit.delayqueue.QueueStore.Delivery;
 import io.easykit.delayqueue.QueueStore.Lease;
 import io.easykit.delayqueue.QueueStore.Settlement;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -104,6 +106,28 @@ class ClaimScriptTests {
                 settings number=2000001
                 state a=2000001:1:2:3:900:o
                 waiting b=901""");
+    }
+
+    @Test
+    void handsOutFewerBesideAMessageThatHasLostALease() {
+        shard.seed(
+                """
+                ZADD waiting 900 a 901 b 902 c
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                HSET state c 5:0:1:0:800:x""");
+
+        Claimed claimed = shard.store.claim(KEY, new Claim("o", 1, 3, 2, Duration.ofMillis(300), List.of()));
+        Claimed nothing = shard.store.claim(KEY, new Claim("o", 2, 3, 0, Duration.ofMillis(300), List.of()));
+
+        assertThat(claimed.deliveries()).extracting(Delivery::id).containsExactly("a", "b");
+        assertThat(nothing.deliveries()).isEmpty();
+        assertThat(nothing.nextDue()).isEqualTo(ms(902));
+        assertThat(shard.store
+                        .claim(KEY, new Claim("o", 3, 3, 1, Duration.ofMillis(300), List.of()))
+                        .deliveries())
+                .containsExactly(new Delivery("c", 1_000_002, ms(902), 0, 1, 0, frame("three")));
     }
 
     @Test

@@ -278,10 +278,12 @@ final class ProtocolChecker implements AutoCloseable {
                 consumer.request++;
             }
             List<Lease> done = random.nextBoolean() ? some(consumer) : List.of();
+            int count = 1 + random.nextInt(4);
             Claim claim = new Claim(
                     consumer.owner,
                     consumer.request,
-                    1 + random.nextInt(4),
+                    count,
+                    random.nextInt(count + 1),
                     Duration.ofMillis(60 + random.nextInt(440)),
                     done);
             Object reply = call(new Call(claim.toString(), done, store -> store.claim(KEY, claim)));
@@ -425,7 +427,7 @@ final class ProtocolChecker implements AutoCloseable {
                 assertThat(round).as("rounds until empty").isLessThan(200);
                 tick(500_000);
                 execute(reap(QueueStore.MAX_BATCH));
-                Claim claim = new Claim(last.owner, ++last.request, 20, Duration.ofMillis(100), List.of());
+                Claim claim = new Claim(last.owner, ++last.request, 20, 20, Duration.ofMillis(100), List.of());
                 Claimed claimed = (Claimed) execute(Call.of("claim", store -> store.claim(KEY, claim)));
                 List<Lease> done =
                         claimed.deliveries().stream().map(Delivery::lease).toList();

@@ -138,7 +138,8 @@ class ProtocolFiguresTests {
         int handled = 0;
         List<Lease> done = List.of();
         for (int request = 1; ; request++) {
-            List<Delivery> deliveries = store.claim(KEY, new Claim("o", request, batch, Duration.ofSeconds(30), done))
+            List<Delivery> deliveries = store.claim(
+                            KEY, new Claim("o", request, batch, batch, Duration.ofSeconds(30), done))
                     .deliveries();
             if (deliveries.isEmpty() && done.isEmpty()) {
                 return handled;

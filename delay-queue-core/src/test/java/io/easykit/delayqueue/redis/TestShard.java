@@ -127,7 +127,7 @@ final class TestShard implements AutoCloseable {
     }
 
     static Claim claim(String owner, long request, int count, long lease, Lease... acknowledged) {
-        return new Claim(owner, request, count, Duration.ofMillis(lease), List.of(acknowledged));
+        return new Claim(owner, request, count, count, Duration.ofMillis(lease), List.of(acknowledged));
     }
 
     static List<Lease> leases(Object... idsAndNumbers) {

@@ -24,6 +24,7 @@ class WeakenedProtocolTests {
         CLAIM_ANSWERS_OLD_REQUESTS("last[1] > request", "false"),
         REPLAY_WITHOUT_NUMBER("s and s.number == string.format('%.0f', number + i - 1) and ", "s and "),
         REPLAY_WITHOUT_LEASE("+ i - 1) and redis.call('ZSCORE', inflight, id)", "+ i - 1)"),
+        CROWD_BESIDE_A_LOST_ONE("if past[i].lost ~= '0' then", "if false then"),
         CLAIM_WHILE_PAUSED("elseif kept[2] then", "elseif false then"),
         EXTEND_SHORTENS("'XX', 'GT', unpack(leases)", "'XX', unpack(leases)"),
         SEND_OVERWRITES("frame, 'NX')", "frame)"),

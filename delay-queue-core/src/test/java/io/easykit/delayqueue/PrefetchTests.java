@@ -1,0 +1,160 @@
+package io.easykit.delayqueue;
+
+import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static io.easykit.delayqueue.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.FaultyStore.Fault;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class PrefetchTests {
+
+    private static final Duration MILLI = Duration.ofMillis(1);
+    private static final int THREADS = 2;
+
+    private Duration busy = Duration.ZERO;
+    private final TestQueue queue = new TestQueue();
+    private final DelayQueueEngine engine = queue.builder(queue.node, queue.line.asStore())
+            .pools(endpoint -> queue.node.pool(endpoint.concurrency(), () -> busy))
+            .build();
+
+    private ListenerContainer startQuick(ListenerEndpoint.Builder endpoint) {
+        ListenerContainer container = queue.start(engine, endpoint.concurrency(THREADS), message -> {});
+        send("warm", 100);
+        queue.time.advance(Duration.ofMillis(100));
+        assertThat(queue.runs).hasSize(100);
+        queue.runs.clear();
+        queue.line.takeCalls();
+        return container;
+    }
+
+    private void send(String prefix, int messages) {
+        engine.template()
+                .sendAll(IntStream.range(0, messages)
+                        .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id(prefix + i))
+                        .toList());
+    }
+
+    @Test
+    void claimsMoreThanThereArePlacesOnceTheHandlerIsQuick() {
+        startQuick(listener());
+
+        send("m", 400);
+        queue.time.advance(MILLI);
+
+        assertThat(queue.runs).hasSize(400);
+        assertThat(Collections.frequency(queue.line.takeCalls(), "claim")).isLessThan(12);
+    }
+
+    @Test
+    void claimsNoMoreThanThereArePlacesWhileNothingIsKnownOfTheHandler() {
+        busy = Duration.ofMinutes(1);
+        queue.start(engine, listener().concurrency(THREADS), message -> {});
+        send("m", 10);
+        queue.time.advance(MILLI);
+
+        assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
+    }
+
+    @Test
+    void handsBackWhatWaitsInVainAndClaimsNothingAheadAnyMore() {
+        startQuick(listener());
+        busy = Duration.ofMinutes(1);
+        send("m", 90);
+        queue.time.advance(MILLI);
+        assertThat(queue.stats().inFlight()).isGreaterThan(10);
+
+        queue.time.advance(Duration.ofMillis(21));
+
+        assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofSeconds(30));
+        assertThat(queue.stats().due()).isEqualTo(90 - THREADS);
+        assertThat(queue.line.takeCalls()).hasSizeLessThan(40);
+    }
+
+    @Test
+    void leavesWhatWaitedInVainToAnotherNodeAtNoCost() {
+        startQuick(listener());
+        DelayQueueEngine other = queue.builder(queue.time.node(), queue.memory).build();
+        busy = Duration.ofMinutes(1);
+        send("m", 90);
+        queue.time.advance(MILLI);
+
+        queue.start(other, listener(), message -> {});
+        queue.time.advance(Duration.ofMillis(50));
+
+        assertThat(queue.runIds()).hasSize(90 - THREADS).doesNotHaveDuplicates();
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().failed()).isZero();
+    }
+
+    @Test
+    void handsBackAtAStopWhatHasNotBegun() {
+        ListenerContainer container = startQuick(listener());
+        busy = Duration.ofMinutes(1);
+        send("m", 90);
+        queue.time.advance(MILLI);
+
+        container.beginStop();
+        queue.time.advance(MILLI);
+
+        assertThat(container.hasEnded()).isTrue();
+        assertThat(queue.stats().due()).isEqualTo(90);
+    }
+
+    @Test
+    void claimsNothingAheadBesideMessagesThatHaveLostALease() {
+        startQuick(listener());
+        queue.node.freeze();
+        send("m", 50);
+        queue.time.advance(MILLI);
+        queue.memory.claim(
+                new ShardKey(TOPIC, 0), new QueueStore.Claim("dead", 1, 10, 10, Duration.ofMillis(5), List.of()));
+        busy = Duration.ofMinutes(1);
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.memory.reap(new ShardKey(TOPIC, 0), 10, 5, Duration.ZERO);
+
+        queue.node.thaw();
+        queue.time.advance(MILLI);
+
+        assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(queue.line.takeCalls()).hasSizeLessThan(20);
+    }
+
+    @Test
+    void neverClaimsAheadWhereTheListenerSettlesByHand() {
+        queue.start(engine, listener().concurrency(THREADS).manual(true), message -> message.acknowledgment()
+                .acknowledge());
+        send("warm", 200);
+        queue.time.advance(Duration.ofMillis(100));
+        assertThat(queue.runs).hasSize(200);
+        queue.line.takeCalls();
+
+        send("m", 100);
+        queue.time.advance(MILLI);
+
+        assertThat(Collections.frequency(queue.line.takeCalls(), "claim")).isGreaterThanOrEqualTo(100 / THREADS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LOST_REQUEST", "LOST_REPLY"})
+    void losesNothingWhenAClaimAheadIsNotAnswered(Fault fault) {
+        startQuick(listener());
+        queue.line.once("claim", fault);
+        send("m", 150);
+        queue.time.advance(Duration.ofSeconds(5));
+
+        assertThat(queue.runIds()).hasSize(150).doesNotHaveDuplicates();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(250);
+        assertThat(queue.stats().counters().lost()).isZero();
+    }
+}
