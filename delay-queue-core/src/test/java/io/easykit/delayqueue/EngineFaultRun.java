@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -38,6 +39,10 @@ public final class EngineFaultRun {
     private final QueueStore store;
     private final int shards;
     private final double faultRate;
+
+    /** Whether many are due at once and the handlers are quick as a rule, so that messages are claimed ahead. */
+    private final boolean bursts;
+
     private final List<Member> members = new ArrayList<>();
 
     // The diary.
@@ -61,6 +66,7 @@ public final class EngineFaultRun {
         this.store = stores.apply(time::micros);
         this.shards = 1 + random.nextInt(3);
         this.faultRate = List.of(0.02, 0.1, 0.3).get(random.nextInt(3));
+        this.bursts = random.nextInt(3) == 0;
     }
 
     private record Member(SimulatedTime.Node node, ListenerContainer container, AtomicBoolean isCutOff) {}
@@ -75,10 +81,15 @@ public final class EngineFaultRun {
         }
         for (int i = 0; i < messages; i++) {
             String id = "m" + i;
-            at(CHAOS, () -> send(id));
+            at(CHAOS, () -> send(id, someSeconds()));
             if (random.nextInt(5) == 0) {
                 at(CHAOS, () -> cancel(id));
             }
+        }
+        for (int i = 0; bursts && i < 2; i++) {
+            String name = "burst" + i + "-";
+            Duration delay = someSeconds();
+            at(CHAOS, () -> IntStream.range(0, 100).forEach(n -> send(name + n, delay)));
         }
         for (int i = 0; i < 6; i++) {
             at(CHAOS, this::disturb);
@@ -106,7 +117,7 @@ public final class EngineFaultRun {
                 .lease(LEASE)
                 .maxLost(MAX_LOST)
                 .retry(RetryPolicy.fixed(MAX_ATTEMPTS, Duration.ofMillis(500)))
-                .manual(true)
+                .manual(!bursts)
                 .stopTimeout(Duration.ofMillis(random.nextInt(3000)))
                 .build();
         Member[] self = new Member[1];
@@ -120,13 +131,20 @@ public final class EngineFaultRun {
     private DelayQueueEngine engine(SimulatedTime.Node node, AtomicBoolean isCutOff) {
         FaultyStore line = new FaultyStore(store);
         line.plan(method -> calm ? Fault.NONE : isCutOff.get() ? Fault.LOST_REQUEST : fault());
-        return DelayQueueEngine.builder(line.asStore())
+        DelayQueueEngine.Builder builder = DelayQueueEngine.builder(line.asStore())
                 .codec(new TestQueue.TextCodec())
                 .shards(topic -> shards)
                 .scheduler(node)
                 .workers(node.workers(Duration.ofMillis(random.nextInt(3))))
-                .node("node-" + members.size())
-                .build();
+                .node("node-" + members.size());
+        if (bursts) {
+            builder.pools(endpoint -> node.pool(endpoint.concurrency(), () -> Duration.ofMillis(slowness())));
+        }
+        return builder.build();
+    }
+
+    private int slowness() {
+        return random.nextInt(50) == 0 ? random.nextInt(3000) : 0;
     }
 
     private Fault fault() {
@@ -163,8 +181,11 @@ public final class EngineFaultRun {
         return engine(time.node(), new AtomicBoolean());
     }
 
-    private void send(String id) {
-        Duration delay = Duration.ofMillis(random.nextInt(5000));
+    private Duration someSeconds() {
+        return Duration.ofMillis(random.nextInt(5000));
+    }
+
+    private void send(String id, Duration delay) {
         due.put(id, time.now().plus(delay));
         try {
             sender().template().send(OutgoingMessage.of(TOPIC, "text").id(id).in(delay));
@@ -201,7 +222,11 @@ public final class EngineFaultRun {
             throw failure(message);
         }
         Duration runtime = Duration.ofMillis(random.nextInt(plan == 1 ? 6000 : 300));
-        member.node.after(runtime, () -> settle(plan, message));
+        if (bursts) {
+            settle(plan, message);
+        } else {
+            member.node.after(runtime, () -> settle(plan, message));
+        }
     }
 
     private void checkGone(String id, Attempt before) {
