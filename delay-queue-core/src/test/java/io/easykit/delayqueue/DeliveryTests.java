@@ -117,16 +117,16 @@ class DeliveryTests {
     }
 
     @Test
-    void runsHundredsDueAtOnceWithOneWorkerOfAHundredMilliseconds() {
-        IntStream.range(0, 300).forEach(i -> queue.send("m" + i, Duration.ofSeconds(1)));
+    void runsAThousandDueAtOnceWithOneWorkerOfAHundredMillisecondsAndTheDefaultLease() {
+        IntStream.range(0, 1000).forEach(i -> queue.send("m" + i, Duration.ofSeconds(1)));
         queue.start(
                 listener().manual(true),
                 message -> queue.node.after(
                         Duration.ofMillis(100), () -> message.acknowledgment().acknowledge()));
-        queue.time.advance(Duration.ofSeconds(32));
+        queue.time.advance(Duration.ofSeconds(102));
 
-        assertThat(queue.runIds()).hasSize(300).doesNotHaveDuplicates();
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(300);
+        assertThat(queue.runIds()).hasSize(1000).doesNotHaveDuplicates();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1000);
         assertThat(queue.stats().counters().lost()).isZero();
         assertThat(queue.stats().dead()).isZero();
     }
