@@ -134,7 +134,7 @@ class RedisQueueStoreIntegrationTests {
     @Test
     void givesOneMessageForTwoRedrivesAtOnce() {
         List<Death> deaths = new ArrayList<>();
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 20; i++) {
             store.send(KEY, List.of(in("m" + i, 0, "one")));
             deaths.add(new Death(
                     "m" + i,
@@ -147,13 +147,13 @@ class RedisQueueStoreIntegrationTests {
         CompletableFuture<List<Boolean>> one = CompletableFuture.supplyAsync(() -> redriveEach(store, deaths, atOnce));
         CompletableFuture<List<Boolean>> two = CompletableFuture.supplyAsync(() -> redriveEach(other, deaths, atOnce));
 
-        assertThat(one.join()).hasSize(50);
-        for (int i = 0; i < 50; i++) {
+        assertThat(one.join()).hasSize(20);
+        for (int i = 0; i < 20; i++) {
             assertThat(one.join().get(i)).as("m%s", i).isNotEqualTo(two.join().get(i));
         }
         ShardStats stats = store.stats(KEY);
-        assertThat(stats.waiting()).isEqualTo(50);
-        assertThat(stats.counters().redriven()).isEqualTo(50);
+        assertThat(stats.waiting()).isEqualTo(20);
+        assertThat(stats.counters().redriven()).isEqualTo(20);
         assertThat(stats.imbalance()).isZero();
         other.close();
         others.destroy();
