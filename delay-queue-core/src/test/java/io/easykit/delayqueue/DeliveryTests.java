@@ -299,7 +299,7 @@ class DeliveryTests {
         queue.memory.declare(TOPIC, 4);
 
         assertThatThrownBy(() -> queue.start(listener(), message -> {}))
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(TopicConflictException.class)
                 .hasMessageContaining("has 4 shards")
                 .hasMessageContaining("Set 4");
     }
