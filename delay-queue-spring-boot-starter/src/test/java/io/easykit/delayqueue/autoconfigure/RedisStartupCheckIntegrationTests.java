@@ -127,6 +127,11 @@ class RedisStartupCheckIntegrationTests {
                                         .contains("settings say 1");
                                 assertThat(analysis.getAction()).contains("Set 4");
                             })));
+            try (RawRedis raw = redis.connect()) {
+                raw.command("HDEL", "dq:{orders:0}:settings", "shards");
+            }
+            runner.withBean(Orders.class).withPropertyValues(url).run(context -> assertThat(context)
+                    .hasNotFailed());
         }
     }
 
