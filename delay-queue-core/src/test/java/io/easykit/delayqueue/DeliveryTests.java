@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -292,6 +293,28 @@ class DeliveryTests {
         broken.time.advance(MILLI);
 
         assertThat(broken.stats().counters().acknowledged()).isEqualTo(1);
+    }
+
+    @Test
+    void asksForListenersUntilTheyAreThere() {
+        AtomicBoolean there = new AtomicBoolean();
+        List<DelayQueueEvent> told = new ArrayList<>();
+        TestQueue later = new TestQueue(builder -> builder.listeners(() -> {
+            if (!there.get()) {
+                throw new IllegalStateException("not yet");
+            }
+            return List.of(new DelayQueueListener() {
+                @Override
+                public void onSent(DelayQueueEvent.Sent event) {
+                    told.add(event);
+                }
+            });
+        }));
+        later.send("a", Duration.ZERO);
+        there.set(true);
+        later.send("b", Duration.ZERO);
+
+        assertThat(told).hasSize(1);
     }
 
     @Test

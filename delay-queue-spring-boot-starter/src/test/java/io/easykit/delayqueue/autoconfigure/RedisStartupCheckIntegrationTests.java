@@ -51,7 +51,8 @@ class RedisStartupCheckIntegrationTests {
             String url = "spring.data.redis.url=" + redis.uri();
             String sharded = "delay-queue.topics.sent-elsewhere.shards=4";
             // "c" is in the last of the shards, and nothing in the first.
-            runner.withPropertyValues(url, sharded).run(context -> context.getBean(DelayQueueTemplate.class)
+            runner.withPropertyValues(url, "delay-queue.defaults.shards=4").run(context -> context.getBean(
+                            DelayQueueTemplate.class)
                     .send(OutgoingMessage.of("sent-elsewhere", 1).id("c").in(Duration.ofHours(1))));
             runner.withBean(Orders.class)
                     .withPropertyValues(
