@@ -171,7 +171,7 @@ class FleetIntegrationTests {
 
     @Test
     void buriesAMessageThatKillsItsProcessEachTimeWithoutCountingAFailure() {
-        Duration lease = Duration.ofSeconds(1);
+        Duration lease = Duration.ofMillis(500);
         launch(3, 10, lease);
         queue.engine
                 .template()
