@@ -3,9 +3,11 @@ package io.easykit.delayqueue;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +36,7 @@ public final class DelayQueueEngine implements AutoCloseable {
                 new RunningListeners(),
                 settings.codec(),
                 events,
-                new Availability(),
+                new Availability(settings.scheduler::nanos),
                 settings.scheduler,
                 settings.workers,
                 settings.node == null ? processName() : settings.node);
@@ -92,7 +94,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     public static final class Builder {
 
         final QueueStore store;
-        final List<DelayQueueListener> listeners = new ArrayList<>();
+        final List<Supplier<? extends Collection<? extends DelayQueueListener>>> listeners = new ArrayList<>();
         ToIntFunction<String> shards = topic -> 1;
         Transactions transactions = Transactions.NONE;
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
@@ -123,7 +125,13 @@ public final class DelayQueueEngine implements AutoCloseable {
 
         /** Adds somebody who is told of events. */
         public Builder listener(DelayQueueListener listener) {
-            listeners.add(listener);
+            listeners.add(() -> List.of(listener));
+            return this;
+        }
+
+        /** Adds some who are asked for at the first event: they may themselves need what this engine has. */
+        public Builder listeners(Supplier<? extends Collection<? extends DelayQueueListener>> later) {
+            listeners.add(later);
             return this;
         }
 

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Errors: {@link StoreUnavailableException} when the store did not answer in time, and the message may be stored or not;
  * {@link StoreFullException}; {@link StoreRefusedException}; {@link IllegalArgumentException} for what cannot be sent.
- * {@link IllegalStateException} when the topic has another number of shards than configured.
+ * {@link TopicConflictException} when the topic has another number of shards than configured.
  */
 public final class DelayQueueTemplate {
 

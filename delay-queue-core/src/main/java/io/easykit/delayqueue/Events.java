@@ -1,22 +1,26 @@
 package io.easykit.delayqueue;
 
+import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells all listeners, and survives what they throw. */
+/** Tells all listeners, who are asked for at the first event, and survives what they throw. */
 final class Events {
 
     private static final Logger log = LoggerFactory.getLogger(Events.class);
 
-    private final List<DelayQueueListener> listeners;
+    private final List<Supplier<? extends Collection<? extends DelayQueueListener>>> sources;
+    private volatile @Nullable List<DelayQueueListener> listeners;
 
-    Events(List<DelayQueueListener> listeners) {
-        this.listeners = List.copyOf(listeners);
+    Events(List<Supplier<? extends Collection<? extends DelayQueueListener>>> sources) {
+        this.sources = List.copyOf(sources);
     }
 
     void emit(DelayQueueEvent event) {
-        for (DelayQueueListener listener : listeners) {
+        for (DelayQueueListener listener : listeners(event)) {
             try {
                 listener.onEvent(event);
                 tell(listener, event);
@@ -24,6 +28,22 @@ final class Events {
                 log.warn("A listener failed on {}", event, e);
             }
         }
+    }
+
+    private List<DelayQueueListener> listeners(DelayQueueEvent event) {
+        List<DelayQueueListener> known = listeners;
+        if (known == null) {
+            try {
+                known = sources.stream()
+                        .<DelayQueueListener>flatMap(source -> source.get().stream())
+                        .toList();
+                listeners = known;
+            } catch (RuntimeException e) {
+                log.warn("The listeners cannot be told of {}, because they are not there", event, e);
+                return List.of();
+            }
+        }
+        return known;
     }
 
     private static void tell(DelayQueueListener listener, DelayQueueEvent event) {

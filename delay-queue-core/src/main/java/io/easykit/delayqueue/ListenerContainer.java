@@ -49,9 +49,9 @@ public final class ListenerContainer {
     /**
      * Begins to deliver. A store that is away is no error: delivery begins when it is back.
      *
-     * @throws IllegalStateException when the topic has another number of shards than configured, or a running listener of
-     *                               this topic has other settings of what belongs to the topic: maxLost, lostDelay,
-     *                               keepDead, alerts
+     * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
+     *                                of this topic has other settings of what belongs to the topic: maxLost, lostDelay,
+     *                                keepDead, alerts
      */
     public void start() {
         lifecycle.lock();

@@ -16,7 +16,7 @@ final class RunningListeners {
     /**
      * Takes in a listener that starts.
      *
-     * @throws IllegalStateException if it contradicts one that runs
+     * @throws TopicConflictException if it contradicts one that runs
      */
     synchronized void add(ListenerEndpoint newcomer) {
         running.stream()
@@ -49,9 +49,10 @@ final class RunningListeners {
         Object ofOne = value.apply(one);
         Object ofOther = value.apply(other);
         if (ofOne != null && ofOther != null && !ofOne.equals(ofOther)) {
-            throw new IllegalStateException("Listener '" + one.id() + "' of topic '" + one.topic() + "' has " + setting
-                    + " " + ofOne + ", and '" + other.id() + "' has " + ofOther
-                    + ". It belongs to the topic: give both listeners the same.");
+            throw new TopicConflictException(
+                    "Listener '" + one.id() + "' of topic '" + one.topic() + "' has " + setting + " " + ofOne
+                            + ", and '" + other.id() + "' has " + ofOther + ".",
+                    "It belongs to the topic: give both listeners the same.");
         }
     }
 }

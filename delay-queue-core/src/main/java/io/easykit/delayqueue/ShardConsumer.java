@@ -190,7 +190,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             }
             intake.takeBackLost();
             troubles = 0;
-            shared.engine().availability().found(this);
+            shared.engine().availability().found(this, shard);
         } catch (RuntimeException e) {
             beQuiet(e);
         }

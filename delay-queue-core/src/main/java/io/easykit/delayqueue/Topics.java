@@ -46,9 +46,9 @@ final class Topics {
         int wanted = configured(topic);
         int kept = store.declare(topic, wanted);
         if (kept != wanted) {
-            throw new IllegalStateException(
-                    "Topic '" + topic + "' has " + kept + " shards in the store, and the settings" + " say " + wanted
-                            + ". Set " + kept + ": messages of the other shards would not be found.");
+            throw new TopicConflictException(
+                    "Topic '" + topic + "' has " + kept + " shards in the store, and the settings say " + wanted + ".",
+                    "Set " + kept + ": messages of the other shards would not be found.");
         }
         confirmed.put(topic, kept);
         return kept;

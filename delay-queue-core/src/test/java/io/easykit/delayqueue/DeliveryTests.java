@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -117,16 +118,16 @@ class DeliveryTests {
     }
 
     @Test
-    void runsHundredsDueAtOnceWithOneWorkerOfAHundredMilliseconds() {
-        IntStream.range(0, 300).forEach(i -> queue.send("m" + i, Duration.ofSeconds(1)));
+    void runsAThousandDueAtOnceWithOneWorkerOfAHundredMillisecondsAndTheDefaultLease() {
+        IntStream.range(0, 1000).forEach(i -> queue.send("m" + i, Duration.ofSeconds(1)));
         queue.start(
                 listener().manual(true),
                 message -> queue.node.after(
                         Duration.ofMillis(100), () -> message.acknowledgment().acknowledge()));
-        queue.time.advance(Duration.ofSeconds(32));
+        queue.time.advance(Duration.ofSeconds(102));
 
-        assertThat(queue.runIds()).hasSize(300).doesNotHaveDuplicates();
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(300);
+        assertThat(queue.runIds()).hasSize(1000).doesNotHaveDuplicates();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1000);
         assertThat(queue.stats().counters().lost()).isZero();
         assertThat(queue.stats().dead()).isZero();
     }
@@ -295,11 +296,33 @@ class DeliveryTests {
     }
 
     @Test
+    void asksForListenersUntilTheyAreThere() {
+        AtomicBoolean there = new AtomicBoolean();
+        List<DelayQueueEvent> told = new ArrayList<>();
+        TestQueue later = new TestQueue(builder -> builder.listeners(() -> {
+            if (!there.get()) {
+                throw new IllegalStateException("not yet");
+            }
+            return List.of(new DelayQueueListener() {
+                @Override
+                public void onSent(DelayQueueEvent.Sent event) {
+                    told.add(event);
+                }
+            });
+        }));
+        later.send("a", Duration.ZERO);
+        there.set(true);
+        later.send("b", Duration.ZERO);
+
+        assertThat(told).hasSize(1);
+    }
+
+    @Test
     void refusesAnotherShardCountThanTheStoreHas() {
         queue.memory.declare(TOPIC, 4);
 
         assertThatThrownBy(() -> queue.start(listener(), message -> {}))
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(TopicConflictException.class)
                 .hasMessageContaining("has 4 shards")
                 .hasMessageContaining("Set 4");
     }

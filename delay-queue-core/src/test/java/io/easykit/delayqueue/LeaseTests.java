@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.StoredMessage.Place;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -276,5 +277,35 @@ class LeaseTests {
 
         assertThat(queue.find("a").place()).isEqualTo(Place.WAITING);
         assertThat(queue.events(DelayQueueEvent.SettledLate.class)).hasSize(1);
+    }
+
+    @Test
+    void changesNothingByALateAcknowledgementFromBeforeARedrive() {
+        queue.start(manual().maxLost(1), message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.node.freeze();
+        queue.time.advance(LEASE.plus(MILLI));
+        ShardKey shard = new ShardKey(TOPIC, 0);
+        queue.memory.reap(shard, 1, 1, Duration.ZERO);
+        Instant diedAt = queue.find("a").at();
+        DelayQueueEngine other = queue.builder(queue.time.node(), queue.memory).build();
+        assertThat(other.deadLetters().redrive(TOPIC, "a", diedAt)).isTrue();
+        List<Acknowledgment> second = new ArrayList<>();
+        queue.start(other, manual().maxLost(1), message -> second.add(message.acknowledgment()));
+        queue.time.advance(MILLI);
+        assertThat(second).hasSize(1);
+
+        queue.node.thaw();
+        running.get(0).acknowledge();
+        queue.time.advance(MILLI);
+
+        assertThat(queue.find("a").place()).isEqualTo(Place.IN_FLIGHT);
+        assertThat(queue.stats().counters().acknowledged()).isZero();
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).hasSize(1);
+
+        second.get(0).acknowledge();
+        queue.time.advance(MILLI);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
     }
 }

@@ -27,6 +27,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ListenerContainerIntegrationTests {
@@ -110,6 +111,26 @@ class ListenerContainerIntegrationTests {
     }
 
     @Test
+    void runsAThousandDueAtOnceOnceEachWithOneWorkerAndTheDefaultLease() {
+        runAThousandWithOneWorker(Duration.ofMillis(1));
+    }
+
+    @Test
+    @Tag("heavy")
+    void runsAThousandDueAtOnceOnceEachWithOneWorkerOfAHundredMilliseconds() {
+        runAThousandWithOneWorker(Duration.ofMillis(100));
+    }
+
+    private void runAThousandWithOneWorker(Duration each) {
+        send(1000, Duration.ofMillis(200));
+        start(listener(), message -> work(each));
+        awaitDrained(each.multipliedBy(1000).plusSeconds(30));
+
+        assertEachRanOnce(1000);
+        assertThat(queue.stats(TOPIC).counters().lost()).isZero();
+    }
+
+    @Test
     void runsAHandlerOnceThatTakesLongerThanItsLease() {
         start(listener().lease(Duration.ofSeconds(1)), message -> work(Duration.ofMillis(3500)));
         send(1, Duration.ZERO);
@@ -120,12 +141,13 @@ class ListenerContainerIntegrationTests {
     }
 
     @Test
-    void startsNothingEarlyInARangeOfRandomDelays() {
+    void startsNothingEarlyInTenThousandRandomDelays() {
+        int count = 10_000;
         Map<String, Instant> due = new ConcurrentHashMap<>();
         List<Duration> late = new CopyOnWriteArrayList<>();
         start(listener().concurrency(20), message -> late.add(Duration.between(due.get(message.id()), Instant.now())));
         Random random = new Random();
-        List<OutgoingMessage> messages = IntStream.range(0, 2000)
+        List<OutgoingMessage> messages = IntStream.range(0, count)
                 .mapToObj(i -> {
                     Instant at = Instant.now().plusMillis(random.nextInt(3000)).plusNanos(random.nextInt(1_000_000));
                     due.put("m" + i, at);
@@ -133,9 +155,9 @@ class ListenerContainerIntegrationTests {
                 })
                 .toList();
         queue.engine.template().sendAll(messages);
-        awaitDrained(Duration.ofSeconds(20));
+        awaitDrained(Duration.ofSeconds(30));
 
-        assertEachRanOnce(2000);
+        assertEachRanOnce(count);
         assertThat(late).noneMatch(Duration::isNegative);
     }
 

@@ -26,7 +26,7 @@ class RunningListenersTests {
         ListenerEndpoint.Builder contradicting = other.apply(endpoint("other", TOPIC));
 
         assertThatThrownBy(() -> start(contradicting))
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(TopicConflictException.class)
                 .hasMessageContaining("'one'")
                 .hasMessageContaining("'other'")
                 .hasMessageContaining(text)

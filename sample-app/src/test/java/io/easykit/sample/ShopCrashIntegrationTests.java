@@ -3,11 +3,14 @@ package io.easykit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.sample.ShopClient.Answer;
 import io.easykit.test.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,20 +52,30 @@ class ShopCrashIntegrationTests {
     }
 
     @Test
-    void closesAnOrderAlthoughTheShopWasKilledWhileItsMessageWaited() {
-        String order;
+    void closesOrdersAlthoughTheShopWasKilledOrRestartedWhileTheirMessagesWaited() {
+        Answer killed;
         try (ChildJvm first = start()) {
-            ShopClient shop = clientOf(first);
-            order = shop.post("/orders", "{\"productId\": 1, \"quantity\": 2}").text("id");
+            killed = clientOf(first).post("/orders", "{\"productId\": 1, \"quantity\": 2}");
             first.kill();
         }
+        Answer restarted;
         try (ChildJvm second = start()) {
-            ShopClient shop = clientOf(second);
-            await().atMost(PATIENCE)
-                    .until(() -> shop.get("/orders/" + order).text("status").equals("CLOSED"));
-            assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(100);
+            restarted = clientOf(second).post("/orders", "{\"productId\": 2, \"quantity\": 3}");
             second.terminate();
             second.waitFor(PATIENCE);
+        }
+        assertThat(Instant.parse(restarted.text("expiresAt")))
+                .as("its message waited over the restart")
+                .isAfter(Instant.now());
+        try (ChildJvm third = start()) {
+            ShopClient shop = clientOf(third);
+            await().atMost(PATIENCE).until(() -> Stream.of(killed, restarted)
+                    .map(order -> shop.get("/orders/" + order.text("id")))
+                    .allMatch(order -> order.text("status").equals("CLOSED")));
+            assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(100);
+            assertThat(shop.get("/stocks/SKU-2").number("quantity")).isEqualTo(100);
+            third.terminate();
+            third.waitFor(PATIENCE);
         }
     }
 
@@ -77,7 +90,7 @@ class ShopCrashIntegrationTests {
                 ShopApplication.class,
                 "--server.port=0",
                 "--shop.data-dir=" + dataDirectory,
-                "--shop.payment-timeout=5s",
+                "--shop.payment-timeout=8s",
                 // A busy machine may be slow to connect; here nothing is to be read past the cache for that.
                 "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s",
                 "--delay-queue.command-timeout=" + PATIENCE.toSeconds() + "s");

@@ -19,16 +19,21 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * The bells of all shards on one connection. A thread of its own subscribes, and tries again while Redis does not take the
  * subscriptions, so that nobody waits for a mere hint. When the first subscription is asked for, and after a failure, it
- * begins with a new connection.
+ * begins with a new connection. A driver such as Jedis, whose subscriptions keep the thread that made them, is given another
+ * thread for that.
  */
 final class Bells implements AutoCloseable {
 
@@ -48,11 +53,7 @@ final class Bells implements AutoCloseable {
     Bells(RedisConnectionFactory connections, RedisKeys keys) {
         this.connections = connections;
         this.keys = keys;
-        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread created = new Thread(task, "delay-queue-bells");
-            created.setDaemon(true);
-            return created;
-        });
+        this.thread = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "delay-queue-bells"));
         // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
@@ -96,6 +97,7 @@ final class Bells implements AutoCloseable {
         try {
             for (Ear ear : ears) {
                 if (!ear.subscribed) {
+                    requireAnswer(ear);
                     started().addMessageListener(ear, ear.topics());
                     ear.subscribed = true;
                     ear.begin();
@@ -104,6 +106,26 @@ final class Bells implements AutoCloseable {
         } catch (RuntimeException e) {
             hangUp();
             again(e);
+        }
+    }
+
+    /** A subscription that fails makes noise in the log, which an outage is not worth. */
+    private void requireAnswer(Ear ear) {
+        try (RedisConnection connection = connections.getConnection()) {
+            connection.keyCommands().exists(RedisKeys.bytes(keys.settings(ear.oneShard())));
+        } catch (DataAccessException e) {
+            // Also a refusal is an answer.
+            if (ScriptRunner.errorReply(e) == null) {
+                throw e;
+            }
+        }
+    }
+
+    /** A driver that does not connect again by itself has lost the connection of all subscriptions. */
+    private void lost(RedisMessageListenerContainer broken, RuntimeException failure) {
+        if (broken == container) {
+            forget();
+            again(failure);
         }
     }
 
@@ -138,10 +160,14 @@ final class Bells implements AutoCloseable {
         }
     }
 
-    private void hangUp() {
-        RedisMessageListenerContainer current = container;
+    private void forget() {
         container = null;
         ears.forEach(ear -> ear.subscribed = false);
+    }
+
+    private void hangUp() {
+        RedisMessageListenerContainer current = container;
+        forget();
         if (current != null) {
             try {
                 current.destroy();
@@ -154,15 +180,37 @@ final class Bells implements AutoCloseable {
     private RedisMessageListenerContainer started() {
         RedisMessageListenerContainer current = container;
         if (current == null) {
-            current = new RedisMessageListenerContainer();
+            current = new Line();
             current.setConnectionFactory(connections);
             current.setTaskExecutor(Runnable::run);
-            current.setRecoveryInterval(PAUSE_MILLIS);
+            current.setSubscriptionExecutor(
+                    task -> daemon(task, "delay-queue-bells-line").start());
+            current.setRecoveryBackoff(new FixedBackOff(PAUSE_MILLIS, 0));
             current.afterPropertiesSet();
             current.start();
             container = current;
         }
         return current;
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread created = new Thread(task, name);
+        created.setDaemon(true);
+        return created;
+    }
+
+    /** One connection with its subscriptions, which tells of its end instead of beginning anew by itself. */
+    private final class Line extends RedisMessageListenerContainer {
+
+        @Override
+        protected void handleSubscriptionException(
+                CompletableFuture<Void> future, BackOffExecution recovery, Throwable cause) {
+            boolean wasSubscribed = future.isDone();
+            super.handleSubscriptionException(future, recovery, cause);
+            if (wasSubscribed && cause instanceof RuntimeException failure) {
+                CompletableFuture<Void> unused = Bells.this.begin(() -> lost(this, failure));
+            }
+        }
     }
 
     /** One who listens. */
@@ -179,6 +227,10 @@ final class Bells implements AutoCloseable {
 
         List<ChannelTopic> topics() {
             return byChannel.keySet().stream().map(ChannelTopic::new).toList();
+        }
+
+        ShardKey oneShard() {
+            return byChannel.values().iterator().next();
         }
 
         /** What came before may have been missed. */

@@ -71,7 +71,8 @@ public final class ServerCheck {
         if (Pattern.compile(", ").splitAsStream(version).anyMatch(ServerCheck::isTooOld)) {
             warnings.add("Redis is version " + version + ". Use 6.2 or later, or Valkey.");
         }
-        if (!List.of("noeviction", UNKNOWN).contains(eviction)) {
+        // The volatile policies spare what has no time to live, as messages have none.
+        if (eviction.contains("allkeys")) {
             warnings.add("Redis may evict messages when its memory is full (maxmemory-policy is " + eviction
                     + "). Set maxmemory-policy to noeviction, or use a Redis for the queue alone.");
         }

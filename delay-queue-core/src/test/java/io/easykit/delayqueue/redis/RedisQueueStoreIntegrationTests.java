@@ -43,7 +43,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -108,6 +111,70 @@ class RedisQueueStoreIntegrationTests {
                         .isEqualTo(List.of(1L));
             }
         }
+    }
+
+    @Test
+    void changesNothingByAnAcknowledgementFromBeforeARedrive() {
+        store.send(KEY, List.of(in("a", 0, "one")));
+        Lease old = awaitDelivery(1).deliveries().get(0).lease();
+        Instant diedAt = die("a", old);
+
+        assertThat(store.redrive(KEY, List.of(new Death("a", diedAt)), Pace.AT_ONCE))
+                .containsExactly(true);
+        assertThat(store.acknowledge(KEY, List.of(old))).containsExactly(Settlement.STALE);
+        assertThat(store.find(KEY, "a").orElseThrow().place()).isEqualTo(Place.WAITING);
+
+        Lease current = awaitDelivery(2).deliveries().get(0).lease();
+        assertThat(store.acknowledge(KEY, List.of(old))).containsExactly(Settlement.STALE);
+        assertThat(store.find(KEY, "a").orElseThrow().place()).isEqualTo(Place.IN_FLIGHT);
+        assertThat(store.acknowledge(KEY, List.of(current))).containsExactly(Settlement.APPLIED);
+        assertThat(store.stats(KEY).imbalance()).isZero();
+    }
+
+    @Test
+    void givesOneMessageForTwoRedrivesAtOnce() {
+        List<Death> deaths = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            store.send(KEY, List.of(in("m" + i, 0, "one")));
+            deaths.add(new Death(
+                    "m" + i,
+                    die("m" + i, awaitDelivery(i + 1).deliveries().get(0).lease())));
+        }
+        LettuceConnectionFactory others = impatient(server);
+        RedisQueueStore other = new RedisQueueStore(others);
+        CyclicBarrier atOnce = new CyclicBarrier(2);
+
+        CompletableFuture<List<Boolean>> one = CompletableFuture.supplyAsync(() -> redriveEach(store, deaths, atOnce));
+        CompletableFuture<List<Boolean>> two = CompletableFuture.supplyAsync(() -> redriveEach(other, deaths, atOnce));
+
+        assertThat(one.join()).hasSize(20);
+        for (int i = 0; i < 20; i++) {
+            assertThat(one.join().get(i)).as("m%s", i).isNotEqualTo(two.join().get(i));
+        }
+        ShardStats stats = store.stats(KEY);
+        assertThat(stats.waiting()).isEqualTo(20);
+        assertThat(stats.counters().redriven()).isEqualTo(20);
+        assertThat(stats.imbalance()).isZero();
+        other.close();
+        others.destroy();
+    }
+
+    private static List<Boolean> redriveEach(RedisQueueStore store, List<Death> deaths, CyclicBarrier atOnce) {
+        List<Boolean> redriven = new ArrayList<>();
+        for (Death death : deaths) {
+            try {
+                atOnce.await();
+            } catch (InterruptedException | BrokenBarrierException e) {
+                throw new IllegalStateException(e);
+            }
+            redriven.addAll(store.redrive(KEY, List.of(death), Pace.AT_ONCE));
+        }
+        return redriven;
+    }
+
+    private Instant die(String id, Lease lease) {
+        assertThat(store.fail(KEY, List.of(new Failure(lease, null, "no")))).containsExactly(Settlement.APPLIED);
+        return store.find(KEY, id).orElseThrow().at();
     }
 
     @Test

@@ -41,11 +41,12 @@ class ServerCheckIntegrationTests {
     }
 
     @Test
-    void acceptsSnapshots() {
-        try (RedisServer redis = RedisServer.start();
+    void acceptsSnapshotsAndTheEvictionOfWhatHasATimeToLive() {
+        try (RedisServer redis = RedisServer.start("--maxmemory-policy", "volatile-lru");
                 RawRedis raw = redis.connect()) {
             raw.command("CONFIG", "SET", "save", "3600 1");
             assertThat(check(standalone(redis)).details()).containsEntry("persistence", "rdb");
+            assertThat(check(standalone(redis)).warnings()).isEmpty();
         }
     }
 

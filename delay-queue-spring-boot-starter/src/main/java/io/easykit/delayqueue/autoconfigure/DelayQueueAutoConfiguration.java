@@ -73,7 +73,7 @@ public final class DelayQueueAutoConfiguration {
             workers.setVirtualThreads(true);
             builder.workers(workers);
         }
-        listeners.orderedStream().forEach(builder::listener);
+        builder.listeners(() -> listeners.orderedStream().toList());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         return builder.build();
     }
@@ -149,8 +149,7 @@ public final class DelayQueueAutoConfiguration {
                 QueueStore delayQueueStore,
                 DelayQueueProperties properties,
                 DelayListenerRegistry registry) {
-            return new RedisStartupCheck(
-                    connections, delayQueueStore, properties.topics().keySet(), registry::topics);
+            return new RedisStartupCheck(connections, delayQueueStore, properties, registry);
         }
     }
 

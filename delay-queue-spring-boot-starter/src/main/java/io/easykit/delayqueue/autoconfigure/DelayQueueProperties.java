@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.SendPhase;
+import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.listener.TopicSettings;
 import io.easykit.delayqueue.listener.TopicSettingsTable;
 import java.time.Duration;
@@ -41,6 +42,17 @@ record DelayQueueProperties(
         if (stopTimeout.isNegative()) {
             throw new InvalidSettingException(
                     "delay-queue.stop-timeout", stopTimeout, "Choose 0s or more, such as 20s.");
+        }
+        topics.keySet().forEach(DelayQueueProperties::requireTopic);
+    }
+
+    private static void requireTopic(String name) {
+        try {
+            new ShardKey(name, 0);
+        } catch (IllegalArgumentException e) {
+            throw new InvalidSettingException(
+                    "The setting delay-queue.topics[" + name + "] is for no topic. " + e.getMessage(),
+                    "Correct the name, or remove its settings.");
         }
     }
 

@@ -11,8 +11,12 @@ final class InvalidSettingException extends DelayQueueException {
     private final String remedy;
 
     InvalidSettingException(String name, Object value, String remedy) {
-        super("The setting " + name + " is " + value + ". " + remedy, null);
-        this.problem = "The setting " + name + " is " + value + ".";
+        this("The setting " + name + " is " + value + ".", remedy);
+    }
+
+    InvalidSettingException(String problem, String remedy) {
+        super(problem + " " + remedy, null);
+        this.problem = problem;
         this.remedy = remedy;
     }
 

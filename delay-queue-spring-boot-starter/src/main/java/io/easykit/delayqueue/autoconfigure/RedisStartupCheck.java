@@ -1,14 +1,17 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.ListenerContainer;
 import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.ServerCheck;
 import io.easykit.delayqueue.redis.ServerCheck.Report;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,7 +19,7 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * Looks, once Redis answers, whether it can be trusted with messages and whether the settings name topics that there are,
- * and warns of what it finds. The start of the application does not wait for it.
+ * and warns of what it finds; and loads the scripts. The start of the application does not wait for it.
  */
 final class RedisStartupCheck implements SmartLifecycle {
 
@@ -26,17 +29,20 @@ final class RedisStartupCheck implements SmartLifecycle {
 
     private final RedisConnections connections;
     private final QueueStore store;
-    private final Set<String> configured;
-    private final Supplier<Set<String>> listenedTo;
+    private final DelayQueueProperties properties;
+    private final DelayListenerRegistry registry;
     private volatile @Nullable Report report;
     private @Nullable Thread thread;
 
     RedisStartupCheck(
-            RedisConnections connections, QueueStore store, Set<String> configured, Supplier<Set<String>> listenedTo) {
+            RedisConnections connections,
+            QueueStore store,
+            DelayQueueProperties properties,
+            DelayListenerRegistry registry) {
         this.connections = connections;
         this.store = store;
-        this.configured = configured;
-        this.listenedTo = listenedTo;
+        this.properties = properties;
+        this.registry = registry;
     }
 
     /** Empty until Redis has answered. */
@@ -47,6 +53,7 @@ final class RedisStartupCheck implements SmartLifecycle {
     @Override
     public synchronized void start() {
         if (thread == null) {
+            warnOfShortLeases();
             thread = new Thread(this::checkWhenItAnswers, "delay-queue-check");
             thread.setDaemon(true);
             thread.start();
@@ -86,6 +93,7 @@ final class RedisStartupCheck implements SmartLifecycle {
 
     private void check() {
         Report found = ServerCheck.of(connections.factory());
+        loadScripts();
         warnOfUnknownTopics();
         log.info(
                 "Redis {}, persistence {}",
@@ -97,17 +105,47 @@ final class RedisStartupCheck implements SmartLifecycle {
 
     /** A topic that somebody sends to or listens to elsewhere has left its traces in Redis. */
     private void warnOfUnknownTopics() {
-        Set<String> unknown = new TreeSet<>(configured);
-        unknown.removeAll(listenedTo.get());
+        Set<String> unknown = new TreeSet<>(properties.topics().keySet());
+        unknown.removeAll(registry.topics());
         for (String topic : unknown) {
-            if (store.stats(new ShardKey(topic, 0)).counters().sent() == 0) {
+            if (!wasSentTo(topic)) {
                 log.warn(
                         "delay-queue.topics has settings for '{}', but no listener has that topic here, and nothing was"
-                                + " ever sent to it. Correct the name (in brackets if it has dots or colons), or"
-                                + " remove them.",
+                                + " ever sent to it. Correct the name (in brackets if it has dots, colons or slashes),"
+                                + " or remove them.",
                         topic);
             }
         }
+    }
+
+    private boolean wasSentTo(String topic) {
+        return IntStream.range(0, properties.table().shards(topic))
+                .mapToObj(n -> store.stats(new ShardKey(topic, n)))
+                .anyMatch(shard -> shard.counters().sent() > 0);
+    }
+
+    /** So that the first messages need not bring them. Whoever may not load them brings them with the first call. */
+    private void loadScripts() {
+        try {
+            store.prepare();
+        } catch (DelayQueueException e) {
+            log.debug("The scripts are not loaded ahead", e);
+        }
+    }
+
+    /** A lease is renewed each third of it: one call that takes its whole timeout must not cost it. */
+    private void warnOfShortLeases() {
+        Duration least = properties.commandTimeout().multipliedBy(4);
+        registry.containers().stream()
+                .map(ListenerContainer::endpoint)
+                .filter(endpoint -> endpoint.lease().compareTo(least) < 0)
+                .forEach(endpoint -> log.warn(
+                        "The lease of listener '{}' is {}, and a call of Redis may take {} (delay-queue.command-timeout):"
+                                + " a few slow calls lose it, and the message runs again. Give it {} or more.",
+                        endpoint.id(),
+                        endpoint.lease(),
+                        properties.commandTimeout(),
+                        least));
     }
 
     private static void sleep(Duration pause) {

@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.annotation.DelayListener;
@@ -17,8 +20,10 @@ import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.reflect.Proxy;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,6 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowingConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -37,6 +43,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisConnectionFailureException;
@@ -49,6 +57,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** All without a Redis: an application starts while it is away. */
+@ExtendWith(OutputCaptureExtension.class)
 class DelayQueueAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -140,6 +149,43 @@ class DelayQueueAutoConfigurationTests {
                     assertThat(context).getBean(DelayQueueTemplate.class).isSameAs(template);
                     assertThat(context).hasSingleBean(DeadLetters.class);
                 });
+    }
+
+    @Test
+    void tellsEventsToABeanThatSendsItself() {
+        runner.withBean(RecordingSender.class)
+                .withBean(QueueStore.class, DelayQueueAutoConfigurationTests::storingStore)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    context.getBean(DelayQueueTemplate.class).send("orders", "1", Duration.ZERO);
+                    assertThat(context.getBean(RecordingSender.class).sent)
+                            .extracting(DelayQueueEvent.Sent::topic)
+                            .containsExactly("orders", "echo");
+                });
+    }
+
+    /** Takes whatever is sent. */
+    private static QueueStore storingStore() {
+        return (QueueStore) Proxy.newProxyInstance(
+                QueueStore.class.getClassLoader(),
+                new Class<?>[] {QueueStore.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "declare" -> 1;
+                    case "send" -> List.of(SendOutcome.STORED);
+                    default -> throw new UnsupportedOperationException(method.getName());
+                });
+    }
+
+    @Test
+    void warnsOfALeaseThatAFewSlowCallsLose(CapturedOutput output) {
+        runner.withUserConfiguration(Orders.class)
+                .withPropertyValues("delay-queue.topics.orders.lease=900ms")
+                .run(context -> assertThat(output)
+                        .containsOnlyOnce("The lease of listener 'orders' is PT0.9S")
+                        .contains("Give it PT1S or more"));
+        runner.withUserConfiguration(Orders.class)
+                .withPropertyValues("delay-queue.topics.orders.lease=1s")
+                .run(context -> assertThat(output).containsOnlyOnce("The lease of listener"));
     }
 
     @Test
@@ -305,6 +351,14 @@ class DelayQueueAutoConfigurationTests {
         });
         refuses("delay-queue.stop-timeout=-1s", failure -> assertThat(failure)
                 .hasRootCauseInstanceOf(InvalidSettingException.class));
+        refuses("delay-queue.topics[order close].lease=1s", failure -> {
+            assertThat(new InvalidSettingFailureAnalyzer().analyze(failure)).satisfies(analysis -> {
+                assertThat(analysis.getDescription())
+                        .contains("delay-queue.topics[order close]")
+                        .contains("is not usable");
+                assertThat(analysis.getAction()).contains("Correct the name");
+            });
+        });
         refuses(
                 "delay-queue.lease=1s",
                 failure -> assertThat(failure).rootCause().hasMessageContaining("delay-queue.lease"));
@@ -335,6 +389,24 @@ class DelayQueueAutoConfigurationTests {
 
         @DelayListener(topic = "orders", maxAttempts = "4")
         void on(String order) {}
+    }
+
+    static final class RecordingSender implements DelayQueueListener {
+
+        private final List<DelayQueueEvent.Sent> sent = new ArrayList<>();
+        private final DelayQueueTemplate template;
+
+        RecordingSender(DelayQueueTemplate template) {
+            this.template = template;
+        }
+
+        @Override
+        public void onSent(DelayQueueEvent.Sent event) {
+            sent.add(event);
+            if (!event.topic().equals("echo")) {
+                template.send("echo", "2", Duration.ZERO);
+            }
+        }
     }
 
     private static final class NoCodec implements PayloadCodec {

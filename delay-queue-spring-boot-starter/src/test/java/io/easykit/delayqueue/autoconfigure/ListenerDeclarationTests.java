@@ -95,13 +95,15 @@ class ListenerDeclarationTests {
         runner.withBean("one", Good.class)
                 .withBean("other", Fragile.class)
                 .withPropertyValues("delay-queue.auto-startup=true")
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessageContaining("'orders'")
-                        .hasMessageContaining("'fragile'")
-                        .hasMessageContaining("maxLost 1")
-                        .hasMessageContaining("give both listeners the same"));
+                .run(context -> assertThat(context).getFailure().satisfies(failure -> assertThat(
+                                new TopicConflictFailureAnalyzer().analyze(failure))
+                        .satisfies(analysis -> {
+                            assertThat(analysis.getDescription())
+                                    .contains("'orders'")
+                                    .contains("'fragile'")
+                                    .contains("maxLost 1");
+                            assertThat(analysis.getAction()).contains("give both listeners the same");
+                        })));
     }
 
     @Test

@@ -3,11 +3,14 @@ package io.easykit.delayqueue.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -44,11 +49,15 @@ class RedisStartupCheckIntegrationTests {
     void warnsOfSettingsForATopicThatNobodyKnows(CapturedOutput output) {
         try (RedisServer redis = RedisServer.start("--appendonly", "yes")) {
             String url = "spring.data.redis.url=" + redis.uri();
-            runner.withPropertyValues(url).run(context -> context.getBean(DelayQueueTemplate.class)
-                    .send("sent-elsewhere", 1, Duration.ofHours(1)));
+            String sharded = "delay-queue.topics.sent-elsewhere.shards=4";
+            // "c" is in the last of the shards, and nothing in the first.
+            runner.withPropertyValues(url, "delay-queue.defaults.shards=4").run(context -> context.getBean(
+                            DelayQueueTemplate.class)
+                    .send(OutgoingMessage.of("sent-elsewhere", 1).id("c").in(Duration.ofHours(1))));
             runner.withBean(Orders.class)
                     .withPropertyValues(
                             url,
+                            sharded,
                             "delay-queue.topics.orders.concurrency=2",
                             "delay-queue.topics.sent-elsewhere.lease=1m",
                             "delay-queue.topics.oders.concurrency=2")
@@ -59,7 +68,71 @@ class RedisStartupCheckIntegrationTests {
                         assertThat(output)
                                 .containsOnlyOnce("delay-queue.topics has settings for")
                                 .contains("delay-queue.topics has settings for 'oders'");
+                        assertThat(context.getBean(DelayQueueEngine.class)
+                                        .stats("sent-elsewhere")
+                                        .shards()
+                                        .get(0)
+                                        .counters()
+                                        .sent())
+                                .isZero();
                     });
+        }
+    }
+
+    @Test
+    void loadsTheScriptsOnceAndAsksForTheHealthOfASenderWithOneCall() {
+        try (RedisServer redis = RedisServer.start()) {
+            runner.withConfiguration(AutoConfigurations.of(DelayQueueHealthAutoConfiguration.class))
+                    .withPropertyValues("spring.data.redis.url=" + redis.uri())
+                    .run(context -> {
+                        RedisStartupCheck check = context.getBean(RedisStartupCheck.class);
+                        await().until(() -> check.report().isPresent());
+                        try (RawRedis raw = redis.connect()) {
+                            assertThat(raw.info("commandstats").keySet())
+                                    .anyMatch(RedisStartupCheckIntegrationTests::isScriptLoad);
+                            raw.command("CONFIG", "RESETSTAT");
+                            HealthIndicator health = context.getBean(HealthIndicator.class);
+
+                            assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+
+                            Map<String, String> calls = raw.info("commandstats");
+                            assertThat(calls.keySet())
+                                    .noneMatch(RedisStartupCheckIntegrationTests::isScriptLoad)
+                                    .doesNotContain("cmdstat_eval");
+                            assertThat(calls.get("cmdstat_evalsha")).startsWith("calls=1,");
+                            assertThat(raw.command("DBSIZE")).isEqualTo(0L);
+                            redis.kill();
+                            assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+                        }
+                    });
+        }
+    }
+
+    /** Newer servers add the name of the subcommand. */
+    private static boolean isScriptLoad(String statistic) {
+        return statistic.startsWith("cmdstat_script");
+    }
+
+    @Test
+    void refusesAnotherShardCountThanRedisHasAndSaysWhatToDo() {
+        try (RedisServer redis = RedisServer.start()) {
+            String url = "spring.data.redis.url=" + redis.uri();
+            runner.withPropertyValues(url, "delay-queue.topics.orders.shards=4")
+                    .run(context -> context.getBean(DelayQueueTemplate.class).send("orders", 1, Duration.ofHours(1)));
+            runner.withBean(Orders.class).withPropertyValues(url).run(context -> assertThat(context)
+                    .getFailure()
+                    .satisfies(failure -> assertThat(new TopicConflictFailureAnalyzer().analyze(failure))
+                            .satisfies(analysis -> {
+                                assertThat(analysis.getDescription())
+                                        .contains("has 4 shards")
+                                        .contains("settings say 1");
+                                assertThat(analysis.getAction()).contains("Set 4");
+                            })));
+            try (RawRedis raw = redis.connect()) {
+                raw.command("HDEL", "dq:{orders:0}:settings", "shards");
+            }
+            runner.withBean(Orders.class).withPropertyValues(url).run(context -> assertThat(context)
+                    .hasNotFailed());
         }
     }
 

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class TopicSnapshotsTests {
@@ -54,6 +55,25 @@ class TopicSnapshotsTests {
         }
 
         assertThat(asked).containsExactly("orders");
+    }
+
+    @Test
+    void waitsForAllTopicsTogetherAboutASecondAndAsksAllAgainLater() {
+        TopicSnapshots snapshots = new TopicSnapshots(this::hangs, Duration.ofSeconds(5), clock::get);
+
+        IntStream.range(0, 50)
+                .forEach(i -> assertThatThrownBy(() -> snapshots.of("t" + i)).hasMessage("no answer"));
+        assertThat(asked).hasSize(4);
+
+        clock.addAndGet(Duration.ofSeconds(5).toNanos());
+        assertThatThrownBy(() -> snapshots.of("t40")).hasMessage("no answer");
+        assertThat(asked).endsWith("t40");
+    }
+
+    private TopicStats hangs(String topic) {
+        clock.addAndGet(Duration.ofMillis(250).toNanos());
+        asked.add(topic);
+        throw new IllegalStateException("no answer");
     }
 
     private TopicStats stats(String topic) {

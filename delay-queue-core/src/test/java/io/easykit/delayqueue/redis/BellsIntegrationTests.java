@@ -1,0 +1,137 @@
+package io.easykit.delayqueue.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.QueueStore.Subscription;
+import io.easykit.delayqueue.ShardKey;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/** Bells over a driver that does everything on threads of its own, and over one whose subscriptions keep their thread. */
+class BellsIntegrationTests {
+
+    private static final List<ShardKey> SHARDS =
+            IntStream.range(0, 3).mapToObj(i -> new ShardKey("t", i)).toList();
+
+    private final RedisServer server = RedisServer.start();
+    private final Set<ShardKey> heard = ConcurrentHashMap.newKeySet();
+    private final RedisKeys keys = new RedisKeys("dq");
+
+    enum Driver {
+        LETTUCE,
+        JEDIS;
+
+        RedisConnectionFactory connect(RedisServer server) {
+            if (this == LETTUCE) {
+                return TestShard.connections(server);
+            }
+            JedisConnectionFactory jedis =
+                    new JedisConnectionFactory(new RedisStandaloneConfiguration(server.host(), server.port()));
+            jedis.afterPropertiesSet();
+            jedis.start();
+            return jedis;
+        }
+    }
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    private Subscription listen(Bells bells, ShardKey shard) {
+        return bells.subscribe(List.of(shard), (of, due) -> {
+            if (due.isAfter(Instant.EPOCH)) {
+                heard.add(of);
+            }
+        });
+    }
+
+    private boolean allAreHeard(List<ShardKey> shards) {
+        try (RawRedis redis = server.connect()) {
+            shards.forEach(shard -> redis.command("PUBLISH", keys.bell(shard), "1000"));
+        }
+        return heard.containsAll(shards);
+    }
+
+    private static boolean runs(String thread) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(each -> each.getName().startsWith(thread));
+    }
+
+    private static void destroy(RedisConnectionFactory connections) throws Exception {
+        ((DisposableBean) connections).destroy();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void hearsAllShardsAlsoAfterARestartAndLeavesNoThread(Driver driver) throws Exception {
+        RedisConnectionFactory connections = driver.connect(server);
+        Bells bells = new Bells(connections, keys);
+        List<Subscription> subscriptions =
+                SHARDS.stream().map(shard -> listen(bells, shard)).toList();
+        await().until(() -> allAreHeard(SHARDS));
+
+        subscriptions.get(0).close();
+        server.restart();
+        heard.clear();
+        await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> allAreHeard(SHARDS.subList(1, 3)));
+        assertThat(heard).doesNotContain(SHARDS.get(0));
+
+        long begin = System.nanoTime();
+        subscriptions.forEach(Subscription::close);
+        bells.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(1));
+        await().until(() -> !runs("delay-queue-bells"));
+        destroy(connections);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void waitsInSilenceForARedisThatIsAwayWhenAListenerStarts(Driver driver) throws Exception {
+        RedisConnectionFactory connections = driver.connect(server);
+        Bells bells = new Bells(connections, keys);
+        ShardKey shard = SHARDS.get(0);
+        Subscription first = listen(bells, shard);
+        await().until(() -> allAreHeard(List.of(shard)));
+        first.close();
+        server.kill();
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+        logger.addAppender(log);
+
+        Subscription second = listen(bells, shard);
+        long begin = System.nanoTime();
+        await().until(() -> System.nanoTime() - begin > 1_500_000_000L);
+        server.restart();
+        heard.clear();
+        await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> allAreHeard(List.of(shard)));
+
+        logger.detachAppender(log);
+        assertThat(log.list)
+                .filteredOn(event -> event.getLevel() == Level.ERROR)
+                .isEmpty();
+        second.close();
+        bells.close();
+        destroy(connections);
+    }
+}

@@ -1,0 +1,82 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/** An application that uses Redis through Jedis. */
+class JedisIntegrationTests {
+
+    private static final int SHARDS = 3;
+
+    @Test
+    void deliversFromAllShardsWithTheirBellsAndLeavesNoThread() {
+        Set<Thread> before = threadsOfTheQueue();
+        try (RedisServer server = RedisServer.start();
+                RawRedis redis = server.connect()) {
+            new ApplicationContextRunner()
+                    .withConfiguration(
+                            AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
+                    .withBean(Orders.class)
+                    .withPropertyValues(
+                            "spring.data.redis.url=" + server.uri(),
+                            "spring.data.redis.client-type=jedis",
+                            "delay-queue.topics.orders.shards=" + SHARDS)
+                    .run(context -> {
+                        assertThat(context).hasSingleBean(JedisConnectionFactory.class);
+                        await().until(() -> IntStream.range(0, SHARDS).allMatch(n -> isHeard(redis, n)));
+                        DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+                        IntStream.range(0, 30)
+                                .forEach(i -> template.send(
+                                        OutgoingMessage.of("orders", i).id("m" + i)));
+                        await().until(() -> context.getBean(Orders.class).got.size() == 30);
+                        await().until(() -> acknowledged(context.getBean(DelayQueueEngine.class)) == 30);
+                    });
+        }
+        await().until(() -> before.containsAll(threadsOfTheQueue()));
+    }
+
+    private static Set<Thread> threadsOfTheQueue() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("delay-queue-"))
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean isHeard(RawRedis redis, int shard) {
+        Object hearers = redis.command("PUBLISH", "dq:{orders:" + shard + "}:bell", "");
+        return Objects.equals(hearers, 1L);
+    }
+
+    private static long acknowledged(DelayQueueEngine engine) {
+        return engine.stats("orders").shards().stream()
+                .mapToLong(shard -> shard.counters().acknowledged())
+                .sum();
+    }
+
+    static class Orders {
+
+        private final Set<String> got = ConcurrentHashMap.newKeySet();
+
+        @DelayListener(topic = "orders", concurrency = "2")
+        void on(DelayMessage<Integer> order) {
+            got.add(order.id());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.DeadLetters;
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.Envelope;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.QueueStore.Claim;
+import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.QueueStore.Settlement;
+import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.StoredMessage;
+import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+/** A user of Redis with the permissions that the documentation names, and no others. */
+class PermissionsIntegrationTests {
+
+    private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue.md");
+
+    @Test
+    void doesEverythingWithTheDocumentedPermissions() throws IOException {
+        String rule;
+        try (var lines = Files.lines(DOCUMENTATION)) {
+            rule = lines.filter(line -> line.startsWith("ACL SETUSER "))
+                    .findFirst()
+                    .orElseThrow();
+        }
+        try (RedisServer server = RedisServer.start();
+                RawRedis redis = server.connect()) {
+            redis.command(rule.split(" "));
+            new ApplicationContextRunner()
+                    .withConfiguration(
+                            AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
+                    .withBean(Orders.class)
+                    .withPropertyValues(
+                            "spring.data.redis.url=redis://shop:secret@" + server.host() + ":" + server.port(),
+                            "delay-queue.topics.orders.alerts.dead=0",
+                            "delay-queue.topics.orders.keep-dead=1d")
+                    .run(context -> {
+                        RedisStartupCheck check = context.getBean(RedisStartupCheck.class);
+                        await().until(() -> check.report().isPresent());
+                        assertThat(check.report().orElseThrow().details()).doesNotContainValue("unknown");
+                        sendAndListen(context);
+                        lookAfterTheDead(context);
+                        settleEachWay(context.getBean(QueueStore.class));
+                    });
+            assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
+        }
+    }
+
+    private static void sendAndListen(ApplicationContext context) {
+        DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+        template.send(OutgoingMessage.of("orders", "later").id("later").in(Duration.ofHours(1)));
+        assertThat(template.reschedule("orders", "later", Duration.ofHours(2))).isEqualTo(ChangeOutcome.APPLIED);
+        assertThat(template.find("orders", "later")).isPresent();
+        assertThat(template.cancel("orders", "later")).isEqualTo(ChangeOutcome.APPLIED);
+        template.send("orders", "good", Duration.ZERO);
+        template.send(OutgoingMessage.of("orders", "bad").header("why", "test"));
+        DelayQueueEngine engine = context.getBean(DelayQueueEngine.class);
+        await().until(() -> engine.stats("orders").dead() == 1);
+        await().until(() -> engine.stats("orders").inFlight() == 0);
+        assertThat(context.getBean(Orders.class).got).containsExactlyInAnyOrder("good", "bad");
+    }
+
+    private static void lookAfterTheDead(ApplicationContext context) {
+        context.getBean(DelayListenerRegistry.class).stop();
+        DeadLetters deadLetters = context.getBean(DeadLetters.class);
+        StoredMessage dead = deadLetters.page("orders", 0, 20).messages().get(0);
+        Envelope envelope = Envelope.decode(Objects.requireNonNull(dead.frame()));
+        assertThat(new String(envelope.body().array(), UTF_8)).isEqualTo("\"bad\"");
+        assertThat(envelope.headers()).containsEntry("why", "test");
+        assertThat(deadLetters.purgeOlderThan("orders", Duration.ofDays(30))).isZero();
+        assertThat(deadLetters.redrive("orders", dead.id(), dead.at())).isTrue();
+        assertThat(deadLetters.redriveAll("orders", 50)).isZero();
+        assertThat(deadLetters.purge("orders", dead.id(), dead.at())).isFalse();
+    }
+
+    private static void settleEachWay(QueueStore store) {
+        ShardKey shard = new ShardKey("orders", 0);
+        Lease released = claim(store, shard, 1);
+        assertThat(store.extend(shard, List.of(released), Duration.ofMinutes(1)))
+                .containsExactly(Settlement.APPLIED);
+        assertThat(store.release(shard, List.of(released))).containsExactly(Settlement.APPLIED);
+        Lease failed = claim(store, shard, 2);
+        assertThat(store.fail(shard, List.of(new QueueStore.Failure(failed, Duration.ZERO, "no"))))
+                .containsExactly(Settlement.APPLIED);
+        claim(store, shard, 3);
+        await().until(() -> !store.reap(shard, 10, 1, Duration.ZERO).lost().isEmpty());
+        assertThat(store.find(shard, "unknown")).isEmpty();
+        assertThat(store.list(shard, Place.DEAD, 0, 10).total()).isEqualTo(1);
+        assertThat(store.purge(shard, Duration.ZERO, 10)).isEqualTo(1);
+        assertThat(store.acknowledge(shard, List.of(failed))).containsExactly(Settlement.GONE);
+        assertThat(store.pause(shard)).isTrue();
+        assertThat(store.resume(shard)).isTrue();
+        store.raise(shard, "test", Duration.ofMinutes(1));
+        assertThat(store.raise(shard, "test", Duration.ofMinutes(1))).isFalse();
+        assertThat(store.resolve(shard, "test")).isTrue();
+    }
+
+    private static Lease claim(QueueStore store, ShardKey shard, int request) {
+        Claim claim = new Claim("test", request, 1, Duration.ofMillis(500), List.of());
+        return await().until(
+                        () -> store.claim(shard, claim).deliveries().stream().findFirst(), Optional::isPresent)
+                .orElseThrow()
+                .lease();
+    }
+
+    static class Orders {
+
+        private final Set<String> got = ConcurrentHashMap.newKeySet();
+
+        @DelayListener(topic = "orders", maxAttempts = "1")
+        void on(String order) {
+            got.add(order);
+            if (order.equals("bad")) {
+                throw new IllegalStateException(order);
+            }
+        }
+    }
+}
