@@ -68,16 +68,27 @@ final class HandlerRun implements Runnable {
         if (!begin()) {
             return;
         }
-        List<HeldMessage> called = new ArrayList<>(messages.size());
-        List<DelayMessage<Object>> decoded = new ArrayList<>(messages.size());
-        for (HeldMessage message : messages) {
-            decode(message, called, decoded);
-        }
-        Throwable thrown = called.isEmpty() ? null : call(called, decoded);
+        Throwable thrown = handle();
         end();
         // After the end, so that the place is free when the consumer hears of the last message.
-        called.forEach(message -> settle(message, thrown));
+        messages.forEach(message -> settle(message, thrown));
         onClosed();
+    }
+
+    private @Nullable Throwable handle() {
+        List<HeldMessage> called = new ArrayList<>(messages.size());
+        List<DelayMessage<Object>> decoded = new ArrayList<>(messages.size());
+        try {
+            for (HeldMessage message : messages) {
+                decode(message, called, decoded);
+            }
+            if (!called.isEmpty()) {
+                call(called, decoded);
+            }
+            return null;
+        } catch (Throwable e) {
+            return e;
+        }
     }
 
     /** Hands back its messages if it has not begun; it never will. */
@@ -142,7 +153,7 @@ final class HandlerRun implements Runnable {
         return messages.stream().allMatch(message -> message.isSettled() || message.isLost());
     }
 
-    private @Nullable Throwable call(List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
+    private void call(List<HeldMessage> called, List<DelayMessage<Object>> decoded) throws Exception {
         for (HeldMessage message : called) {
             setting.events()
                     .emit(new DelayQueueEvent.Delivered(
@@ -152,12 +163,7 @@ final class HandlerRun implements Runnable {
                             message.attempt(),
                             lateness.apply(message)));
         }
-        try {
-            setting.handler().handle(decoded);
-            return null;
-        } catch (Throwable e) {
-            return e;
-        }
+        setting.handler().handle(decoded);
     }
 
     private void settle(HeldMessage message, @Nullable Throwable thrown) {
@@ -191,7 +197,8 @@ final class HandlerRun implements Runnable {
                 // Such as too little memory here and now: says nothing about the payload.
                 message.fail(e);
             } else {
-                message.reject(new UndecodableMessageException("The payload cannot be decoded: " + e, e));
+                message.reject(new UndecodableMessageException(
+                        "The payload cannot be decoded: " + ErrorText.firstLine(ErrorText.of(e)), e));
             }
         }
     }

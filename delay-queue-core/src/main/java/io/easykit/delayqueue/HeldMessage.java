@@ -169,12 +169,15 @@ final class HeldMessage implements Acknowledgment {
 
     private void settle(Result settled) {
         if (result.compareAndSet(null, settled)) {
-            home.settled(this);
-            HandlerRun current = run;
-            if (current != null) {
-                current.onClosed();
+            try {
+                home.settled(this);
+            } finally {
+                HandlerRun current = run;
+                if (current != null) {
+                    current.onClosed();
+                }
+                home.wake();
             }
-            home.wake();
         }
     }
 }

@@ -51,8 +51,9 @@ final class Intake {
      * The answer to a claim.
      *
      * @param asked when it was asked for, by this node's clock, so that the leases end by then at the earliest
+     * @param due   whether more was due than was handed out
      */
-    record Answer(List<Delivery> deliveries, long asked) {}
+    record Answer(List<Delivery> deliveries, long asked, boolean due) {}
 
     /** Something is due earlier than the last claim told. */
     void expect(Instant due) {
@@ -94,7 +95,8 @@ final class Intake {
         }
         takenAlong = List.of();
         note(answer);
-        return new Answer(answer.deliveries(), asked);
+        Instant nextDue = answer.nextDue();
+        return new Answer(answer.deliveries(), asked, nextDue != null && !nextDue.isAfter(answer.now()));
     }
 
     private Claimed ask(Claim claim) {

@@ -34,6 +34,7 @@ public final class ListenerContainer {
     private @Nullable TopicWatch watch;
     private CountDownLatch ended = new CountDownLatch(0);
     private @Nullable Workers workers;
+    private @Nullable Places places;
 
     ListenerContainer(EngineParts engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
         this.engine = engine;
@@ -82,8 +83,11 @@ public final class ListenerContainer {
                             "Listener '{}' did not end in time; its messages run again after their leases",
                             endpoint.id());
                 }
-                finishStop(Duration.ofNanos(
-                        Math.max(0, deadline - engine.scheduler().nanos())));
+                if (places != null) {
+                    // Handlers that have settled early, and still work.
+                    places.awaitAll(deadline - engine.scheduler().nanos());
+                }
+                finishStop();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -96,7 +100,9 @@ public final class ListenerContainer {
         return running;
     }
 
-    /** Claims no more until resumed; what runs goes on. Only this node; stopping and starting does not end a pause. */
+    /**
+     * Claims no more until resumed; what was claimed goes on. Only this node; stopping and starting does not end a pause.
+     */
     public void pause() {
         paused = true;
     }
@@ -126,10 +132,10 @@ public final class ListenerContainer {
         return ended.getCount() == 0;
     }
 
-    /** The second half of a stop, after the loops have ended; handlers that have settled early may run on so long. */
-    void finishStop(Duration patience) {
+    /** The second half of a stop, after the loops have ended. */
+    void finishStop() {
         if (workers != null) {
-            workers.stop(patience);
+            workers.stop();
         }
         engine.running().remove(endpoint);
         running = false;
@@ -148,10 +154,8 @@ public final class ListenerContainer {
     private void begin(int shards) {
         List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
         Workers runners = engine.workers().apply(endpoint);
-        // In manual mode a run may last longer than the call of the handler.
-        boolean ahead = runners.keepsOrder() && !endpoint.manual();
-        Places places = new Places(endpoint.concurrency(), ahead ? QueueStore.MAX_BATCH / endpoint.batchSize() : 0);
-        ShardConsumer.Shared shared = new ShardConsumer.Shared(engine, runs, places, runners, this::isPaused);
+        Places created = new Places(endpoint.concurrency(), mostAhead(runners), engine.scheduler()::nanos);
+        ShardConsumer.Shared shared = new ShardConsumer.Shared(engine, runs, created, runners, this::isPaused);
         TopicWatch watching = new TopicWatch(engine, endpoint, keys);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();
@@ -163,8 +167,18 @@ public final class ListenerContainer {
         consumers = List.copyOf(starting);
         consumers.forEach(ShardConsumer::start);
         workers = runners;
+        places = created;
         watch = watching;
         watching.start();
+    }
+
+    /**
+     * How many calls may be claimed ahead of a free place: none where a run may last longer than the call of its handler, and
+     * where a message that waits here would be dead if this node died.
+     */
+    private int mostAhead(Workers runners) {
+        boolean never = !runners.queues() || endpoint.manual() || endpoint.maxLost() == 1;
+        return never ? 0 : QueueStore.MAX_BATCH / endpoint.batchSize();
     }
 
     /** A name that no other start of this or another process has. */

@@ -2,12 +2,17 @@ package io.easykit.delayqueue;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The places of a listener: as many as it may call its handler at a time, shared by the consumers of its shards; and some
  * more to wait for one where the handler is quick ({@link Prefetch}). A place that becomes free belongs to the consumer that
  * has waited longest, so a busy shard cannot starve the others.
+ *
+ * <p>Nothing is ahead while somebody needs a place that is free, nor beside a run that is suspect: one with a message that
+ * has lost a lease, and so may be what kills its consumers. All that they hold would lose a lease with it.
  */
 final class Places {
 
@@ -15,11 +20,13 @@ final class Places {
     private final int count;
     private final Prefetch prefetch;
     private int taken;
+    private int suspects;
+    private int needFree;
 
     /** @param ahead how many more may be taken at most */
-    Places(int count, int ahead) {
+    Places(int count, int ahead, LongSupplier nanos) {
         this.count = count;
-        this.prefetch = new Prefetch(count, ahead);
+        this.prefetch = new Prefetch(count, ahead, nanos);
     }
 
     /** Somebody who takes places. */
@@ -27,6 +34,7 @@ final class Places {
 
         private final Runnable wake;
         private boolean queued;
+        private boolean needsFree;
         private boolean granted;
 
         /** @param wake called when a place is kept for this waiter; returns at once */
@@ -53,11 +61,32 @@ final class Places {
         int all = kept + Math.min(most - kept, Math.max(0, room()));
         taken += all - kept;
         waiter.granted = false;
-        if (all == 0 && !waiter.queued) {
+        if (all == 0) {
+            queue(waiter, false);
+        }
+        return new Taken(all, Math.max(0, Math.min(all, free)));
+    }
+
+    /** The next place that is free is kept for the waiter: what it could get cannot be claimed ahead. */
+    synchronized void awaitFree(Waiter waiter) {
+        queue(waiter, true);
+    }
+
+    private void queue(Waiter waiter, boolean needsFree) {
+        if (!waiter.queued) {
             waiter.queued = true;
             waiting.add(waiter);
         }
-        return new Taken(all, Math.max(0, Math.min(all, free)));
+        if (needsFree && !waiter.needsFree) {
+            waiter.needsFree = true;
+            needFree++;
+        }
+    }
+
+    private void served(Waiter waiter) {
+        waiter.queued = false;
+        needFree -= waiter.needsFree ? 1 : 0;
+        waiter.needsFree = false;
     }
 
     /** The waiter needs none now, and gives back what was kept for it. */
@@ -67,23 +96,28 @@ final class Places {
             granted = waiter.granted;
             waiter.granted = false;
             if (waiter.queued) {
-                waiter.queued = false;
+                served(waiter);
                 waiting.remove(waiter);
             }
         }
         giveBack(granted ? 1 : 0);
     }
 
+    synchronized void beginSuspect() {
+        suspects++;
+    }
+
     /** A run has ended, so many nanoseconds after its begin, or -1 if it never began. */
-    void end(long nanos) {
-        if (nanos >= 0) {
-            ran(nanos);
-        }
+    void end(long nanos, boolean suspect) {
+        note(nanos, suspect);
         giveBack(1);
     }
 
-    private synchronized void ran(long nanos) {
-        prefetch.ran(nanos);
+    private synchronized void note(long nanos, boolean suspect) {
+        if (nanos >= 0) {
+            prefetch.ran(nanos);
+        }
+        suspects -= suspect ? 1 : 0;
     }
 
     /** A run that was claimed ahead found no place in time. */
@@ -102,16 +136,28 @@ final class Places {
 
     private synchronized @Nullable Waiter next() {
         taken--;
+        if (taken == 0) {
+            notifyAll();
+        }
         Waiter next = room() > 0 ? waiting.poll() : null;
         if (next != null) {
             taken++;
-            next.queued = false;
+            served(next);
             next.granted = true;
         }
         return next;
     }
 
     private int room() {
-        return count + prefetch.ahead() - taken;
+        int ahead = needFree == 0 && suspects == 0 ? prefetch.ahead() : 0;
+        return count + ahead - taken;
+    }
+
+    /** Waits until all are given back, at most so long. */
+    synchronized void awaitAll(long nanos) throws InterruptedException {
+        long deadline = System.nanoTime() + nanos;
+        for (long rest = nanos; taken > 0 && rest > 0; rest = deadline - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, rest);
+        }
     }
 }

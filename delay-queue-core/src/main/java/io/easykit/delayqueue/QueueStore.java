@@ -174,8 +174,8 @@ public interface QueueStore {
      *                     again after a restart
      * @param request      from 1, rising
      * @param count        at most so many messages, 1 to {@link #MAX_BATCH}
-     * @param besideLost   at most so many where one of these has lost a lease, 0 to {@code count}: it may be what kills its
-     *                     consumers, and what they hold loses a lease with them
+     * @param besideLost   at most so many where one of these has lost a lease, 0 to {@code count}, or all that come before
+     *                     it: it may be what kills its consumers, and what they hold loses a lease with them
      * @param lease        until they are lost to this consumer, unless extended
      * @param acknowledged to be acknowledged in the same trip, before the claim
      */

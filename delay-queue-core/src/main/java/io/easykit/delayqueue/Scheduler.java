@@ -96,8 +96,16 @@ interface Scheduler {
                 try {
                     return step.run();
                 } catch (Throwable e) {
-                    log.error("{} goes on in a second after an error", thread.getName(), e);
+                    tell(e);
                     return TimeUnit.SECONDS.toNanos(1);
+                }
+            }
+
+            private void tell(Throwable error) {
+                try {
+                    log.error("{} goes on after an error", thread.getName(), error);
+                } catch (Throwable alsoThat) {
+                    // Where there is no memory left to tell, it is better to go on.
                 }
             }
         }

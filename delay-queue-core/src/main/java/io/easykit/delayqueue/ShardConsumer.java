@@ -79,6 +79,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     private QueueStore.@Nullable Subscription subscription;
     private boolean knowsTopic;
     private boolean waitsForPlace;
+    private int used;
     private int troubles;
     private long quietUntil;
     private long gatherUntil;
@@ -130,8 +131,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     public long run() {
         hear();
         leases.giveUpEnded();
-        if (ahead.handBack(scope.nanos())) {
+        if (ahead.waitInVain(scope.nanos())) {
             shared.places().waitedInVain();
+            ahead.handBack(scope.nanos());
         }
         Long deadline = drainUntil;
         if (deadline != null) {
@@ -152,8 +154,11 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     /** On the thread that settles. The caller wakes the loop, when the place is free as well: one trip serves both. */
     @Override
     public void settled(HeldMessage message) {
-        scope.reports().settled(message, Duration.ofNanos(scope.nanos() - message.began));
-        settled.add(message);
+        try {
+            scope.reports().settled(message, Duration.ofNanos(scope.nanos() - message.began));
+        } finally {
+            settled.add(message);
+        }
     }
 
     private void onBell(ShardKey of, Instant due) {
@@ -239,15 +244,19 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         if (waitsForPlace && !intake.isUnanswered()) {
             return;
         }
-        int used = 0;
+        boolean withheld = false;
+        used = 0;
         try {
-            used = begin(intake.claim(taken), taken);
+            Intake.Answer answer = intake.claim(taken);
+            begin(answer, taken);
+            // What is due is not handed out ahead: to ask again before a place is free is useless.
+            withheld = taken.all() > 0 && taken.free() == 0 && used == 0 && answer.due();
         } finally {
             shared.places().giveBack(taken.all() - used);
         }
-        if (used == 0 && taken.all() > 0 && taken.free() == 0) {
-            // What is due is not to be claimed ahead: to ask again before a place is free is useless.
-            shared.places().waitedInVain();
+        if (withheld) {
+            waitsForPlace = true;
+            shared.places().awaitFree(waiter);
         }
     }
 
@@ -263,10 +272,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         }
     }
 
-    /** Returns how many of the places are used; what there is no place for is handed back. */
-    private int begin(Intake.Answer claimed, Places.Taken places) {
+    /** What there is no place for is handed back. */
+    private void begin(Intake.Answer claimed, Places.Taken places) {
         List<Delivery> deliveries = claimed.deliveries();
-        int used = 0;
         for (int from = 0; from < deliveries.size(); from += endpoint.batchSize()) {
             int to = Math.min(deliveries.size(), from + endpoint.batchSize());
             List<HeldMessage> batch = new ArrayList<>(to - from);
@@ -275,19 +283,26 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             }
             leases.add(batch, claimed.asked());
             if (used < places.all()) {
-                used++;
-                begin(batch, used > places.free());
+                begin(batch, used >= places.free());
             } else {
                 batch.forEach(HeldMessage::handBack);
             }
         }
         gatherUntil = scope.nanos() + GATHER;
-        return used;
     }
 
     private void begin(List<HeldMessage> batch, boolean isAhead) {
+        Places places = shared.places();
+        boolean suspect = batch.stream().anyMatch(message -> message.delivery.lost() > 0);
         HandlerRun run = new HandlerRun(
-                shared.runs(), batch, message -> intake.lateness(message.delivery), shared.places()::end);
+                shared.runs(),
+                batch,
+                message -> intake.lateness(message.delivery),
+                nanos -> places.end(nanos, suspect));
+        used++;
+        if (suspect) {
+            places.beginSuspect();
+        }
         try {
             shared.workers().execute(run);
             if (isAhead) {
@@ -295,9 +310,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             }
         } catch (Throwable e) {
             // Refused, or no thread could be made.
-            log.warn("No worker takes a message of {}; it is handed back", shard, e);
             refusedUntil = scope.nanos() + LONGEST_PAUSE;
             run.abandon();
+            log.warn("No worker takes a message of {}; it is handed back", shard, e);
         }
     }
 

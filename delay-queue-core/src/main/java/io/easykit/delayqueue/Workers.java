@@ -1,6 +1,5 @@
 package io.easykit.delayqueue;
 
-import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -10,17 +9,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Runs the handlers of one container, from its start to its stop. */
 interface Workers extends Executor {
 
-    /** Whether it runs no more than the listener's concurrency at a time and keeps what is given beyond in order. */
-    boolean keepsOrder();
+    /** Whether it runs no more than the listener's concurrency at a time, and the others in their order. */
+    boolean queues();
 
-    /** Waits so long for what runs, then interrupts it. Nothing is given to it any more. */
-    void stop(Duration patience);
+    /** Nothing is given to it any more; interrupts what runs if the threads are its own. */
+    void stop();
 
     /** An executor of the application's: how it runs what, is its own business. */
     static Workers given(Executor executor) {
         return new Workers() {
             @Override
-            public boolean keepsOrder() {
+            public boolean queues() {
                 return false;
             }
 
@@ -30,7 +29,7 @@ interface Workers extends Executor {
             }
 
             @Override
-            public void stop(Duration patience) {}
+            public void stop() {}
         };
     }
 
@@ -54,7 +53,7 @@ interface Workers extends Executor {
         pool.allowCoreThreadTimeOut(true);
         return new Workers() {
             @Override
-            public boolean keepsOrder() {
+            public boolean queues() {
                 return true;
             }
 
@@ -64,13 +63,7 @@ interface Workers extends Executor {
             }
 
             @Override
-            public void stop(Duration patience) {
-                pool.shutdown();
-                try {
-                    pool.awaitTermination(patience.toMillis(), TimeUnit.MILLISECONDS);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
+            public void stop() {
                 pool.shutdownNow();
             }
         };

@@ -266,8 +266,12 @@ public final class InMemoryQueueStore implements QueueStore {
                 .filter(message -> message.at <= now())
                 .limit(claim.count())
                 .toList();
-        boolean anyLost = due.stream().anyMatch(message -> message.past != null && message.past.lost > 0);
-        return anyLost ? due.subList(0, Math.min(due.size(), claim.besideLost())) : due;
+        long innocent = due.stream()
+                .takeWhile(message -> message.past == null || message.past.lost == 0)
+                .count();
+        return innocent == due.size()
+                ? due
+                : due.subList(0, Math.min(due.size(), Math.max((int) innocent, claim.besideLost())));
     }
 
     private static Delivery delivery(Message message) {

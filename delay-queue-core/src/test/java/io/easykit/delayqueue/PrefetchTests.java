@@ -127,6 +127,7 @@ class PrefetchTests {
         assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
         queue.line.takeCalls();
         queue.time.advance(Duration.ofSeconds(10));
+        assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
         assertThat(queue.line.takeCalls()).hasSizeLessThan(20);
     }
 

@@ -139,7 +139,7 @@ final class SimulatedTime {
                 private int idle = threads;
 
                 @Override
-                public boolean keepsOrder() {
+                public boolean queues() {
                     return true;
                 }
 
@@ -162,7 +162,7 @@ final class SimulatedTime {
                 }
 
                 @Override
-                public void stop(Duration patience) {}
+                public void stop() {}
             };
         }
 

@@ -71,7 +71,7 @@ final class TestQueue {
     void stop(ListenerContainer container) {
         container.beginStop();
         time.advanceUntil(Duration.ofMinutes(5), "the container stops", container::hasEnded);
-        container.finishStop(Duration.ZERO);
+        container.finishStop();
     }
 
     SendResult send(String id, Duration delay) {

@@ -39,7 +39,7 @@ local function again(last)
 end
 
 -- What is due, and what was kept of it. A message that has lost a lease may be what kills its consumers, and all they hold
--- loses a lease with them: so beside one there are fewer.
+-- loses a lease with them: so beside one there are fewer, or only what comes before it.
 local function due()
   local found = redis.call('ZRANGEBYSCORE', waiting, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
   local ids, dues, past, n = {}, {}, {}, #found / 2
@@ -47,7 +47,7 @@ local function due()
   local known = n > 0 and redis.call('HMGET', states, unpack(ids)) or {}
   for i, state in ipairs(known) do
     past[i] = state and parse(state) or {failures = '0', lost = '0', releases = '0'}
-    if past[i].lost ~= '0' then n = math.min(n, besideLost) end
+    if past[i].lost ~= '0' then n = math.min(n, math.max(besideLost, i - 1)) end
   end
   return {unpack(ids, 1, n)}, dues, past
 end
