@@ -24,6 +24,11 @@ public final class DeadLetters {
      * @param count  1 to {@link QueueStore#MAX_BATCH}
      */
     public QueueStore.Page page(String topic, long offset, int count) {
+        if (offset < 0 || count < 1 || count > QueueStore.MAX_BATCH) {
+            throw new IllegalArgumentException(
+                    "A page of " + count + " after " + offset + " is not possible: give a count" + " of 1 to "
+                            + QueueStore.MAX_BATCH + ", and an offset from 0.");
+        }
         List<StoredMessage> found = new ArrayList<>();
         long total = 0;
         for (ShardKey shard : topics.keys(topic)) {
@@ -58,7 +63,7 @@ public final class DeadLetters {
             throw new IllegalArgumentException("A pace of " + perSecond + " a second: give at least 1.");
         }
         List<ShardKey> shards = topics.keys(topic);
-        Duration gap = Duration.ofMillis(1000L * shards.size() / perSecond);
+        Duration gap = Duration.ofSeconds(shards.size()).dividedBy(perSecond);
         return shards.stream().mapToLong(shard -> redriveAll(shard, gap)).sum();
     }
 

@@ -299,8 +299,8 @@ public interface QueueStore {
     /**
      * How redriven messages are spread over time.
      *
-     * @param delay of the first
-     * @param gap   from one to the next
+     * @param delay of the first, counted in whole milliseconds
+     * @param gap   from one to the next, to the nanosecond; at most a day
      */
     record Pace(Duration delay, Duration gap) {
 
@@ -309,6 +309,7 @@ public interface QueueStore {
 
         public Pace {
             require(!delay.isNegative() && !gap.isNegative(), "Delay and gap are not negative");
+            require(gap.compareTo(Duration.ofDays(1)) <= 0, "A gap is a day at most, not " + gap);
         }
     }
 

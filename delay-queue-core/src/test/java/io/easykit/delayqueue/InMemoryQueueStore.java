@@ -521,7 +521,7 @@ public final class InMemoryQueueStore implements QueueStore {
         Past past = message.past();
         past.failures = 0;
         past.lost = 0;
-        past.due = soonest() + ceilingMillis(pace.delay()) + ceilingMillis(pace.gap()) * position;
+        past.due = soonest() + ceilingMillis(pace.delay()) + pace.gap().toNanos() * position / 1_000_000;
         message.move(Place.WAITING, past.due);
     }
 
