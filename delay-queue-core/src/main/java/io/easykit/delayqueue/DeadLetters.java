@@ -31,7 +31,7 @@ public final class DeadLetters {
         }
         List<StoredMessage> found = new ArrayList<>();
         long total = 0;
-        for (ShardKey shard : topics.keys(topic)) {
+        for (ShardKey shard : topics.keysToLookAt(topic)) {
             long skip = Math.max(0, offset - total);
             QueueStore.Page page = store.list(shard, StoredMessage.Place.DEAD, skip, count);
             page.messages().stream().limit(count - found.size()).forEach(found::add);
@@ -62,7 +62,7 @@ public final class DeadLetters {
         if (perSecond < 1) {
             throw new IllegalArgumentException("A pace of " + perSecond + " a second: give at least 1.");
         }
-        List<ShardKey> shards = topics.keys(topic);
+        List<ShardKey> shards = topics.keysToLookAt(topic);
         Duration gap = Duration.ofSeconds(shards.size()).dividedBy(perSecond);
         return shards.stream().mapToLong(shard -> redriveAll(shard, gap)).sum();
     }
@@ -81,7 +81,7 @@ public final class DeadLetters {
     /** Removes for good what has been dead for at least this long, and returns how many. */
     public long purgeOlderThan(String topic, Duration age) {
         long purged = 0;
-        for (ShardKey shard : topics.keys(topic)) {
+        for (ShardKey shard : topics.keysToLookAt(topic)) {
             int some;
             do {
                 some = store.purge(shard, age, QueueStore.MAX_BATCH);
@@ -105,6 +105,6 @@ public final class DeadLetters {
     }
 
     private ShardKey shardOf(String topic, String id) {
-        return new ShardKey(topic, MessageIds.shardOf(id, topics.shards(topic)));
+        return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
     }
 }

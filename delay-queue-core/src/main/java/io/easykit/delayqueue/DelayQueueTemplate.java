@@ -100,6 +100,6 @@ public final class DelayQueueTemplate {
     }
 
     private ShardKey shardOf(String topic, String id) {
-        return new ShardKey(topic, MessageIds.shardOf(id, topics.shards(topic)));
+        return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
     }
 }

@@ -35,6 +35,9 @@ public interface QueueStore {
     /** Keeps the shard count of a topic when it is first used, and returns the one that is kept. */
     int declare(String topic, int shards);
 
+    /** The shard count of a topic that is kept, or 0 if it was never used. */
+    int declared(String topic);
+
     /** Stores messages that wait for their time. */
     List<SendOutcome> send(ShardKey shard, List<NewMessage> messages);
 

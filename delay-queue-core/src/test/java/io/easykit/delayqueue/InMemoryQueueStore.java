@@ -184,6 +184,11 @@ public final class InMemoryQueueStore implements QueueStore {
     }
 
     @Override
+    public synchronized int declared(String topic) {
+        return declared.getOrDefault(topic, 0);
+    }
+
+    @Override
     public synchronized List<SendOutcome> send(ShardKey key, List<NewMessage> messages) {
         Shard shard = shard(key);
         Long front = shard.first(Place.WAITING);

@@ -60,6 +60,11 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     }
 
     @Override
+    public int declared(String topic) {
+        return declare(topic, 0);
+    }
+
+    @Override
     public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
         Arguments arguments = new Arguments();
         for (NewMessage message : bounded(messages)) {
