@@ -12,7 +12,7 @@ public enum SendPhase {
     BEFORE_COMMIT,
     /**
      * After the commit. A message of a transaction that never was cannot exist; one that a crash swallowed can, or an outage
-     * of the store, which is an exception after the fact.
+     * of the store, which is a {@link BatchSendException} after the fact.
      */
     AFTER_COMMIT,
     /** At once, whatever becomes of the transaction. */

@@ -3,10 +3,12 @@ package io.easykit.delayqueue;
 import io.easykit.delayqueue.QueueStore.Target;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -16,8 +18,9 @@ import org.slf4j.LoggerFactory;
  * Cancels messages of transactions that rolled back after all. Where the store does not answer, it is asked again in the
  * background until it does, so that an outage at that moment does not leave messages of transactions that never were.
  *
- * <p>A warning tells of each message for which this fails: a consumer was faster; more than {@link #MOST_WAITING} wait for
- * the store already; the process ends before the store has answered; the store refuses.
+ * <p>A warning tells of the messages for which this fails: a consumer was faster; more than {@link #MOST_WAITING} wait for
+ * the store already; the process ends before the store has answered; the store refuses. Only of a message that is gone after
+ * a call without an answer nobody knows whether that call has cancelled it, or a consumer was faster.
  */
 final class Undo implements AutoCloseable {
 
@@ -59,6 +62,10 @@ final class Undo implements AutoCloseable {
             return new Stored(message.target(), message.outcome() != null);
         }
 
+        Stored unsure() {
+            return new Stored(target, false);
+        }
+
         boolean wasDelivered(ChangeOutcome outcome) {
             return outcome == ChangeOutcome.IN_FLIGHT
                     || outcome == ChangeOutcome.DEAD
@@ -66,13 +73,19 @@ final class Undo implements AutoCloseable {
         }
     }
 
-    /** Cancels these, but not the live messages that duplicates have met. */
+    /** Cancels these, but not the live messages that duplicates have met. The caller waits for each shard once at most. */
     void cancel(List<PreparedMessage> messages) {
         List<PreparedMessage> own =
                 messages.stream().filter(message -> !message.isDuplicate()).toList();
-        PreparedMessage.byShard(
-                own,
-                (shard, some) -> attempt(shard, some.stream().map(Stored::of).toList()));
+        Set<ShardKey> silent = new HashSet<>();
+        PreparedMessage.byShard(own, (shard, batch) -> {
+            List<Stored> some = batch.stream().map(Stored::of).toList();
+            if (silent.contains(shard)) {
+                keep(shard, some, "the store does not answer");
+            } else if (!attempt(shard, some)) {
+                silent.add(shard);
+            }
+        });
     }
 
     /** False if the store did not answer, so that they wait for the next round. */
@@ -82,7 +95,8 @@ final class Undo implements AutoCloseable {
                     store.cancel(shard, some.stream().map(Stored::target).toList());
             warnOfDelivered(shard, some, outcomes);
         } catch (StoreUnavailableException e) {
-            keep(shard, some, e);
+            // It may have been carried out without an answer: from now on a message that is gone tells nothing.
+            keep(shard, some.stream().map(Stored::unsure).toList(), e.toString());
             return false;
         } catch (RuntimeException e) {
             giveUp(shard, some, e.toString());
@@ -90,14 +104,12 @@ final class Undo implements AutoCloseable {
         return true;
     }
 
-    private synchronized void keep(ShardKey shard, List<Stored> some, StoreUnavailableException e) {
+    private synchronized void keep(ShardKey shard, List<Stored> some, String reason) {
         if (closed || size + some.size() > MOST_WAITING) {
-            giveUp(shard, some, closed ? e.toString() : size + " others wait for the store already, " + e);
+            giveUp(shard, some, closed ? reason : size + " others wait for the store already, " + reason);
             return;
         }
-        Queue<Stored> queue = waiting.computeIfAbsent(shard, s -> new ArrayDeque<>());
-        // The cancel may have been carried out without an answer: from now on a message that is gone tells nothing.
-        some.forEach(stored -> queue.add(new Stored(stored.target(), false)));
+        waiting.computeIfAbsent(shard, s -> new ArrayDeque<>()).addAll(some);
         size += some.size();
         planRound();
     }

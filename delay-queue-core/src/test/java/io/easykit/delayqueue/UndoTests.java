@@ -95,6 +95,15 @@ class UndoTests {
     }
 
     @Test
+    void lastsForOneCallThatIsNotAnswered() {
+        failInAnOutage(1_000);
+
+        assertThat(queue.line.takeCalls()).containsExactly("cancel");
+        queue.line.heal();
+        await().until(() -> queue.stats().counters().cancelled() == 1_000);
+    }
+
+    @Test
     void keepsNoMoreThanABoundedNumberDuringAnOutage() {
         failInAnOutage(Undo.MOST_WAITING + 150);
         assertThat(warnings()).hasSize(2).first().asString().contains("100 messages", "10000 others wait");
@@ -134,6 +143,7 @@ class UndoTests {
         queue.line.heal();
         transactions.beginCommit();
         queue.line.away();
+        queue.line.takeCalls();
         transactions.rollback();
     }
 
