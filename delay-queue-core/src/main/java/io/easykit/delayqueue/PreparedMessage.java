@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,11 @@ final class PreparedMessage {
 
     String id() {
         return message.id();
+    }
+
+    /** What is the same for all sends of one id. */
+    Map.Entry<ShardKey, String> key() {
+        return Map.entry(shard, id());
     }
 
     QueueStore.Target target() {

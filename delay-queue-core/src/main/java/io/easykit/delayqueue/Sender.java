@@ -2,7 +2,10 @@ package io.easykit.delayqueue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -171,11 +174,16 @@ final class Sender {
 
         /**
          * The message that a duplicate has met may have been that of a transaction which has rolled back meanwhile, and is
-         * cancelled then. If so, it is stored now.
+         * cancelled then. If so, it is stored now. What has met a message of this very transaction is none of these.
          */
         private void sendDuplicatesAgain() {
-            List<PreparedMessage> duplicates =
-                    before.stream().filter(PreparedMessage::isDuplicate).toList();
+            Set<Map.Entry<ShardKey, String>> own = before.stream()
+                    .filter(message -> !message.isDuplicate())
+                    .map(PreparedMessage::key)
+                    .collect(Collectors.toSet());
+            List<PreparedMessage> duplicates = before.stream()
+                    .filter(message -> message.isDuplicate() && !own.contains(message.key()))
+                    .toList();
             try {
                 store(duplicates);
             } catch (DelayQueueException e) {

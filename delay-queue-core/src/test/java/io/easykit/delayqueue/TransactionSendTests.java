@@ -1,6 +1,7 @@
 package io.easykit.delayqueue;
 
 import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -96,6 +97,20 @@ class TransactionSendTests {
 
         assertThat(queue.stats().waiting()).isEqualTo(1);
         assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE);
+    }
+
+    @Test
+    void storesAnIdOfOneTransactionOnceAlthoughItIsDoneBeforeTheCommit() {
+        transactions.begin();
+        queue.send("a", Duration.ZERO);
+        queue.send("a", Duration.ZERO);
+        transactions.beginCommit();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        transactions.finishCommit();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runIds()).containsExactly("a");
     }
 
     @Test
