@@ -24,9 +24,14 @@ public final class DeadLetters {
      * @param count  1 to {@link QueueStore#MAX_BATCH}
      */
     public QueueStore.Page page(String topic, long offset, int count) {
+        if (offset < 0 || count < 1 || count > QueueStore.MAX_BATCH) {
+            throw new IllegalArgumentException(
+                    "A page of " + count + " after " + offset + " is not possible: give a count" + " of 1 to "
+                            + QueueStore.MAX_BATCH + ", and an offset from 0.");
+        }
         List<StoredMessage> found = new ArrayList<>();
         long total = 0;
-        for (ShardKey shard : topics.keys(topic)) {
+        for (ShardKey shard : topics.keysToLookAt(topic)) {
             long skip = Math.max(0, offset - total);
             QueueStore.Page page = store.list(shard, StoredMessage.Place.DEAD, skip, count);
             page.messages().stream().limit(count - found.size()).forEach(found::add);
@@ -57,8 +62,8 @@ public final class DeadLetters {
         if (perSecond < 1) {
             throw new IllegalArgumentException("A pace of " + perSecond + " a second: give at least 1.");
         }
-        List<ShardKey> shards = topics.keys(topic);
-        Duration gap = Duration.ofMillis(1000L * shards.size() / perSecond);
+        List<ShardKey> shards = topics.keysToLookAt(topic);
+        Duration gap = Duration.ofSeconds(shards.size()).dividedBy(perSecond);
         return shards.stream().mapToLong(shard -> redriveAll(shard, gap)).sum();
     }
 
@@ -76,7 +81,7 @@ public final class DeadLetters {
     /** Removes for good what has been dead for at least this long, and returns how many. */
     public long purgeOlderThan(String topic, Duration age) {
         long purged = 0;
-        for (ShardKey shard : topics.keys(topic)) {
+        for (ShardKey shard : topics.keysToLookAt(topic)) {
             int some;
             do {
                 some = store.purge(shard, age, QueueStore.MAX_BATCH);
@@ -100,6 +105,6 @@ public final class DeadLetters {
     }
 
     private ShardKey shardOf(String topic, String id) {
-        return new ShardKey(topic, MessageIds.shardOf(id, topics.shards(topic)));
+        return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
     }
 }

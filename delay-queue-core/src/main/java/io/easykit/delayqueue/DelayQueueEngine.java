@@ -56,7 +56,7 @@ public final class DelayQueueEngine implements AutoCloseable {
 
     public TopicStats stats(String topic) {
         return new TopicStats(
-                topic, topics.keys(topic).stream().map(store::stats).toList());
+                topic, topics.keysToLookAt(topic).stream().map(store::stats).toList());
     }
 
     /** A container that is not started yet. */

@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
  * Sends messages that are delivered later, and changes them while they wait.
  *
  * <p>Inside a transaction a send is kept back by its {@link SendPhase} and its result is pending; the sends of a transaction
- * go out together. Cancel, reschedule and find act at once, inside of transactions too.
+ * go out together. Cancel, reschedule and find act at once, inside of transactions too, and do not know of what the
+ * transaction has still to send; {@link #cancelAfterCommit} does.
  *
  * <p>Errors: {@link StoreUnavailableException} when the store did not answer in time, and the message may be stored or not;
  * {@link StoreFullException}; {@link StoreRefusedException}; {@link IllegalArgumentException} for what cannot be sent.
@@ -73,7 +74,7 @@ public final class DelayQueueTemplate {
     private void cancelIfPossible(String topic, String id) {
         try {
             cancel(topic, id);
-        } catch (DelayQueueException failure) {
+        } catch (RuntimeException failure) {
             log.warn("Message {} of topic {} could not be cancelled and will be delivered", id, topic, failure);
         }
     }
@@ -99,6 +100,6 @@ public final class DelayQueueTemplate {
     }
 
     private ShardKey shardOf(String topic, String id) {
-        return new ShardKey(topic, MessageIds.shardOf(id, topics.shards(topic)));
+        return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
     }
 }

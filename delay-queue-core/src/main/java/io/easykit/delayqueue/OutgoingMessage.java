@@ -32,9 +32,20 @@ public record OutgoingMessage(
         @Nullable SendPhase phase) {
 
     public OutgoingMessage {
+        if (payload == null) {
+            throw new IllegalArgumentException(
+                    "A message to topic '" + topic
+                            + "' has no payload, which no listener could be given: send a value, such as the id of what it is about.");
+        }
         if (id != null) {
             MessageIds.requireOwn(id);
         }
+        headers.forEach((name, value) -> {
+            if (name == null || value == null) {
+                throw new IllegalArgumentException("Header '" + name + "' of a message to topic '" + topic
+                        + "' has the value " + value + ": give it a name and a value, or leave it out.");
+            }
+        });
         headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }
 

@@ -5,44 +5,72 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
-import java.util.stream.IntStream;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A message encoded for its shard.
- *
- * @param nonce tells this life of the id from others
- */
-record PreparedMessage(ShardKey shard, QueueStore.NewMessage message, long nonce) {
+/** A message encoded for its shard, and what the store has said of it so far. */
+final class PreparedMessage {
+
+    private final ShardKey shard;
+    private final QueueStore.NewMessage message;
+    private final long nonce;
+    private @Nullable SendOutcome outcome;
+
+    /** @param nonce tells this life of the id from others */
+    PreparedMessage(ShardKey shard, QueueStore.NewMessage message, long nonce) {
+        this.shard = shard;
+        this.message = message;
+        this.nonce = nonce;
+    }
+
+    ShardKey shard() {
+        return shard;
+    }
+
+    QueueStore.NewMessage message() {
+        return message;
+    }
 
     String id() {
         return message.id();
+    }
+
+    /** What is the same for all sends of one id. */
+    Map.Entry<ShardKey, String> key() {
+        return Map.entry(shard, id());
     }
 
     QueueStore.Target target() {
         return new QueueStore.Target(id(), Envelope.life(nonce));
     }
 
-    /** Calls for each shard, and for no more than a call takes; the answers stand in the order of the messages. */
-    static <R> List<R> byShard(
-            List<PreparedMessage> messages, BiFunction<ShardKey, List<PreparedMessage>, List<R>> call) {
-        Map<ShardKey, List<Integer>> positions = new LinkedHashMap<>();
-        for (int i = 0; i < messages.size(); i++) {
-            positions
-                    .computeIfAbsent(messages.get(i).shard(), s -> new ArrayList<>())
-                    .add(i);
-        }
-        Map<Integer, R> answers = new LinkedHashMap<>();
-        positions.forEach((shard, all) -> {
-            for (List<Integer> some : batches(all)) {
-                List<R> replies =
-                        call.apply(shard, some.stream().map(messages::get).toList());
-                for (int i = 0; i < some.size(); i++) {
-                    answers.put(some.get(i), replies.get(i));
-                }
-            }
-        });
-        return IntStream.range(0, messages.size()).mapToObj(answers::get).toList();
+    /** Null as long as the store has said nothing: then it may have the message or not. */
+    @Nullable SendOutcome outcome() {
+        return outcome;
+    }
+
+    /** Whether the id belonged to another message when this one was last sent. */
+    boolean isDuplicate() {
+        return outcome == SendOutcome.DUPLICATE;
+    }
+
+    /** Takes down what the store has said; false if it had said so before. */
+    boolean learn(SendOutcome said) {
+        boolean news = outcome != said;
+        outcome = said;
+        return news;
+    }
+
+    SendResult result() {
+        return new SendResult(shard.topic(), id(), outcome);
+    }
+
+    /** Calls for each shard, and for no more than a call takes. */
+    static void byShard(List<PreparedMessage> messages, BiConsumer<ShardKey, List<PreparedMessage>> call) {
+        messages.stream()
+                .collect(Collectors.groupingBy(PreparedMessage::shard, LinkedHashMap::new, Collectors.toList()))
+                .forEach((shard, all) -> batches(all).forEach(some -> call.accept(shard, some)));
     }
 
     static <T> List<List<T>> batches(Collection<T> all) {

@@ -35,6 +35,9 @@ public interface QueueStore {
     /** Keeps the shard count of a topic when it is first used, and returns the one that is kept. */
     int declare(String topic, int shards);
 
+    /** The shard count of a topic that is kept, or 0 if it was never used. */
+    int declared(String topic);
+
     /** Stores messages that wait for their time. */
     List<SendOutcome> send(ShardKey shard, List<NewMessage> messages);
 
@@ -304,8 +307,8 @@ public interface QueueStore {
     /**
      * How redriven messages are spread over time.
      *
-     * @param delay of the first
-     * @param gap   from one to the next
+     * @param delay of the first, counted in whole milliseconds
+     * @param gap   from one to the next, to the nanosecond; at most a day
      */
     record Pace(Duration delay, Duration gap) {
 
@@ -314,6 +317,7 @@ public interface QueueStore {
 
         public Pace {
             require(!delay.isNegative() && !gap.isNegative(), "Delay and gap are not negative");
+            require(gap.compareTo(Duration.ofDays(1)) <= 0, "A gap is a day at most, not " + gap);
         }
     }
 

@@ -16,11 +16,14 @@ import java.util.function.Supplier;
  * little more than half as much. A send that meets no other goes at once.
  *
  * <p>The group has no thread of its own: the first of those that wait makes the call for all, and then hands over to the
- * first of those that have come meanwhile.
+ * first of those that have come meanwhile. A group that is full does not wait: whoever fills it makes its call beside the one
+ * on its way. So nobody waits longer than for one call before theirs.
  *
  * <p><b>Failures.</b> A call without an answer fails the whole group, and also those that wait behind it: they would wait
- * longer than one timeout for the same. A call that was refused says nothing of the single message, so each of the group is
- * sent again alone, and nobody pays for a neighbour. To repeat is safe, the frame tells this send from any other.
+ * longer than one timeout for the same. It says nothing about the store when it was the interrupt of the thread that made
+ * it; then only that send fails, and the others go again. A call that was refused says nothing of the single message, so
+ * each of the group is sent again alone, and nobody pays for a neighbour. To repeat is safe, the frame tells this send from
+ * any other.
  */
 final class SendGroups {
 
@@ -48,6 +51,10 @@ final class SendGroups {
      */
     private record Seat(NewMessage message, CompletableFuture<Supplier<SendOutcome>> turn) {
 
+        int bytes() {
+            return message.frame().length();
+        }
+
         void goOn(Supplier<SendOutcome> next) {
             turn.complete(next);
         }
@@ -58,20 +65,23 @@ final class SendGroups {
 
         private final ShardKey shard;
         private final Deque<Seat> waiting = new ArrayDeque<>();
-        private boolean busy;
+        private int waitingBytes;
+        private int underWay;
 
         Lane(ShardKey shard) {
             this.shard = shard;
         }
 
-        /** False if no call is on its way: then this send is the next. */
+        /** False if no call is on its way, or those that wait are enough for one: then this send leads the next. */
         synchronized boolean waits(Seat seat) {
-            if (busy) {
-                waiting.add(seat);
-                return true;
+            boolean full = waiting.size() + 1 >= QueueStore.MAX_BATCH || waitingBytes + seat.bytes() >= MOST_BYTES;
+            if (underWay == 0 || full) {
+                underWay++;
+                return false;
             }
-            busy = true;
-            return false;
+            waiting.add(seat);
+            waitingBytes += seat.bytes();
+            return true;
         }
 
         /** Makes the call for this send and for those that wait by now. */
@@ -87,8 +97,12 @@ final class SendGroups {
                 }
                 return outcomes.get(0);
             } catch (StoreUnavailableException e) {
-                others.forEach(seat -> fail(seat, e));
-                takeAll().forEach(seat -> fail(seat, e));
+                if (Thread.currentThread().isInterrupted()) {
+                    goAgain(others);
+                } else {
+                    others.forEach(seat -> fail(seat, e));
+                    takeAll().forEach(seat -> fail(seat, e));
+                }
                 throw e;
             } catch (RuntimeException | Error e) {
                 if (others.isEmpty()) {
@@ -113,19 +127,22 @@ final class SendGroups {
         }
 
         private synchronized void handOver() {
+            underWay--;
             Seat next = waiting.poll();
-            busy = next != null;
             if (next != null) {
+                waitingBytes -= next.bytes();
+                underWay++;
                 next.goOn(() -> lead(next));
             }
         }
 
         private synchronized List<Seat> takeGroup(Seat own) {
             List<Seat> group = new ArrayList<>(List.of(own));
-            int bytes = own.message().frame().length();
+            int bytes = own.bytes();
             while (!waiting.isEmpty() && group.size() < QueueStore.MAX_BATCH && bytes < MOST_BYTES) {
                 Seat seat = waiting.remove();
-                bytes += seat.message().frame().length();
+                waitingBytes -= seat.bytes();
+                bytes += seat.bytes();
                 group.add(seat);
             }
             return group;
@@ -134,7 +151,16 @@ final class SendGroups {
         private synchronized List<Seat> takeAll() {
             List<Seat> all = List.copyOf(waiting);
             waiting.clear();
+            waitingBytes = 0;
             return all;
+        }
+
+        /** They have waited longest, so they go before those that wait. */
+        private synchronized void goAgain(List<Seat> seats) {
+            for (int i = seats.size() - 1; i >= 0; i--) {
+                waiting.addFirst(seats.get(i));
+                waitingBytes += seats.get(i).bytes();
+            }
         }
     }
 }

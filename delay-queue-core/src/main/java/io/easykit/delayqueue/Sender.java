@@ -1,13 +1,18 @@
 package io.easykit.delayqueue;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Encodes messages and stores them: at once, or at the right moment of a transaction. */
 final class Sender {
+
+    private static final Logger log = LoggerFactory.getLogger(Sender.class);
 
     private final QueueStore store;
     private final SendGroups groups;
@@ -31,13 +36,14 @@ final class Sender {
 
     SendResult send(OutgoingMessage message) {
         PreparedMessage prepared = prepare(message, randomShard(message.topic()));
-        return deferred(message, prepared)
-                ? pending(prepared)
-                : store(List.of(prepared)).get(0);
+        if (!deferred(message, prepared)) {
+            store(List.of(prepared));
+        }
+        return prepared.result();
     }
 
     List<SendResult> sendAll(List<OutgoingMessage> messages) {
-        List<@Nullable SendResult> results = new ArrayList<>();
+        List<PreparedMessage> all = new ArrayList<>();
         List<PreparedMessage> now = new ArrayList<>();
         int begin = ThreadLocalRandom.current().nextInt(ShardKey.MAX_SHARDS);
         for (int i = 0; i < messages.size(); i++) {
@@ -45,19 +51,13 @@ final class Sender {
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
             int shard = (begin + i / QueueStore.MAX_BATCH) % topics.shards(message.topic());
             PreparedMessage prepared = prepare(message, shard);
-            boolean later = deferred(message, prepared);
-            results.add(later ? pending(prepared) : null);
-            if (!later) {
+            all.add(prepared);
+            if (!deferred(message, prepared)) {
                 now.add(prepared);
             }
         }
-        List<SendResult> stored = storeMany(now);
-        int next = 0;
-        List<SendResult> all = new ArrayList<>();
-        for (@Nullable SendResult result : results) {
-            all.add(result != null ? result : stored.get(next++));
-        }
-        return all;
+        storeMany(now);
+        return results(all);
     }
 
     /** Runs after the commit, or at once where there is no transaction. */
@@ -91,44 +91,41 @@ final class Sender {
                         .isPresent();
     }
 
-    private static SendResult pending(PreparedMessage message) {
-        return new SendResult(message.shard().topic(), message.id(), null);
-    }
-
     /** Stores the messages; a failure of any is thrown as it is. */
-    private List<SendResult> store(List<PreparedMessage> messages) {
-        return PreparedMessage.byShard(messages, this::call);
+    private void store(List<PreparedMessage> messages) {
+        PreparedMessage.byShard(messages, this::call);
     }
 
     /** Stores what can be stored; a failure is thrown at the end, with what is known of each message. */
-    private List<SendResult> storeMany(List<PreparedMessage> messages) {
+    private void storeMany(List<PreparedMessage> messages) {
         DelayQueueException[] failure = new DelayQueueException[1];
-        List<SendResult> results = PreparedMessage.byShard(messages, (shard, some) -> {
+        PreparedMessage.byShard(messages, (shard, some) -> {
             try {
-                return call(shard, some);
+                call(shard, some);
             } catch (DelayQueueException e) {
                 failure[0] = e;
-                return some.stream().map(Sender::pending).toList();
             }
         });
         if (failure[0] != null) {
-            throw new BatchSendException(results, failure[0]);
+            throw new BatchSendException(results(messages), failure[0]);
         }
-        return results;
     }
 
-    private List<SendResult> call(ShardKey shard, List<PreparedMessage> messages) {
+    private void call(ShardKey shard, List<PreparedMessage> messages) {
         List<SendOutcome> outcomes = messages.size() == 1
                 ? List.of(groups.send(shard, messages.get(0).message()))
                 : store.send(
                         shard, messages.stream().map(PreparedMessage::message).toList());
-        SendResult[] results = new SendResult[messages.size()];
-        for (int i = 0; i < results.length; i++) {
-            String id = messages.get(i).id();
-            results[i] = new SendResult(shard.topic(), id, outcomes.get(i));
-            events.emit(new DelayQueueEvent.Sent(shard.topic(), id, outcomes.get(i)));
+        for (int i = 0; i < messages.size(); i++) {
+            PreparedMessage message = messages.get(i);
+            if (message.learn(outcomes.get(i))) {
+                events.emit(new DelayQueueEvent.Sent(shard.topic(), message.id(), outcomes.get(i)));
+            }
         }
-        return Arrays.asList(results);
+    }
+
+    private static List<SendResult> results(List<PreparedMessage> messages) {
+        return messages.stream().map(PreparedMessage::result).toList();
     }
 
     /** The sends of one transaction. */
@@ -163,11 +160,39 @@ final class Sender {
             store(List.copyOf(before));
         }
 
+        /** The transaction has its commit, so what fails here holds up nothing else. */
         @Override
         public void afterCommit() {
             committed = true;
-            store(after);
-            actions.forEach(Runnable::run);
+            try {
+                sendDuplicatesAgain();
+                storeMany(after);
+            } finally {
+                actions.forEach(Runnable::run);
+            }
+        }
+
+        /**
+         * The message that a duplicate has met may have been that of a transaction which has rolled back meanwhile, and is
+         * cancelled then. If so, it is stored now. What has met a message of this very transaction is none of these.
+         */
+        private void sendDuplicatesAgain() {
+            Set<Map.Entry<ShardKey, String>> own = before.stream()
+                    .filter(message -> !message.isDuplicate())
+                    .map(PreparedMessage::key)
+                    .collect(Collectors.toSet());
+            List<PreparedMessage> duplicates = before.stream()
+                    .filter(message -> message.isDuplicate() && !own.contains(message.key()))
+                    .toList();
+            try {
+                store(duplicates);
+            } catch (DelayQueueException e) {
+                log.warn(
+                        "The ids of {} messages were live just before the commit; whether they are after it is not known: {}",
+                        duplicates.size(),
+                        duplicates.stream().map(PreparedMessage::id).toList(),
+                        e);
+            }
         }
 
         @Override

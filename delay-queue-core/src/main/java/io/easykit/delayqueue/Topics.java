@@ -18,10 +18,20 @@ final class Topics {
         this.configured = configured;
     }
 
-    /** Asks the store the first time. */
+    /** For those who send or listen: the store keeps the count from the first time on. */
     int shards(String topic) {
         Integer known = confirmed.get(topic);
-        return known != null ? known : confirm(topic);
+        return known != null ? known : confirm(topic, store.declare(topic, configured(topic)));
+    }
+
+    /** For those who look: a topic that nobody has used, such as a mistyped one, leaves no trace in the store. */
+    int shardsToLookAt(String topic) {
+        Integer known = confirmed.get(topic);
+        if (known != null) {
+            return known;
+        }
+        int kept = store.declared(topic);
+        return kept == 0 ? configured(topic) : confirm(topic, kept);
     }
 
     /** What the settings say, without asking the store. */
@@ -34,17 +44,16 @@ final class Topics {
         return shards;
     }
 
-    List<ShardKey> keys(String topic) {
-        return keys(topic, shards(topic));
+    List<ShardKey> keysToLookAt(String topic) {
+        return keys(topic, shardsToLookAt(topic));
     }
 
     static List<ShardKey> keys(String topic, int shards) {
         return IntStream.range(0, shards).mapToObj(n -> new ShardKey(topic, n)).toList();
     }
 
-    private int confirm(String topic) {
+    private int confirm(String topic, int kept) {
         int wanted = configured(topic);
-        int kept = store.declare(topic, wanted);
         if (kept != wanted) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' has " + kept + " shards in the store, and the settings say " + wanted + ".",

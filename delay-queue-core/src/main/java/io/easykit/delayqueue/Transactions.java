@@ -26,10 +26,13 @@ public interface Transactions {
     /** Told about the end of one transaction, on its thread. */
     interface Participant {
 
-        /** Just before the commit; what it throws rolls the transaction back. */
+        /** Just before the commit; what it throws rolls the transaction back. For those that join too late, just after it. */
         void beforeCommit();
 
-        /** After the commit; what it throws reaches the caller, although the commit is done. */
+        /**
+         * After the commit, whether or not {@link #beforeCommit} threw; what it throws reaches the caller, although the commit
+         * is done, or a log where nobody calls any more.
+         */
         void afterCommit();
 
         /** After a roll-back, whether or not {@link #beforeCommit} was called. Not called when nobody knows the outcome. */

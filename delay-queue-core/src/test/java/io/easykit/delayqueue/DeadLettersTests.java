@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import static io.easykit.delayqueue.TestQueue.TOPIC;
 import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -11,6 +12,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DeadLettersTests {
 
@@ -56,6 +59,29 @@ class DeadLettersTests {
         assertThat(queue.runs).hasSize(250);
         assertThat(queue.runs).allMatch(run -> !run.at().isBefore(begin));
         assertThat(queue.engine.stats(TOPIC).dead()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {600, 1_500, 5_000})
+    void redrivesNoFasterThanAtAHighPace(int perSecond) {
+        healthy = true;
+        dead.redriveAll(TOPIC, perSecond);
+        Duration untilTheLast = Duration.ofSeconds(250).dividedBy(perSecond);
+
+        queue.time.advance(untilTheLast.dividedBy(2));
+        assertThat(queue.runs).hasSizeLessThan(125 + perSecond / 250);
+        queue.time.advance(untilTheLast);
+        assertThat(queue.runs).hasSize(250);
+    }
+
+    @Test
+    void refusesPagesThatCannotBe() {
+        for (int count : List.of(0, 101)) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> dead.page(TOPIC, 0, count))
+                    .withMessageContaining("1 to 100");
+        }
+        assertThatIllegalArgumentException().isThrownBy(() -> dead.page(TOPIC, -1, 1));
     }
 
     @Test

@@ -184,6 +184,11 @@ public final class InMemoryQueueStore implements QueueStore {
     }
 
     @Override
+    public synchronized int declared(String topic) {
+        return declared.getOrDefault(topic, 0);
+    }
+
+    @Override
     public synchronized List<SendOutcome> send(ShardKey key, List<NewMessage> messages) {
         Shard shard = shard(key);
         Long front = shard.first(Place.WAITING);
@@ -531,7 +536,7 @@ public final class InMemoryQueueStore implements QueueStore {
         Past past = message.past();
         past.failures = 0;
         past.lost = 0;
-        past.due = soonest() + ceilingMillis(pace.delay()) + ceilingMillis(pace.gap()) * position;
+        past.due = soonest() + ceilingMillis(pace.delay()) + pace.gap().toNanos() * position / 1_000_000;
         message.move(Place.WAITING, past.due);
     }
 

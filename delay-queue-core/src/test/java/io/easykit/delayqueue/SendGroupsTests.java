@@ -70,31 +70,56 @@ class SendGroupsTests {
     }
 
     @Test
-    void areNoMoreThanACallTakes() throws Exception {
+    void doNotWaitWhenTheyAreEnoughForACall() throws Exception {
         sendHeld();
         List<FutureTask<SendOutcome>> others =
-                IntStream.range(0, 130).mapToObj(i -> sendBehind(i, 1)).toList();
+                IntStream.range(0, 99).mapToObj(i -> sendBehind(i, 1)).toList();
 
-        firstMayGo.countDown();
+        assertThat(groups.send(SHARD, message("99", 1))).isEqualTo(SendOutcome.STORED);
 
         for (FutureTask<SendOutcome> other : others) {
             assertThat(other.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
         }
-        assertThat(calls).extracting(List::size).containsExactly(1, 100, 30);
+        assertThat(held).isNotDone();
+        assertThat(calls).extracting(List::size).containsExactly(1, 100);
+        FutureTask<SendOutcome> next = sendBehind(100, 1);
+        firstMayGo.countDown();
+        assertThat(next.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
     }
 
     @Test
-    void areFewWhenTheyAreLong() throws Exception {
+    void doNotWaitWhenTheyAreLong() throws Exception {
+        sendHeld();
+        FutureTask<SendOutcome> behind = sendBehind(0, 40_000);
+
+        assertThat(groups.send(SHARD, message("1", 40_000))).isEqualTo(SendOutcome.STORED);
+        assertThat(behind.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("2", 70_000))).isEqualTo(SendOutcome.STORED);
+
+        assertThat(held).isNotDone();
+        assertThat(calls).containsExactly(List.of("held"), List.of("1", "0"), List.of("2"));
+    }
+
+    @Test
+    void doNotPayForAnInterruptedNeighbour() throws Exception {
+        answer = messages -> {
+            if (messages.get(0).id().equals("0")) {
+                Thread.currentThread().interrupt();
+                throw new StoreUnavailableException("interrupted", new IllegalStateException());
+            }
+            return Collections.nCopies(messages.size(), SendOutcome.STORED);
+        };
         sendHeld();
         List<FutureTask<SendOutcome>> others =
-                IntStream.range(0, 4).mapToObj(i -> sendBehind(i, 40_000)).toList();
+                IntStream.range(0, 3).mapToObj(i -> sendBehind(i, 1)).toList();
 
         firstMayGo.countDown();
 
-        for (FutureTask<SendOutcome> other : others) {
-            other.get(10, SECONDS);
-        }
-        assertThat(calls).extracting(List::size).containsExactly(1, 2, 2);
+        assertThatThrownBy(() -> others.get(0).get(10, SECONDS)).hasCauseInstanceOf(StoreUnavailableException.class);
+        assertThat(others.get(1).get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(others.get(2).get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2"), List.of("1", "2"));
+        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
     }
 
     @Test

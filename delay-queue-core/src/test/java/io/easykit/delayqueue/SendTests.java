@@ -153,9 +153,40 @@ class SendTests {
     @Test
     void refusesWhatCannotBeSent() {
         assertThatThrownBy(() -> OutgoingMessage.of(TOPIC, "x").id("~mine")).hasMessageContaining("not usable");
+        assertThatThrownBy(() -> template.send(TOPIC, unknown(), HOUR))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("has no payload");
+        assertThatThrownBy(() -> OutgoingMessage.of(TOPIC, "x").header("tenant", unknown()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("Header 'tenant'");
         assertThatThrownBy(() -> template.send("no such topic!", "x", HOUR)).hasMessageContaining("not usable");
         assertThatThrownBy(() -> template.send(TOPIC, "x", Duration.ofSeconds(-1)))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> DelayQueueEngine.builder(queue.memory).build()).hasMessageContaining("no codec");
+    }
+
+    @Test
+    void leavesNoTraceOfATopicThatIsOnlyLookedAt() {
+        assertThat(template.find("oders", "a")).isEmpty();
+        assertThat(template.cancel("oders", "a")).isEqualTo(ChangeOutcome.GONE);
+        assertThat(template.reschedule("oders", "a", HOUR)).isEqualTo(ChangeOutcome.GONE);
+        assertThat(queue.engine.stats("oders").shards()).hasSize(3);
+        assertThat(queue.engine.deadLetters().page("oders", 0, 10).total()).isZero();
+        assertThat(queue.engine.deadLetters().redriveAll("oders", 1)).isZero();
+
+        assertThat(queue.memory.declared("oders")).isZero();
+    }
+
+    @Test
+    void refusesToLookAtATopicThatHasOtherShards() {
+        queue.memory.declare(TOPIC, 4);
+
+        assertThatThrownBy(() -> template.find(TOPIC, "a")).hasMessageContaining("has 4 shards");
+    }
+
+    /** What code that knows no null annotations may pass. */
+    @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"})
+    private static <T> T unknown() {
+        return (T) null;
     }
 }

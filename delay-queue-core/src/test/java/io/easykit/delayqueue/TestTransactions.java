@@ -26,24 +26,35 @@ final class TestTransactions implements Transactions {
         current = null;
     }
 
-    List<Participant> participants() {
-        return current == null ? List.of() : List.copyOf(current.values());
+    /** What comes just before the commit of the database. */
+    void beginCommit() {
+        participants().forEach(Participant::beforeCommit);
+    }
+
+    /** What comes just after it. */
+    void finishCommit() {
+        List<Participant> told = participants();
+        current = null;
+        told.forEach(Participant::afterCommit);
     }
 
     void commit() {
-        participants().forEach(Participant::beforeCommit);
-        participants().forEach(Participant::afterCommit);
-        current = null;
+        beginCommit();
+        finishCommit();
     }
 
     /** The database refuses the commit. */
     void failCommit() {
-        participants().forEach(Participant::beforeCommit);
+        beginCommit();
         rollback();
     }
 
     void rollback() {
         participants().forEach(Participant::afterRollback);
         current = null;
+    }
+
+    private List<Participant> participants() {
+        return current == null ? List.of() : List.copyOf(current.values());
     }
 }

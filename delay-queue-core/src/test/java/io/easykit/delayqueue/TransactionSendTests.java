@@ -1,6 +1,7 @@
 package io.easykit.delayqueue;
 
 import static io.easykit.delayqueue.TestQueue.TOPIC;
+import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -8,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.delayqueue.FaultyStore.Fault;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -68,10 +70,67 @@ class TransactionSendTests {
     }
 
     @Test
+    void keepsWhatIsCommittedAlthoughItsIdWasThatOfATransactionThatRollsBackMeanwhile() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.beginCommit();
+        TestTransactions others = new TestTransactions();
+        DelayQueueTemplate other = template(others);
+        others.begin();
+        other.send(OutgoingMessage.of(TOPIC, "of the other").id("a").in(Duration.ofHours(2)));
+        others.beginCommit();
+
+        transactions.rollback();
+        others.finishCommit();
+
+        assertThat(Envelope.decode(queue.frame("a")).body())
+                .isEqualTo(new TestQueue.TextCodec().encode("of the other"));
+        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE, SendOutcome.STORED);
+    }
+
+    @Test
+    void tellsOfADuplicateOnce() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(2));
+        transactions.commit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE);
+    }
+
+    @Test
+    void storesAnIdOfOneTransactionOnceAlthoughItIsDoneBeforeTheCommit() {
+        transactions.begin();
+        queue.send("a", Duration.ZERO);
+        queue.send("a", Duration.ZERO);
+        transactions.beginCommit();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        transactions.finishCommit();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void doesNotFailACommittedTransactionForADuplicate() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(2));
+        transactions.beginCommit();
+        queue.line.away();
+
+        transactions.finishCommit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
     void keepsWhatWasStoredWhenNobodyKnowsTheOutcome() {
         transactions.begin();
         queue.send("a", Duration.ofHours(1));
-        transactions.participants().forEach(Transactions.Participant::beforeCommit);
+        transactions.beginCommit();
         transactions.leave();
 
         assertThat(queue.stats().waiting()).isEqualTo(1);
@@ -106,10 +165,10 @@ class TransactionSendTests {
     void storesAfterTheCommitWhenToldSo() {
         transactions.begin();
         template.send(OutgoingMessage.of(TOPIC, "x").phase(SendPhase.AFTER_COMMIT));
-        transactions.participants().forEach(Transactions.Participant::beforeCommit);
+        transactions.beginCommit();
         assertThat(queue.stats().waiting()).isZero();
 
-        transactions.commit();
+        transactions.finishCommit();
         assertThat(queue.stats().waiting()).isEqualTo(1);
     }
 
@@ -127,7 +186,7 @@ class TransactionSendTests {
     void storesAtOnceAndStillCancelsWhatIsSentWhileTheTransactionCommits() {
         transactions.begin();
         queue.send("a", Duration.ofHours(1));
-        transactions.participants().forEach(Transactions.Participant::beforeCommit);
+        transactions.beginCommit();
         assertThat(queue.send("late", Duration.ofHours(1)).outcome()).isEqualTo(SendOutcome.STORED);
         transactions.rollback();
 
@@ -150,6 +209,34 @@ class TransactionSendTests {
     }
 
     @Test
+    void doesAllThatItCanAfterTheCommitAlthoughAShardIsAway() {
+        TestTransactions committed = new TestTransactions();
+        TestQueue sharded =
+                new TestQueue(builder -> builder.transactions(committed).shards(topic -> 2));
+        String inTheOther = IntStream.range(0, 100)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> MessageIds.shardOf(id, 2) == 1)
+                .findFirst()
+                .orElseThrow();
+        sharded.send(inTheOther, Duration.ofHours(1));
+        committed.begin();
+        sharded.engine
+                .template()
+                .sendAll(Collections.nCopies(
+                        200,
+                        OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1)).phase(SendPhase.AFTER_COMMIT)));
+        sharded.engine.template().cancelAfterCommit(TOPIC, inTheOther);
+        sharded.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
+
+        assertThatThrownBy(committed::commit)
+                .isInstanceOf(BatchSendException.class)
+                .hasMessageContaining("100 of 200");
+
+        assertThat(sharded.memory.stats(new ShardKey(TOPIC, 1)).waiting()).isEqualTo(100);
+        assertThat(sharded.memory.find(new ShardKey(TOPIC, 1), inTheOther)).isEmpty();
+    }
+
+    @Test
     void sendsManyOfOneTransactionTogether() {
         transactions.begin();
         template.sendAll(Collections.nCopies(150, OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
@@ -157,5 +244,18 @@ class TransactionSendTests {
         transactions.commit();
 
         assertThat(queue.line.takeCalls()).containsExactly("send", "send");
+    }
+
+    private DelayQueueTemplate template(Transactions ofOthers) {
+        return queue.builder(queue.node, queue.line.asStore())
+                .transactions(ofOthers)
+                .build()
+                .template();
+    }
+
+    private List<SendOutcome> outcomes() {
+        return queue.events(DelayQueueEvent.Sent.class).stream()
+                .map(DelayQueueEvent.Sent::outcome)
+                .toList();
     }
 }

@@ -60,6 +60,11 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     }
 
     @Override
+    public int declared(String topic) {
+        return declare(topic, 0);
+    }
+
+    @Override
     public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
         Arguments arguments = new Arguments();
         for (NewMessage message : bounded(messages)) {
@@ -150,14 +155,16 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
 
     @Override
     public List<Boolean> redrive(ShardKey shard, List<Death> deaths, Pace pace) {
-        Arguments arguments = new Arguments().add("ids").add(pace.delay()).add(pace.gap());
+        Arguments arguments =
+                new Arguments().add("ids").add(pace.delay()).add(pace.gap().toNanos());
         addDeaths(arguments, deaths);
         return Replies.flags(scripts.list(LuaScript.Name.REDRIVE, shard, arguments));
     }
 
     @Override
     public RedrivenPage redrive(ShardKey shard, @Nullable Instant diedUntil, int count, Pace pace) {
-        Arguments arguments = new Arguments().add("page").add(pace.delay()).add(pace.gap());
+        Arguments arguments =
+                new Arguments().add("page").add(pace.delay()).add(pace.gap().toNanos());
         if (diedUntil == null) {
             arguments.add("");
         } else {

@@ -5,11 +5,14 @@ import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import java.io.IOException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -23,8 +26,16 @@ import org.springframework.data.redis.connection.ReturnType;
  */
 final class ScriptRunner {
 
-    private static final List<String> PASSING_ERRORS =
-            List.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "UNBLOCKED");
+    /** Errors that speak of the state of the server, which passes; other ones speak of one command, or of its rights. */
+    private static final Set<String> PASSING_ERRORS =
+            Set.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MISCONF");
+
+    /** What Redis says to a connection that is one too many; not a code of its own. */
+    private static final String TOO_MANY_CLIENTS = "ERR max number of clients";
+
+    /** Redis before 7.0 puts the error of a command in a script behind a text of its own. */
+    private static final Pattern IN_SCRIPT =
+            Pattern.compile("ERR Error running script \\(call to \\w+\\): (@user_script: ?\\d+: )*-?");
 
     private final RedisConnectionFactory connections;
     private final RedisKeys keys;
@@ -82,15 +93,15 @@ final class ScriptRunner {
         return Objects.requireNonNull(scripts.get(name));
     }
 
-    private static DelayQueueException translate(String what, DataAccessException e) {
-        if (says(e, "OOM command not allowed")) {
+    static DelayQueueException translate(String what, DataAccessException e) {
+        if (says(e, "OOM")) {
             return new StoreFullException(
                     "Redis is out of memory and refused " + what
                             + ": nothing was stored. Free memory, or raise maxmemory.",
                     e);
         }
         String error = errorReply(e);
-        if (error != null && PASSING_ERRORS.stream().noneMatch(error::startsWith)) {
+        if (error != null && !isPassing(error)) {
             return new StoreRefusedException("Redis refused " + what + ": " + error, e);
         }
         return new StoreUnavailableException(
@@ -98,17 +109,30 @@ final class ScriptRunner {
                 e);
     }
 
-    private static boolean says(DataAccessException e, String text) {
-        String error = errorReply(e);
-        return error != null && error.contains(text);
+    private static boolean isPassing(String error) {
+        return PASSING_ERRORS.contains(code(error)) || error.startsWith(TOO_MANY_CLIENTS);
     }
 
-    /** What Redis itself said, or null if it said nothing. Drivers pass an error reply on as an exception of their own. */
+    private static boolean says(DataAccessException e, String code) {
+        String error = errorReply(e);
+        return error != null && code(error).equals(code);
+    }
+
+    private static String code(String error) {
+        return error.substring(0, Math.max(0, error.indexOf(' ')));
+    }
+
+    /**
+     * What Redis itself said, or null if it said nothing. Drivers pass an error reply on as an exception of their own; what
+     * went wrong on the way to Redis stands in the exceptions of Java.
+     */
     static @Nullable String errorReply(Throwable thrown) {
         for (Throwable e = thrown; e != null; e = e.getCause()) {
             String message = e.getMessage();
-            if (!(e instanceof DataAccessException) && message != null && message.matches("(?s)[A-Z]{2,} .*")) {
-                return message;
+            if (!(e instanceof DataAccessException || e instanceof IOException)
+                    && message != null
+                    && message.matches("(?s)[A-Z]{2,} .*")) {
+                return IN_SCRIPT.matcher(message).replaceFirst("");
             }
         }
         return null;

@@ -1,12 +1,12 @@
 -- Keeps the number of shards that the topic was first used with. Runs on shard 0.
 --
 -- KEYS   prefix, settings
--- ARGV   number of shards
--- return the number that is kept
+-- ARGV   number of shards    0 to look only
+-- return the number that is kept, or 0 if there is none
 checkCount(1)
-local shards = whole(ARGV[1], 1, 1024, 'shards')
+local shards = whole(ARGV[1], 0, 1024, 'shards')
 local kept = redis.call('HGET', settings, 'shards')
-if kept then return tonumber(kept) end
+if kept or shards == 0 then return tonumber(kept or 0) end
 admit() -- an application must be able to start, and drain, when Redis is full
 redis.call('HSET', settings, 'shards', ARGV[1])
 return shards

@@ -3,13 +3,13 @@
 -- to a cut-off, so that "all of them" ends although some die again meanwhile.
 --
 -- KEYS   prefix, settings
--- ARGV   'ids', delay ms of the first, gap ms between two, (id, died at)*
---   or   'page', delay ms of the first, gap ms between two, cut-off ms or '' for now, how many (1 to 100)
+-- ARGV   'ids', delay ms of the first, gap ns between two, (id, died at)*
+--   or   'page', delay ms of the first, gap ns between two, cut-off ms or '' for now, how many (1 to 100)
 -- return code*             of ids: 1 waits again, 0 not dead, or died again
 --   or   cut-off, count    of a page
 local paged = ARGV[1] == 'page'
 check(paged or ARGV[1] == 'ids', 'neither ids nor page')
-local delay, gap = whole(ARGV[2], 0, 10 ^ 14, 'delay'), whole(ARGV[3], 0, 10 ^ 11, 'gap')
+local delay, gap = whole(ARGV[2], 0, 10 ^ 14, 'delay'), whole(ARGV[3], 0, 10 ^ 14, 'gap')
 local ids, codes, cutOff = {}, {}, nil
 if paged then
   checkCount(5)
@@ -30,7 +30,7 @@ for i, id in ipairs(ids) do
     redis.call('ZREM', dead, id)
     local state = redis.call('HGET', states, id)
     local s = state and parse(state) or {number = '0', releases = 0, owner = ''}
-    s.failures, s.lost, s.due = 0, 0, string.format('%.0f', due + gap * moved)
+    s.failures, s.lost, s.due = 0, 0, string.format('%.0f', due + math.floor(gap * moved / 10 ^ 6))
     redis.call('HSET', states, id, format(s))
     redis.call('ZADD', waiting, s.due, id)
     moved, codes[i] = moved + 1, 1

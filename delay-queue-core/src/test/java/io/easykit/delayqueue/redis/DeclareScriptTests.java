@@ -16,7 +16,10 @@ class DeclareScriptTests {
 
     @Test
     void keepsTheFirstShardCount() {
+        assertThat(shard.store.declared("t")).isZero();
+        assertThat(shard.state()).isEmpty();
         assertThat(shard.store.declare("t", 4)).isEqualTo(4);
+        assertThat(shard.store.declared("t")).isEqualTo(4);
         assertThat(shard.store.declare("t", 8)).isEqualTo(4);
 
         assertThat(shard.state()).isEqualTo("settings shards=4");

@@ -356,7 +356,7 @@ final class ProtocolChecker implements AutoCloseable {
         }
 
         private Call operate() {
-            Pace pace = new Pace(Duration.ofMillis(random.nextInt(50)), Duration.ofMillis(random.nextInt(20)));
+            Pace pace = new Pace(Duration.ofMillis(random.nextInt(50)), Duration.ofNanos(random.nextInt(20_000_000)));
             return switch (random.nextInt(12)) {
                 case 0, 1, 2 -> {
                     List<Target> targets = List.of(target(), target());

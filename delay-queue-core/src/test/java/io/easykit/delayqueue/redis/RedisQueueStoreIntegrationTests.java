@@ -210,6 +210,32 @@ class RedisQueueStoreIntegrationTests {
     }
 
     @Test
+    void isUnavailableWhileItsServerIsAReplica() {
+        store.send(KEY, List.of(in("a", 0, "one")));
+        try (RedisServer newMaster = RedisServer.start()) {
+            server.replicaOf(newMaster);
+
+            assertThatThrownBy(() -> store.send(KEY, List.of(in("b", 0, "two"))))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining(": READONLY ");
+            assertThatThrownBy(() -> store.declare("another", 2))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining(": READONLY ");
+        }
+    }
+
+    @Test
+    void isUnavailableToAThreadThatIsInterruptedAndLeavesItInterrupted() {
+        store.send(KEY, List.of(in("a", 0, "one")));
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> store.send(KEY, List.of(in("b", 0, "two"))))
+                .isInstanceOf(StoreUnavailableException.class);
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
     void namesWhatRedisRefuses() {
         try (RawRedis redis = server.connect()) {
             redis.command("SET", "dq:{t:0}:waiting", "not a sorted set");

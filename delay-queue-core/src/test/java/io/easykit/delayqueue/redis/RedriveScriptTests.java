@@ -73,6 +73,23 @@ class RedriveScriptTests {
     }
 
     @Test
+    void spreadsThemToFractionsOfAMillisecond() {
+        shard.seed(
+                """
+                ZADD dead 700 a 701 b 702 c 703 d
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                MSET m:d four""");
+
+        Pace sixHundredASecond = new Pace(Duration.ZERO, Duration.ofNanos(1_666_666));
+
+        assertThat(shard.store.redrive(KEY, null, 10, sixHundredASecond).count())
+                .isEqualTo(4);
+        assertThat(shard.state()).contains("waiting a=1000, b=1001, c=1003, d=1004");
+    }
+
+    @Test
     void takesThePresentAsCutOffAndNoMoreThanAskedFor() {
         shard.seed(
                 """

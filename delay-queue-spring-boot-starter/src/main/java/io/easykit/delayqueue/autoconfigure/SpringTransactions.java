@@ -48,6 +48,7 @@ final class SpringTransactions implements Transactions {
         private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
         private boolean rolledBack;
         private boolean committing;
+        private boolean finished;
 
         Joined(Object key, Participant participant) {
             this.key = key;
@@ -80,20 +81,35 @@ final class SpringTransactions implements Transactions {
 
         @Override
         public void afterCommit() {
-            if (rolledBack) {
-                return;
-            }
-            // Who joins while others are told of the coming commit, as a late flush can, is not told of it any more.
-            if (!committing) {
-                participant.beforeCommit();
-            }
-            participant.afterCommit();
+            finish();
         }
 
+        /** Told also of commits that {@link #afterCommit} is not told of: see {@link #finish}. */
         @Override
         public void afterCompletion(int status) {
             if (status == STATUS_ROLLED_BACK) {
                 rollBack();
+            } else if (status == STATUS_COMMITTED) {
+                finish();
+            }
+        }
+
+        /**
+         * Spring does not tell everybody of everything: who joins while others are told of the coming commit, as a late flush
+         * can, is not told of it any more, and who joins in a callback after the commit, or stands behind a callback that
+         * throws there, is told of the completion only.
+         */
+        private void finish() {
+            if (rolledBack || finished) {
+                return;
+            }
+            finished = true;
+            try {
+                if (!committing) {
+                    participant.beforeCommit();
+                }
+            } finally {
+                participant.afterCommit();
             }
         }
 

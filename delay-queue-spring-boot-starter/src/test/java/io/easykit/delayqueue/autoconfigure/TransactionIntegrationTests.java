@@ -15,14 +15,19 @@ import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -31,6 +36,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -84,10 +90,10 @@ class TransactionIntegrationTests {
     void cancelsWhatWasStoredWhenTheCommitFailsAfterAll() {
         run(shop -> {
             assertThatThrownBy(() -> shop.inTransaction(() -> {
-                        SendResult sent = shop.order(1, Duration.ofMillis(800), null);
-                        TransactionSynchronizationManager.registerSynchronization(new BeforeCommit(() -> {
+                        SendResult sent = shop.order(1, Duration.ofHours(1), null);
+                        beforeCommit(() -> {
                             throw new IllegalStateException("no commit");
-                        }));
+                        });
                         return sent;
                     }))
                     .hasMessage("no commit");
@@ -128,8 +134,7 @@ class TransactionIntegrationTests {
             Shop shop = context.getBean(Shop.class);
             shop.inTransaction(() -> {
                 SendResult sent = shop.order(1);
-                TransactionSynchronizationManager.registerSynchronization(new BeforeCommit(
-                        () -> assertThat(shop.stats().counters().sent()).isZero()));
+                beforeCommit(() -> assertThat(shop.stats().counters().sent()).isZero());
                 return sent;
             });
             assertThat(shop.delivered()).isEqualTo("order 1, rows 1");
@@ -205,9 +210,89 @@ class TransactionIntegrationTests {
     void storesWhatIsSentWhileTheCommitBegins() {
         run(shop -> {
             shop.inTransaction(() -> {
-                TransactionSynchronizationManager.registerSynchronization(new BeforeCommit(() -> shop.order(1)));
+                beforeCommit(() -> shop.order(1));
                 return 0;
             });
+
+            assertThat(shop.delivered()).isEqualTo("order 1, rows 1");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(SendPhase.class)
+    void storesWhatIsSentByACallbackAfterTheCommit(SendPhase phase) {
+        run(shop -> {
+            shop.inTransaction(() -> {
+                afterCommit(() -> shop.send(1, Duration.ZERO, phase));
+                return 0;
+            });
+
+            assertThat(shop.delivered()).isEqualTo("order 1, rows 0");
+        });
+    }
+
+    @Test
+    void storesWhatIsSentByACallbackAfterTheCommitAlthoughWhatWasSentBeforeBelongsToASavepoint() {
+        run(shop -> {
+            shop.inTransaction(() -> {
+                shop.order(1);
+                shop.transactions(TransactionDefinition.PROPAGATION_NESTED)
+                        .executeWithoutResult(TransactionStatus::setRollbackOnly);
+                afterCommit(() -> shop.send(2, Duration.ZERO, null));
+                return 0;
+            });
+
+            assertThat(List.of(shop.delivered(), shop.delivered()))
+                    .containsExactlyInAnyOrder("order 1, rows 1", "order 2, rows 1");
+        });
+    }
+
+    @Test
+    void keepsTransactionsApartThatSuspendEachOtherAfterTheCommit() {
+        run(shop -> {
+            shop.inTransaction(() -> {
+                afterCommit(() -> {
+                    shop.send(1, Duration.ofHours(1), null);
+                    shop.transactions(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+                            .executeWithoutResult(status -> {
+                                shop.send(2, Duration.ofHours(1), null);
+                                status.setRollbackOnly();
+                            });
+                    shop.transactions(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+                            .executeWithoutResult(status -> shop.send(3, Duration.ofHours(1), null));
+                    assertThat(shop.stats().waiting()).isEqualTo(1);
+                });
+                return 0;
+            });
+
+            assertThat(shop.stats().waiting()).isEqualTo(2);
+        });
+    }
+
+    @Test
+    void cancelsAfterTheCommitWhatACallbackThereSays() {
+        run(shop -> {
+            shop.queue.send(OutgoingMessage.of(TOPIC, 1).id("one").in(Duration.ofHours(1)));
+
+            shop.inTransaction(() -> {
+                afterCommit(() -> shop.queue.cancelAfterCommit(TOPIC, "one"));
+                return 0;
+            });
+
+            assertThat(shop.stats().counters().cancelled()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void storesAfterTheCommitAlthoughACallbackOfAnotherThrowsThere() {
+        run(shop -> {
+            assertThatThrownBy(() -> shop.inTransaction(() -> {
+                        afterCommit(() -> {
+                            throw new IllegalStateException("too late");
+                        });
+                        return shop.order(1, Duration.ZERO, SendPhase.AFTER_COMMIT);
+                    }))
+                    .hasMessage("too late");
 
             assertThat(shop.delivered()).isEqualTo("order 1, rows 1");
         });
@@ -222,11 +307,22 @@ class TransactionIntegrationTests {
         void accept(Shop shop) throws Exception;
     }
 
-    private record BeforeCommit(Runnable action) implements TransactionSynchronization {
-        @Override
-        public void beforeCommit(boolean readOnly) {
-            action.run();
-        }
+    private static void beforeCommit(Runnable action) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void beforeCommit(boolean readOnly) {
+                action.run();
+            }
+        });
+    }
+
+    private static void afterCommit(Runnable action) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCommit() {
+                action.run();
+            }
+        });
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -251,6 +347,7 @@ class TransactionIntegrationTests {
         private final PlatformTransactionManager manager;
         private final BlockingQueue<String> deliveries = new LinkedBlockingQueue<>();
         private final BlockingQueue<Integer> handled = new LinkedBlockingQueue<>();
+        private final Lock transaction = new ReentrantLock();
 
         Shop(
                 DelayQueueTemplate queue,
@@ -264,10 +361,16 @@ class TransactionIntegrationTests {
             database.execute("create table orders (id int primary key)");
         }
 
+        /** Looks when no transaction is under way: a message that is due at once may arrive just before the commit. */
         @DelayListener(topic = TOPIC)
         void on(int id) {
-            handled.add(id);
-            deliveries.add("order " + id + ", rows " + rows());
+            transaction.lock();
+            try {
+                handled.add(id);
+                deliveries.add("order " + id + ", rows " + rows());
+            } finally {
+                transaction.unlock();
+            }
         }
 
         SendResult order(int id) {
@@ -276,6 +379,10 @@ class TransactionIntegrationTests {
 
         SendResult order(int id, Duration delay, @Nullable SendPhase phase) {
             database.update("insert into orders values (?)", id);
+            return send(id, delay, phase);
+        }
+
+        SendResult send(int id, Duration delay, @Nullable SendPhase phase) {
             OutgoingMessage message = OutgoingMessage.of(TOPIC, id).in(delay);
             return queue.send(phase == null ? message : message.phase(phase));
         }
@@ -300,8 +407,13 @@ class TransactionIntegrationTests {
         }
 
         <T> T inTransaction(Supplier<T> work) {
-            return Objects.requireNonNull(
-                    transactions(TransactionDefinition.PROPAGATION_REQUIRED).execute(status -> work.get()));
+            transaction.lock();
+            try {
+                return Objects.requireNonNull(
+                        transactions(TransactionDefinition.PROPAGATION_REQUIRED).execute(status -> work.get()));
+            } finally {
+                transaction.unlock();
+            }
         }
     }
 }

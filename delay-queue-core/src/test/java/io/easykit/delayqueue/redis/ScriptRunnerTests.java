@@ -1,0 +1,103 @@
+package io.easykit.delayqueue.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.StoreFullException;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
+import javax.net.ssl.SSLHandshakeException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.RedisSystemException;
+
+/** What the error replies of Redis mean, in the words of 6.2 (which wraps what a script has met) and of 7. */
+class ScriptRunnerTests {
+
+    private static final String IN_SCRIPT_62 =
+            "ERR Error running script (call to f_7829effcb2fe72eb30b7f91ade9dd54699db428a): @user_script:50: ";
+    private static final String IN_SCRIPT_7 = " script: 7829effcb2fe72eb30b7f91ade9dd54699db428a, on @user_script:50.";
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "READONLY You can't write against a read only replica.",
+                "NOREPLICAS Not enough good replicas to write.",
+                "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+                "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+                "LOADING Redis is loading the dataset in memory",
+                "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+                "CLUSTERDOWN The cluster is down",
+                "CLUSTERDOWN Hash slot not served",
+                "TRYAGAIN Multiple keys request during rehashing of slot"
+            })
+    void passesWithTheStateOfTheServer(String error) {
+        assertThat(reply(error)).isInstanceOf(StoreUnavailableException.class).hasMessageContaining(error);
+        assertThat(reply(error + IN_SCRIPT_7)).isInstanceOf(StoreUnavailableException.class);
+        assertThat(reply(IN_SCRIPT_62 + "@user_script: 50: -" + error))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageEndingWith(": " + error);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "NOPERM this user has no permissions to run the 'evalsha' command",
+                "NOAUTH Authentication required.",
+                "BUSYKEY Target key name already exists.",
+                "ERR The user executing the script can't run this command or subcommand" + IN_SCRIPT_7,
+                IN_SCRIPT_62 + "@user_script: 50: The user executing the script can't run this command or subcommand",
+                "WRONGTYPE Operation against a key holding the wrong kind of value" + IN_SCRIPT_7,
+                IN_SCRIPT_62 + "WRONGTYPE Operation against a key holding the wrong kind of value",
+                "ERR delay-queue: lease out of range: OOM READONLY" + IN_SCRIPT_7,
+                IN_SCRIPT_62 + "delay-queue: lease out of range: -READONLY OOM command not allowed"
+            })
+    void isRefusedWhereRepeatingDoesNotHelp(String error) {
+        assertThat(reply(error)).isInstanceOf(StoreRefusedException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "OOM command not allowed when used memory > 'maxmemory'.",
+                "OOM command not allowed when used memory > 'maxmemory'." + IN_SCRIPT_7,
+                IN_SCRIPT_62 + "@user_script: 50: -OOM command not allowed when used memory > 'maxmemory'."
+            })
+    void isFull(String error) {
+        assertThat(reply(error)).isInstanceOf(StoreFullException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"ERR max number of clients reached", "ERR max number of clients + cluster connections reached"})
+    void isUnavailableToOneClientTooMany(String error) {
+        assertThat(ScriptRunner.translate(
+                        "send.lua",
+                        new RedisConnectionFailureException(
+                                "Unable to connect to Redis",
+                                new RedisConnectionException(
+                                        "Unable to connect to localhost:6379",
+                                        new RedisCommandExecutionException(error)))))
+                .isInstanceOf(StoreUnavailableException.class);
+    }
+
+    @Test
+    void isNotRefusedByWhatHappensOnTheWay() {
+        assertThat(ScriptRunner.translate(
+                        "send.lua",
+                        new RedisConnectionFailureException(
+                                "Unable to connect to Redis",
+                                new RedisException(new SSLHandshakeException("PKIX path building failed")))))
+                .isInstanceOf(StoreUnavailableException.class);
+    }
+
+    private static DelayQueueException reply(String error) {
+        return ScriptRunner.translate(
+                "send.lua", new RedisSystemException("Error in execution", new RedisCommandExecutionException(error)));
+    }
+}
