@@ -45,7 +45,7 @@ class UndoTests {
         transactions.beginCommit();
         queue.time.advance(Duration.ofSeconds(1));
         queue.memory.claim(
-                new ShardKey(TOPIC, 0), new QueueStore.Claim("other", 1, 1, Duration.ofMinutes(1), List.of()));
+                new ShardKey(TOPIC, 0), new QueueStore.Claim("other", 1, 1, 1, Duration.ofMinutes(1), List.of()));
         transactions.rollback();
 
         assertThat(warnings()).singleElement().asString().contains("[fast]", "were delivered although");

@@ -122,7 +122,7 @@ class PermissionsIntegrationTests {
     }
 
     private static Lease claim(QueueStore store, ShardKey shard, int request) {
-        Claim claim = new Claim("test", request, 1, Duration.ofMillis(500), List.of());
+        Claim claim = new Claim("test", request, 1, 1, Duration.ofMillis(500), List.of());
         return await().until(
                         () -> store.claim(shard, claim).deliveries().stream().findFirst(), Optional::isPresent)
                 .orElseThrow()
