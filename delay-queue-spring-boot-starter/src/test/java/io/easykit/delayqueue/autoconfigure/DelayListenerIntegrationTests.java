@@ -217,7 +217,8 @@ class DelayListenerIntegrationTests {
 
     private static boolean waits(String threadName) {
         return Thread.getAllStackTraces().keySet().stream()
-                .anyMatch(thread -> thread.getName().equals(threadName) && thread.getState() == Thread.State.WAITING);
+                .anyMatch(thread ->
+                        thread.getName().equals(threadName) && thread.getState() == Thread.State.TIMED_WAITING);
     }
 
     @Test
