@@ -131,7 +131,7 @@ final class Bells implements AutoCloseable {
 
     @SuppressWarnings("FutureReturnValueIgnored") // a try throws nothing
     private void again(RuntimeException failure) {
-        String refusal = ScriptRunner.errorReply(failure);
+        String refusal = ScriptRunner.refusal(failure);
         if (refusal == null) {
             log.debug("Redis takes no subscription to bells at the moment", failure);
         } else {

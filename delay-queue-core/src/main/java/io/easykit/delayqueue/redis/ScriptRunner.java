@@ -100,17 +100,21 @@ final class ScriptRunner {
                             + ": nothing was stored. Free memory, or raise maxmemory.",
                     e);
         }
-        String error = errorReply(e);
-        if (error != null && !isPassing(error)) {
-            return new StoreRefusedException("Redis refused " + what + ": " + error, e);
+        String refusal = refusal(e);
+        if (refusal != null) {
+            return new StoreRefusedException("Redis refused " + what + ": " + refusal, e);
         }
         return new StoreUnavailableException(
                 "Redis did not carry out " + what + ", or did not answer: " + (error == null ? e.getMessage() : error),
                 e);
     }
 
-    private static boolean isPassing(String error) {
-        return PASSING_ERRORS.contains(code(error)) || error.startsWith(TOO_MANY_CLIENTS);
+    /** What Redis said if it will say it again, or null. */
+    static @Nullable String refusal(Throwable thrown) {
+        String error = errorReply(thrown);
+        boolean passes =
+                error == null || PASSING_ERRORS.contains(code(error)) || error.startsWith(TOO_MANY_CLIENTS);
+        return passes ? null : error;
     }
 
     private static boolean says(DataAccessException e, String code) {
