@@ -112,8 +112,7 @@ final class ScriptRunner {
     /** What Redis said if it will say it again, or null. */
     static @Nullable String refusal(Throwable thrown) {
         String error = errorReply(thrown);
-        boolean passes =
-                error == null || PASSING_ERRORS.contains(code(error)) || error.startsWith(TOO_MANY_CLIENTS);
+        boolean passes = error == null || PASSING_ERRORS.contains(code(error)) || error.startsWith(TOO_MANY_CLIENTS);
         return passes ? null : error;
     }
 
