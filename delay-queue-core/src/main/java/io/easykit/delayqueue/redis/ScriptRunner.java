@@ -104,6 +104,7 @@ final class ScriptRunner {
         if (refusal != null) {
             return new StoreRefusedException("Redis refused " + what + ": " + refusal, e);
         }
+        String error = errorReply(e);
         return new StoreUnavailableException(
                 "Redis did not carry out " + what + ", or did not answer: " + (error == null ? e.getMessage() : error),
                 e);
