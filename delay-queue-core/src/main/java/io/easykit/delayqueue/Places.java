@@ -67,9 +67,34 @@ final class Places {
         return new Taken(all, Math.max(0, Math.min(all, free)));
     }
 
-    /** The next place that is free is kept for the waiter: what it could get cannot be claimed ahead. */
-    synchronized void awaitFree(Waiter waiter) {
-        queue(waiter, true);
+    /** The next place that is free is kept for the waiter, and it is woken: what it could get cannot be claimed ahead. */
+    void awaitFree(Waiter waiter) {
+        if (isKeptAtOnce(waiter)) {
+            waiter.wake.run();
+        }
+    }
+
+    private synchronized boolean isKeptAtOnce(Waiter waiter) {
+        if (!waiter.granted) {
+            queue(waiter, true);
+            if (taken < count) {
+                waiting.remove(waiter);
+                grant(waiter);
+            }
+        }
+        return waiter.granted;
+    }
+
+    private void grant(Waiter waiter) {
+        leave(waiter);
+        waiter.granted = true;
+        taken++;
+    }
+
+    private void leave(Waiter waiter) {
+        waiter.queued = false;
+        needFree -= waiter.needsFree ? 1 : 0;
+        waiter.needsFree = false;
     }
 
     private void queue(Waiter waiter, boolean needsFree) {
@@ -83,12 +108,6 @@ final class Places {
         }
     }
 
-    private void served(Waiter waiter) {
-        waiter.queued = false;
-        needFree -= waiter.needsFree ? 1 : 0;
-        waiter.needsFree = false;
-    }
-
     /** The waiter needs none now, and gives back what was kept for it. */
     void decline(Waiter waiter) {
         boolean granted;
@@ -96,8 +115,8 @@ final class Places {
             granted = waiter.granted;
             waiter.granted = false;
             if (waiter.queued) {
-                served(waiter);
                 waiting.remove(waiter);
+                leave(waiter);
             }
         }
         giveBack(granted ? 1 : 0);
@@ -141,9 +160,7 @@ final class Places {
         }
         Waiter next = room() > 0 ? waiting.poll() : null;
         if (next != null) {
-            taken++;
-            served(next);
-            next.granted = true;
+            grant(next);
         }
         return next;
     }

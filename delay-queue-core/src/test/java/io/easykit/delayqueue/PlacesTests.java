@@ -145,6 +145,18 @@ class PlacesTests {
     }
 
     @Test
+    void keepsAtOnceAPlaceThatHasBecomeFreeMeanwhile() {
+        places.take(first, 2);
+        places.awaitFree(second);
+
+        assertThat(wakes).hasValue(1);
+        assertThat(places.take(first, 1).all()).isZero();
+        assertThat(places.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+        places.giveBack(3);
+        assertThat(places.take(first, 9).all()).isEqualTo(3);
+    }
+
+    @Test
     void givesNothingAheadBesideASuspect() {
         Places quick = new Places(3, 10, () -> now);
         quick.take(first, 3);
