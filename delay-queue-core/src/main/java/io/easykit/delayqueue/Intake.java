@@ -51,9 +51,10 @@ final class Intake {
      * The answer to a claim.
      *
      * @param asked when it was asked for, by this node's clock, so that the leases end by then at the earliest
-     * @param due   whether more was due than was handed out
+     * @param withheld whether there is something due that is not handed out ahead: to ask again before a place is free is
+     *                 useless
      */
-    record Answer(List<Delivery> deliveries, long asked, boolean due) {}
+    record Answer(List<Delivery> deliveries, long asked, boolean withheld) {}
 
     /** Something is due earlier than the last claim told. */
     void expect(Instant due) {
@@ -94,9 +95,9 @@ final class Intake {
             settlements.conclude(takenAlong.get(i), answer.acknowledged().get(i));
         }
         takenAlong = List.of();
-        note(answer);
-        Instant nextDue = answer.nextDue();
-        return new Answer(answer.deliveries(), asked, nextDue != null && !nextDue.isAfter(answer.now()));
+        boolean withheld = isWithheld(calls, answer);
+        note(answer, withheld);
+        return new Answer(answer.deliveries(), asked, withheld);
     }
 
     private Claimed ask(Claim claim) {
@@ -108,13 +109,22 @@ final class Intake {
         }
     }
 
-    private void note(Claimed answer) {
+    private static boolean isWithheld(Places.Taken calls, Claimed answer) {
+        Instant nextDue = answer.nextDue();
+        return calls.all() > 0
+                && calls.free() == 0
+                && answer.deliveries().isEmpty()
+                && nextDue != null
+                && !nextDue.isAfter(answer.now());
+    }
+
+    private void note(Claimed answer, boolean withheld) {
         long now = scope.nanos();
         storeClock.set(answer.now(), now);
         Instant nextDue = answer.nextDue();
         dueAt = nextDue == null ? now + ShardScope.NEVER : storeClock.nanosAt(nextDue);
         boolean nothing = answer.deliveries().isEmpty();
-        if (nothing && now - dueAt >= 0) {
+        if (nothing && now - dueAt >= 0 && !withheld) {
             // What is due has gone elsewhere: no reason to ask in a rush.
             dueAt = now + SHORT_PAUSE;
         }

@@ -249,8 +249,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         try {
             Intake.Answer answer = intake.claim(taken);
             begin(answer, taken);
-            // What is due is not handed out ahead: to ask again before a place is free is useless.
-            withheld = taken.all() > 0 && taken.free() == 0 && used == 0 && answer.due();
+            withheld = answer.withheld();
         } finally {
             shared.places().giveBack(taken.all() - used);
         }

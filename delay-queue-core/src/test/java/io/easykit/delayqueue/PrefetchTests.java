@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PrefetchTests {
 
@@ -109,17 +110,14 @@ class PrefetchTests {
         assertThat(queue.stats().due()).isEqualTo(90);
     }
 
-    @Test
-    void claimsNothingAheadBesideMessagesThatHaveLostALease() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 10})
+    void claimsNothingAheadBesideMessagesThatHaveLostALease(int lost) {
         startQuick(listener());
+        busy = Duration.ofMinutes(1);
         queue.node.freeze();
         send("m", 50);
-        queue.time.advance(MILLI);
-        queue.memory.claim(
-                new ShardKey(TOPIC, 0), new QueueStore.Claim("dead", 1, 10, 10, Duration.ofMillis(5), List.of()));
-        busy = Duration.ofMinutes(1);
-        queue.time.advance(Duration.ofSeconds(1));
-        queue.memory.reap(new ShardKey(TOPIC, 0), 10, 5, Duration.ZERO);
+        loseLeases(lost);
 
         queue.node.thaw();
         queue.time.advance(MILLI);
@@ -129,6 +127,64 @@ class PrefetchTests {
         queue.time.advance(Duration.ofSeconds(10));
         assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
         assertThat(queue.line.takeCalls()).hasSizeLessThan(20);
+    }
+
+    @Test
+    void waitsForAFreePlaceWhereWhatIsDueIsNotHandedOutAhead() {
+        startQuick(listener());
+        busy = Duration.ofSeconds(10);
+        send("first", THREADS);
+        queue.time.advance(MILLI);
+        queue.node.freeze();
+        send("suspect", 1);
+        loseLeases(1);
+
+        queue.node.thaw();
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofSeconds(8));
+        assertThat(queue.stats().due()).isEqualTo(1);
+        assertThat(queue.line.takeCalls()).hasSizeLessThan(20);
+
+        queue.time.advance(Duration.ofSeconds(15));
+        assertThat(queue.runs).hasSize(THREADS + 1);
+    }
+
+    /** A consumer claims so many of what is due, and dies. */
+    private void loseLeases(int messages) {
+        ShardKey shard = new ShardKey(TOPIC, 0);
+        queue.time.advance(MILLI);
+        queue.memory.claim(shard, new QueueStore.Claim("dead", 1, messages, messages, Duration.ofMillis(5), List.of()));
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.memory.reap(shard, messages, 5, Duration.ZERO).lost()).hasSize(messages);
+    }
+
+    @Test
+    void givesTimeAnewOnceWhenTheNodeItselfStoodStill() {
+        startQuick(listener());
+        busy = Duration.ofMinutes(1);
+        send("m", 90);
+        queue.time.advance(MILLI);
+        long held = queue.stats().inFlight();
+        assertThat(held).isGreaterThan(10);
+
+        queue.node.freeze();
+        queue.time.advance(Duration.ofMillis(200));
+        queue.node.thaw();
+        queue.time.advance(Duration.ofMillis(15));
+        assertThat(queue.stats().inFlight()).isEqualTo(held);
+
+        queue.time.advance(Duration.ofMillis(10));
+        assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
+    }
+
+    @Test
+    void neverClaimsAheadWhereOneLostLeaseIsDeath() {
+        startQuick(listener().maxLost(1));
+        busy = Duration.ofMinutes(1);
+        send("m", 50);
+        queue.time.advance(MILLI);
+
+        assertThat(queue.stats().inFlight()).isEqualTo(THREADS);
     }
 
     @Test

@@ -2,12 +2,15 @@ package io.easykit.delayqueue;
 
 import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.StoredMessage.Place;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -123,6 +126,36 @@ class StopTests {
         }
 
         assertThat(queue.runIds()).containsExactly("m0", "m1", "m2", "m3", "m4");
+    }
+
+    @Test
+    void waitsForAHandlerThatHasSettledEarlyAndStillWorks() throws InterruptedException {
+        CountDownLatch settled = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        AtomicBoolean undisturbed = new AtomicBoolean();
+        DelayQueueEngine real = DelayQueueEngine.builder(
+                        new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000))
+                .codec(new TestQueue.TextCodec())
+                .build();
+        ListenerContainer container = real.container(listener().build(), (DelayMessage<String> message) -> {
+            message.acknowledgment().acknowledge();
+            settled.countDown();
+            release.await();
+            undisturbed.set(true);
+        });
+        container.start();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "x"));
+        settled.await();
+
+        Thread stop = new Thread(container::stop);
+        stop.start();
+        await().until(container::hasEnded);
+        assertThat(container.isRunning()).isTrue();
+        release.countDown();
+        stop.join();
+
+        assertThat(undisturbed).isTrue();
+        real.close();
     }
 
     static Stream<Throwable> refusals() {
