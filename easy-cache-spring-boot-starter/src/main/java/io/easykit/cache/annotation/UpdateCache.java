@@ -27,11 +27,14 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface UpdateCache {
 
-    /** First part of the key, as in {@link Cacheable#prefix()}. */
+    /**
+     * First part of the key, as in {@link Cacheable#prefix()}. The start fails if no {@link Cacheable} and no
+     * {@link CacheSpec} bean has this prefix, unless {@code easy-cache.external-prefixes} names it.
+     */
     String prefix();
 
     /**
-     * The parts of the key, as in {@link Cacheable#keys()}, and over {@code #result}, for an id that the database gives.
+     * The parts of the key, as many as in {@link Cacheable#keys()}, and over {@code #result}, for an id that the database gives.
      *
      * <p>A key over {@code #result} is known only after the method. In a transaction that is still open it is announced
      * before the commit like any other; without one it is invalidated when the method returns, so a reader that loaded

@@ -1,5 +1,8 @@
 package io.easykit.cache.aop;
 
+import io.easykit.cache.CacheSpec;
+import java.lang.reflect.Modifier;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -20,9 +23,9 @@ import org.springframework.util.ClassUtils;
 /**
  * Shows the class of each bean to {@link CachedMethods}: before it is proxied, since a final class would fail there
  * without a remedy, and a private method would just never be cached; of lazy beans and of what factories make at the end
- * of the start, by their type.
+ * of the start, by their type. Announces each bean that is a {@link CacheSpec}.
  *
- * <p>Creates no bean, and as a bean post-processor depends on none: it is given suppliers.
+ * <p>Creates no other bean, and as a bean post-processor depends on none: it is given suppliers.
  */
 public final class CachedMethodProcessor implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
 
@@ -31,6 +34,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
     private final Supplier<CachedMethods> methods;
     private final Supplier<Set<String>> clusterIds;
     private final Set<Class<?>> seen = ConcurrentHashMap.newKeySet();
+    private final Set<String> specs = ConcurrentHashMap.newKeySet();
     private @Nullable ConfigurableListableBeanFactory beans;
 
     /**
@@ -48,7 +52,11 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
 
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
-        inspect(AopUtils.getTargetClass(bean));
+        if (bean instanceof CacheSpec<?> spec) {
+            declare(beanName, spec);
+        } else {
+            inspect(AopUtils.getTargetClass(bean));
+        }
         return bean;
     }
 
@@ -61,7 +69,30 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
                 inspect(type);
             }
         }
-        methods.get().complete(clusterIds.get());
+        for (String name : factory.getBeanNamesForType(CacheSpec.class, true, false)) {
+            declare(name, factory.getBean(name, CacheSpec.class));
+        }
+        methods.get().complete(clusterIds.get(), hidden(factory));
+    }
+
+    /** Beans whose class nobody knows before they are created: their factory method returns an abstract type. */
+    private static Set<String> hidden(ConfigurableListableBeanFactory factory) {
+        Set<String> hidden = new LinkedHashSet<>();
+        for (String name : factory.getBeanDefinitionNames()) {
+            Class<?> type = factory.containsSingleton(name) ? null : typeOf(factory, name);
+            if (type != null
+                    && Modifier.isAbstract(type.getModifiers())
+                    && !type.getName().startsWith("org.springframework.")) {
+                hidden.add(name);
+            }
+        }
+        return hidden;
+    }
+
+    private void declare(String beanName, CacheSpec<?> spec) {
+        if (specs.add(beanName)) {
+            methods.get().declare(beanName, spec);
+        }
     }
 
     private void inspect(Class<?> type) {

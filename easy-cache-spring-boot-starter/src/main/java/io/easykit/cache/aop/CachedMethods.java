@@ -3,22 +3,19 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
-import io.easykit.cache.aop.OperationFactory.CacheName;
 import java.lang.reflect.Method;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -36,21 +33,19 @@ public final class CachedMethods {
     private static final Logger log = LoggerFactory.getLogger(CachedMethods.class);
 
     private final OperationFactory factory;
-    private final CacheSettingsTable settings;
+    private final CacheDeclarations declarations;
     private final Staleness staleness;
+    private final BeanFactory beans;
 
     private final Map<MethodClassKey, Optional<ReadOperation>> reads = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Optional<UpdateOperation>> updates = new ConcurrentHashMap<>();
-    private final Map<CacheName, Declaration> declarations = new ConcurrentHashMap<>();
-    private final Map<CacheName, CacheSpec<?>> undeclared = new ConcurrentHashMap<>();
-    private final Map<CacheName, CachedMethod> updated = new ConcurrentHashMap<>();
     private final Set<String> lines = new ConcurrentSkipListSet<>();
-    private volatile @Nullable Set<String> clusterIds;
 
     public CachedMethods(Environment environment, BeanFactory beans, CacheSettingsTable settings, Staleness staleness) {
         this.factory = new OperationFactory(environment, beans, settings);
-        this.settings = settings;
+        this.declarations = new CacheDeclarations(factory, settings);
         this.staleness = staleness;
+        this.beans = beans;
     }
 
     /** Null if the method is not {@code @Cacheable}. */
@@ -111,21 +106,32 @@ public final class CachedMethods {
                         || !CacheAnnotations.updateCache(method, beanClass).isEmpty());
     }
 
+    /** Announces the cache of a bean. */
+    void declare(String beanName, CacheSpec<?> spec) {
+        declarations.declare(beanName, spec);
+    }
+
     /**
      * Checks what concerns several methods, and logs one line for each cached one.
      *
-     * @param known the Redis clusters that there are
-     * @throws InvalidCacheDeclarationException if a cluster is unknown, or an update is on another one than its cache
+     * @param clusterIds the Redis clusters that there are
+     * @param hidden names of beans that do not exist yet and whose class is not known before
+     * @throws InvalidCacheDeclarationException if an update names no entry that is cached, or a cluster is unknown
      */
-    void complete(Set<String> known) {
-        clusterIds = known;
-        declarations.forEach((name, declaration) -> requireCluster(name, declaration.where()));
-        updated.forEach(this::requireCluster);
-        updated.forEach(this::requireSameCluster);
-        updated.keySet().forEach(this::specOf);
-        warnOfUnusedSettings();
+    void complete(Set<String> clusterIds, Set<String> hidden) {
+        CachedMethods parent = parent();
+        declarations.complete(
+                new CacheDeclarations.Surroundings(clusterIds, parent == null ? null : parent.declarations, hidden));
+        lines.addAll(declarations.describeExternal());
         lines.forEach(log::info);
         lines.clear();
+    }
+
+    private @Nullable CachedMethods parent() {
+        BeanFactory parent = beans instanceof HierarchicalBeanFactory child ? child.getParentBeanFactory() : null;
+        return parent == null
+                ? null
+                : parent.getBeanProvider(CachedMethods.class).getIfAvailable();
     }
 
     private @Nullable ReadOperation findRead(Method method, Class<?> targetClass) {
@@ -135,7 +141,7 @@ public final class CachedMethods {
         }
         CachedMethod where = factory.site(found.get(0), method, targetClass);
         ReadOperation operation = factory.read(where, found.get(0));
-        declare(where, operation);
+        declarations.declare(where, operation.spec(), operation.key().texts());
         return operation;
     }
 
@@ -147,26 +153,13 @@ public final class CachedMethods {
         List<CachedMethod> wheres = found.stream()
                 .map(annotation -> factory.site(annotation, method, targetClass))
                 .toList();
-        UpdateOperation operation = factory.update(wheres, found, this::specOf);
+        UpdateOperation operation = factory.update(wheres, found, declarations::specOf);
         for (int i = 0; i < found.size(); i++) {
-            CacheName name = factory.name(wheres.get(i), found.get(i));
-            if (updated.putIfAbsent(name, wheres.get(i)) == null && clusterIds != null) {
-                requireCluster(name, wheres.get(i));
-            }
+            CachedMethod where = wheres.get(i);
+            MergedAnnotation<UpdateCache> annotation = found.get(i);
+            declarations.update(where, factory.name(where, annotation), List.of(annotation.getStringArray("keys")));
         }
         return operation;
-    }
-
-    private void declare(CachedMethod where, ReadOperation operation) {
-        CacheName name = CacheName.of(operation.spec());
-        Declaration declaration = new Declaration(where, operation.spec());
-        Declaration first = declarations.putIfAbsent(name, declaration);
-        if (first != null) {
-            requireSame(first, declaration);
-        }
-        if (clusterIds != null) {
-            requireCluster(name, where);
-        }
     }
 
     /** One line at the end of the start, or at once for what is found later. */
@@ -175,84 +168,10 @@ public final class CachedMethods {
                 + operation.spec().keyPattern(operation.key().texts()) + " on "
                 + operation.spec().clusterId() + ", "
                 + staleness.describe(operation.spec().options());
-        if (clusterIds == null) {
-            lines.add(line);
-        } else {
+        if (declarations.isComplete()) {
             log.info(line);
+        } else {
+            lines.add(line);
         }
     }
-
-    private static void requireSame(Declaration first, Declaration second) {
-        String other = first.where().describe();
-        if (first.spec().options().consistency() != second.spec().options().consistency()
-                || !first.spec()
-                        .options()
-                        .window()
-                        .equals(second.spec().options().window())) {
-            throw second.where()
-                    .problem(
-                            "the cache '" + second.spec().prefix() + "' is declared with another consistency or stale"
-                                    + " window by " + other,
-                            "Give both the same, or set it once for the prefix under easy-cache.caches.");
-        }
-        String type = first.spec().type().getTypeName();
-        if (!type.equals(second.spec().type().getTypeName())) {
-            throw second.where()
-                    .problem(
-                            "the cache '" + second.spec().prefix() + "' holds " + type + " by " + other
-                                    + ", so neither could read what the other stores",
-                            "Give one of them another prefix.");
-        }
-    }
-
-    private void requireCluster(CacheName name, CachedMethod where) {
-        Set<String> known = clusterIds;
-        if (known != null && !known.contains(name.clusterId())) {
-            throw where.problem(
-                    "the Redis cluster '" + name.clusterId() + "' is not configured",
-                    "Use one of " + new TreeSet<>(known) + ".");
-        }
-    }
-
-    /** An update of an entry that is cached elsewhere would invalidate nothing. */
-    private void requireSameCluster(CacheName name, CachedMethod where) {
-        Set<String> clusters = declarations.keySet().stream()
-                .filter(declared -> declared.prefix().equals(name.prefix()))
-                .map(CacheName::clusterId)
-                .collect(Collectors.toCollection(TreeSet::new));
-        if (!clusters.isEmpty() && !clusters.contains(name.clusterId())) {
-            throw where.problem(
-                    "it updates '" + name.prefix() + "' on Redis cluster '" + name.clusterId()
-                            + "', but that is cached on " + clusters,
-                    "Give it the clusterId of the @Cacheable.");
-        }
-    }
-
-    private void warnOfUnusedSettings() {
-        Set<String> unused = new LinkedHashSet<>(settings.caches().keySet());
-        declarations.keySet().forEach(name -> unused.remove(name.prefix()));
-        updated.keySet().forEach(name -> unused.remove(name.prefix()));
-        for (String prefix : unused) {
-            log.warn(
-                    "easy-cache.caches has settings for '{}', but no @Cacheable or @UpdateCache has that prefix. Correct"
-                            + " the name (in brackets if it has dots or colons), or remove them.",
-                    prefix);
-        }
-    }
-
-    /** The cache that an update speaks of: as declared, else with the settings only. */
-    private CacheSpec<?> specOf(CacheName name) {
-        Declaration declared = declarations.get(name);
-        return declared != null ? declared.spec() : undeclared.computeIfAbsent(name, this::undeclared);
-    }
-
-    private CacheSpec<?> undeclared(CacheName name) {
-        CachedMethod where = updated.get(name);
-        if (where == null) {
-            throw new IllegalStateException("Nobody updates " + name);
-        }
-        return factory.undeclared(where, name);
-    }
-
-    private record Declaration(CachedMethod where, CacheSpec<?> spec) {}
 }

@@ -8,6 +8,7 @@ import io.easykit.cache.aop.CacheSettings;
 import io.easykit.cache.aop.CacheSettingsTable;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
@@ -22,6 +23,8 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
  * @param defaults settings of all caches, where an annotation says nothing
  * @param caches settings of single caches by their prefix, in brackets where it has dots or colons; they win over the
  *     annotation
+ * @param externalPrefixes prefixes that other applications cache; every other prefix of an update must have a cache
+ *     here
  * @param local the level in this JVM that answers while Redis is away
  * @param clusters further Redis servers by the id that annotations name, each with the settings of {@code spring.data.redis}
  * @param availability when a Redis counts as ill and when as well again
@@ -35,6 +38,7 @@ record EasyCacheProperties(
         @DefaultValue("250ms") Duration commandTimeout,
         @NestedConfigurationProperty @Nullable CacheSettings defaults,
         @DefaultValue Map<String, CacheSettings> caches,
+        @DefaultValue Set<String> externalPrefixes,
         @DefaultValue Local local,
         @DefaultValue Map<String, DataRedisProperties> clusters,
         @DefaultValue Availability availability,
@@ -64,7 +68,7 @@ record EasyCacheProperties(
     }
 
     CacheSettingsTable table() {
-        return new CacheSettingsTable(defaults == null ? CacheSettings.NONE : defaults, caches);
+        return new CacheSettingsTable(defaults == null ? CacheSettings.NONE : defaults, caches, externalPrefixes);
     }
 
     /**

@@ -132,6 +132,7 @@ class CrashIntegrationTests {
                 "--spring.data.redis.port=" + redis.port(),
                 "--spring.main.web-application-type=none",
                 "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s",
+                "--easy-cache.external-prefixes=" + CrashingApplication.AP + "," + CrashingApplication.CP,
                 "--easy-cache.caches." + CrashingApplication.AP + ".lease=" + LEASE.toSeconds() + "s",
                 "--easy-cache.caches." + CrashingApplication.CP + ".consistency=CP",
                 "--easy-cache.caches." + CrashingApplication.CP + ".lease=" + LEASE.toSeconds() + "s")) {

@@ -1,0 +1,283 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.aop.OperationFactory.CacheName;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The caches that an application declares, the updates that name them, and what must hold between them.
+ *
+ * <p>Beans are created in any order, so until {@link #complete} declarations are only collected; what is found later, on
+ * beans that are created on demand, is checked at once. A declaration of a parent context counts as one of its children.
+ */
+final class CacheDeclarations {
+
+    private static final Logger log = LoggerFactory.getLogger(CacheDeclarations.class);
+
+    private final OperationFactory factory;
+    private final CacheSettingsTable settings;
+
+    private final Map<CacheName, Declaration> declared = new ConcurrentHashMap<>();
+    private final Map<CacheName, CacheSpec<?>> undeclared = new ConcurrentHashMap<>();
+    private final Set<Update> updates = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Surroundings surroundings;
+
+    CacheDeclarations(OperationFactory factory, CacheSettingsTable settings) {
+        this.factory = factory;
+        this.settings = settings;
+    }
+
+    /**
+     * What is around the declarations of one context.
+     *
+     * @param clusterIds the Redis clusters that there are
+     * @param parent those of the parent context; null if there are none
+     * @param hidden names of beans that do not exist yet and whose class is not known before
+     */
+    record Surroundings(Set<String> clusterIds, @Nullable CacheDeclarations parent, Set<String> hidden) {}
+
+    /** Adds the cache of a method. */
+    void declare(CachedMethod where, CacheSpec<?> spec, List<String> keys) {
+        Declaration declaration = new Declaration(where, where.describe(), spec, keys);
+        Declaration first = declared.putIfAbsent(CacheName.of(spec), declaration);
+        if (first != null) {
+            requireSame(where, first, declaration);
+        }
+        Surroundings around = surroundings;
+        if (around != null) {
+            requireCluster(where, CacheName.of(spec), around);
+            updates.stream()
+                    .filter(update -> update.name.equals(CacheName.of(spec)))
+                    .forEach(update -> check(update, around));
+        }
+    }
+
+    /** Adds the cache of a bean that is a {@link CacheSpec}. */
+    void declare(String beanName, CacheSpec<?> spec) {
+        Declaration declaration = new Declaration(null, "the bean '" + beanName + "'", spec, null);
+        Declaration first = declared.putIfAbsent(CacheName.of(spec), declaration);
+        if (first == null || first.spec.equals(spec)) {
+            return;
+        }
+        if (first.where != null) {
+            requireSame(first.where, declaration, first);
+        } else {
+            log.warn(
+                    "easy-cache: the cache '{}' is declared by {} and differently by {}; updates follow the first. Give"
+                            + " both the same cluster, type and options.",
+                    spec.prefix(),
+                    first.source,
+                    declaration.source);
+        }
+    }
+
+    /** Adds an entry that a method updates. */
+    void update(CachedMethod where, CacheName name, List<String> keys) {
+        Update update = new Update(where, name, keys);
+        Surroundings around = surroundings;
+        if (updates.add(update) && around != null) {
+            check(update, around);
+        }
+    }
+
+    /**
+     * Checks what was declared until now.
+     *
+     * @throws InvalidCacheDeclarationException if a cluster or a prefix is unknown, or a key never names an entry
+     */
+    void complete(Surroundings around) {
+        surroundings = around;
+        declared.forEach((name, declaration) -> {
+            if (declaration.where != null) {
+                requireCluster(declaration.where, name, around);
+            }
+        });
+        updates.forEach(update -> check(update, around));
+        warnOfUnusedSettings();
+    }
+
+    boolean isComplete() {
+        return surroundings != null;
+    }
+
+    /** The cache that an update names: as declared, else with the settings only. */
+    CacheSpec<?> specOf(CacheName name) {
+        Declaration declaration = find(name);
+        return declaration != null ? declaration.spec : undeclared.computeIfAbsent(name, this::undeclared);
+    }
+
+    /** One line for each update of a cache that only another application declares. */
+    Set<String> describeExternal() {
+        return updates.stream()
+                .filter(update -> find(update.name) == null)
+                .map(this::describeExternal)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private String describeExternal(Update update) {
+        CacheSpec<?> spec = specOf(update.name);
+        return "easy-cache: " + update.where.shortName() + " updates " + spec.keyPattern(update.keys) + " on "
+                + spec.clusterId() + ", which another application caches; here it counts as "
+                + spec.options().consistency() + " with a stale window of "
+                + Staleness.text(spec.options().window()) + " (easy-cache.caches." + update.name.settingsName()
+                + " must say what that application says)";
+    }
+
+    private void check(Update update, Surroundings around) {
+        requireCluster(update.where, update.name, around);
+        requireDeclared(update, around);
+        requireSameParts(update);
+        specOf(update.name);
+    }
+
+    private void requireSame(CachedMethod where, Declaration first, Declaration second) {
+        if (first.spec.options().consistency() != second.spec.options().consistency()
+                || !first.spec.options().window().equals(second.spec.options().window())) {
+            throw where.problem(
+                    "the cache '" + second.spec.prefix() + "' is declared with another consistency or stale"
+                            + " window by " + first.source,
+                    "Give both the same, or set it once for the prefix under easy-cache.caches.");
+        }
+        String type = first.spec.type().getTypeName();
+        if (!type.equals(second.spec.type().getTypeName())) {
+            throw where.problem(
+                    "the cache '" + second.spec.prefix() + "' holds " + type + " by " + first.source
+                            + ", so neither could read what the other stores",
+                    "Give one of them another prefix.");
+        }
+        if (first.keys != null && second.keys != null && first.keys.size() != second.keys.size()) {
+            throw where.problem(
+                    "the key has " + parts(second.keys) + ", but the cache '" + second.spec.prefix()
+                            + "' has keys of " + parts(first.keys) + " by " + first.source
+                            + ", so an update of one would leave the other's entries as they are",
+                    "Give both the same parts, or one of them another prefix.");
+        }
+    }
+
+    private static void requireCluster(CachedMethod where, CacheName name, Surroundings around) {
+        if (!around.clusterIds.contains(name.clusterId())) {
+            throw where.problem(
+                    "the Redis cluster '" + name.clusterId() + "' is not configured",
+                    "Use one of " + new TreeSet<>(around.clusterIds) + ".");
+        }
+    }
+
+    /** An update of an entry that nobody caches would invalidate nothing. */
+    private void requireDeclared(Update update, Surroundings around) {
+        CacheName name = update.name;
+        if (find(name) != null || settings.externalPrefixes().contains(name.prefix())) {
+            return;
+        }
+        Set<CacheName> all = names();
+        Set<String> clusters = all.stream()
+                .filter(declared -> declared.prefix().equals(name.prefix()))
+                .map(CacheName::clusterId)
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (!clusters.isEmpty()) {
+            throw update.where.problem(
+                    "it updates '" + name.prefix() + "' on Redis cluster '" + name.clusterId()
+                            + "', but that is cached on " + clusters,
+                    "Give it the clusterId of the @Cacheable.");
+        }
+        Set<String> known = all.stream().map(CacheName::prefix).collect(Collectors.toCollection(TreeSet::new));
+        throw update.where.problem(
+                "no @Cacheable has the prefix '" + name.prefix() + "', so nothing would be invalidated; known are "
+                        + known,
+                "Correct the prefix. If another application caches it, add it to easy-cache.external-prefixes; if it"
+                        + " is the prefix of a CacheSpec, define that as a bean." + remedyFor(around.hidden));
+    }
+
+    private static String remedyFor(Set<String> hidden) {
+        return hidden.isEmpty()
+                ? ""
+                : " If its @Cacheable is on one of the beans " + new TreeSet<>(hidden) + ", whose class is not known"
+                        + " before they are created, declare that class as the return type of the @Bean method.";
+    }
+
+    private void requireSameParts(Update update) {
+        Declaration declaration = find(update.name);
+        if (declaration != null && declaration.keys != null && declaration.keys.size() != update.keys.size()) {
+            throw update.where.problem(
+                    "the key has " + parts(update.keys) + ", but the keys of '" + update.name.prefix() + "' have "
+                            + parts(declaration.keys) + " by " + declaration.source
+                            + ", so nothing would be invalidated",
+                    "Name the same parts in the same order, each as an element of keys.");
+        }
+    }
+
+    private static String parts(List<String> keys) {
+        return (keys.size() == 1 ? "1 part " : keys.size() + " parts ") + keys;
+    }
+
+    private void warnOfUnusedSettings() {
+        Set<String> used = names().stream().map(CacheName::prefix).collect(Collectors.toSet());
+        updates.forEach(update -> used.add(update.name.prefix()));
+        for (String prefix : without(settings.caches().keySet(), used)) {
+            log.warn(
+                    "easy-cache.caches has settings for '{}', but no @Cacheable or @UpdateCache has that prefix. Correct"
+                            + " the name (in brackets if it has dots or colons), or remove them.",
+                    prefix);
+        }
+        for (String prefix : without(settings.externalPrefixes(), used)) {
+            log.warn(
+                    "easy-cache.external-prefixes names '{}', but no @UpdateCache has that prefix. Correct or remove it.",
+                    prefix);
+        }
+    }
+
+    private static Set<String> without(Set<String> all, Set<String> used) {
+        Set<String> unused = new LinkedHashSet<>(all);
+        unused.removeAll(used);
+        return unused;
+    }
+
+    private Set<CacheName> names() {
+        Set<CacheName> names = new LinkedHashSet<>(declared.keySet());
+        CacheDeclarations parent = parent();
+        if (parent != null) {
+            names.addAll(parent.names());
+        }
+        return names;
+    }
+
+    private @Nullable Declaration find(CacheName name) {
+        Declaration own = declared.get(name);
+        CacheDeclarations parent = parent();
+        return own != null || parent == null ? own : parent.find(name);
+    }
+
+    private @Nullable CacheDeclarations parent() {
+        Surroundings around = surroundings;
+        return around == null ? null : around.parent;
+    }
+
+    private CacheSpec<?> undeclared(CacheName name) {
+        CachedMethod where = updates.stream()
+                .filter(update -> update.name.equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("Nobody updates " + name))
+                .where;
+        return factory.undeclared(where, name);
+    }
+
+    /**
+     * A cache.
+     *
+     * @param where null if it is not declared by a method
+     * @param source for people
+     * @param keys the parts of its keys; null if they are not known
+     */
+    private record Declaration(
+            @Nullable CachedMethod where, String source, CacheSpec<?> spec, @Nullable List<String> keys) {}
+
+    private record Update(CachedMethod where, CacheName name, List<String> keys) {}
+}

@@ -1,0 +1,314 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.aop.InvalidCacheDeclarationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+
+/** An update that never invalidates anything fails the start, whatever the order and the kind of the beans. */
+@ExtendWith(OutputCaptureExtension.class)
+class UpdateDeclarationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    AopAutoConfiguration.class, DataRedisAutoConfiguration.class, EasyCacheAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.port=1");
+
+    interface Users {
+        String find(long id);
+    }
+
+    static class CachedUsers implements Users {
+        @Override
+        @Cacheable(prefix = "user", keys = "#id")
+        public String find(long id) {
+            return "Ada";
+        }
+    }
+
+    static class UserUpdates {
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void update(long id) {}
+    }
+
+    static class MisspeltUpdates {
+        @UpdateCache(prefix = "user", keys = "#id")
+        @UpdateCache(prefix = "usr", keys = "#id")
+        public void update(long id) {}
+    }
+
+    static class ListedParts {
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void update(long id) {}
+
+        @UpdateCache(
+                prefix = "user",
+                keys = {"#tenant", "#id"})
+        public void update(String tenant, long id) {}
+    }
+
+    static class TwoPartUsers {
+        @Cacheable(
+                prefix = "user",
+                keys = {"#tenant", "#id"})
+        public String find(String tenant, long id) {
+            return "Ada";
+        }
+    }
+
+    // Prefixes
+
+    @Test
+    void refusesAPrefixThatNobodyCaches() {
+        refuses(
+                runner.withBean(CachedUsers.class).withBean(MisspeltUpdates.class),
+                "@UpdateCache " + MisspeltUpdates.class.getName() + ".update(long)",
+                "no @Cacheable has the prefix 'usr', so nothing would be invalidated; known are [user]",
+                "Correct the prefix. If another application caches it, add it to easy-cache.external-prefixes");
+    }
+
+    @Test
+    void refusesItInAnApplicationThatCachesNothing() {
+        refuses(runner.withBean(UserUpdates.class), "no @Cacheable has the prefix 'user'", "known are []");
+    }
+
+    @Test
+    void findsTheCacheInAnyOrderOfBeans() {
+        runner.withBean(UserUpdates.class).withBean(CachedUsers.class).run(context -> assertThat(context)
+                .hasNotFailed());
+        runner.withBean(CachedUsers.class).withBean(UserUpdates.class).run(context -> assertThat(context)
+                .hasNotFailed());
+    }
+
+    @Test
+    void findsTheCacheOfALazyBeanWithoutCreatingIt() {
+        runner.withBean(UserUpdates.class)
+                .withBean(
+                        CachedUsers.class,
+                        () -> {
+                            throw created();
+                        },
+                        bean -> bean.setLazyInit(true))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void refusesAnUpdateOfALazyBeanWithoutCreatingIt() {
+        refuses(
+                runner.withBean(
+                        MisspeltUpdates.class,
+                        () -> {
+                            throw created();
+                        },
+                        bean -> bean.setLazyInit(true)),
+                "no @Cacheable has the prefix");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HiddenUsers {
+        @Bean
+        @Lazy
+        Users users() {
+            return new CachedUsers();
+        }
+    }
+
+    @Test
+    void namesBeansWhoseClassCannotBeKnown() {
+        refuses(
+                runner.withBean(UserUpdates.class).withUserConfiguration(HiddenUsers.class),
+                "no @Cacheable has the prefix 'user'",
+                "on one of the beans [users]",
+                "return type of the @Bean method");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HiddenUpdates {
+        @Bean
+        @Lazy
+        Runnable updates() {
+            return new Runnable() {
+                @Override
+                @UpdateCache(prefix = "usr", keys = "'all'")
+                public void run() {}
+            };
+        }
+    }
+
+    @Test
+    void refusesAnUpdateThatIsFoundLaterWhenItsBeanIsCreated() {
+        runner.withBean(CachedUsers.class)
+                .withUserConfiguration(HiddenUpdates.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThatThrownBy(() -> context.getBean("updates"))
+                            .isInstanceOf(BeanCreationException.class)
+                            .hasRootCauseInstanceOf(InvalidCacheDeclarationException.class)
+                            .hasStackTraceContaining("no @Cacheable has the prefix 'usr'");
+                });
+    }
+
+    @Test
+    void takesPrototypesLikeOtherBeans() {
+        refuses(
+                runner.withBean(
+                        MisspeltUpdates.class,
+                        () -> {
+                            throw created();
+                        },
+                        bean -> bean.setScope(AbstractBeanDefinition.SCOPE_PROTOTYPE)),
+                "no @Cacheable has the prefix");
+    }
+
+    // Other applications
+
+    @Test
+    void letsThePrefixesOfOtherApplicationsBeUpdated(CapturedOutput output) {
+        runner.withPropertyValues("easy-cache.external-prefixes=user", "easy-cache.caches.user.consistency=CP")
+                .withBean(UserUpdates.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThatThrownBy(() -> context.getBean(UserUpdates.class).update(1))
+                            .as("CP, as the settings say")
+                            .isInstanceOf(CacheUnavailableException.class);
+                });
+        assertThat(output)
+                .contains("UpdateDeclarationTests.UserUpdates.update(long) updates ec:user::{#id} on default, which"
+                        + " another application caches; here it counts as CP with a stale window of 0ms")
+                .doesNotContain("names 'user'");
+    }
+
+    @Test
+    void refusesOthersBesideThem() {
+        refuses(
+                runner.withPropertyValues("easy-cache.external-prefixes=user").withBean(MisspeltUpdates.class),
+                "no @Cacheable has the prefix 'usr'");
+    }
+
+    @Test
+    void warnsOfExternalPrefixesThatNoMethodUpdates(CapturedOutput output) {
+        runner.withPropertyValues("easy-cache.external-prefixes=stock")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).contains("easy-cache.external-prefixes names 'stock', but no @UpdateCache has that prefix");
+    }
+
+    // Caches that no annotation declares
+
+    private static final CacheSpec<String> STRONG = CacheSpec.of("user", String.class)
+            .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+
+    @Test
+    void takesACacheSpecThatIsABeanWithItsOptions() {
+        runner.withBean("users", CacheSpec.class, () -> STRONG, bean -> bean.setLazyInit(true))
+                .withBean(UserUpdates.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThatThrownBy(() -> context.getBean(UserUpdates.class).update(1))
+                            .isInstanceOf(CacheUnavailableException.class);
+                });
+    }
+
+    @Test
+    void refusesACacheableThatDiffersFromTheCacheSpecOfItsPrefix() {
+        refuses(
+                runner.withBean("users", CacheSpec.class, () -> STRONG).withBean(CachedUsers.class),
+                "@Cacheable " + CachedUsers.class.getName() + ".find(long)",
+                "declared with another consistency or stale window by the bean 'users'",
+                "Give both the same");
+    }
+
+    @Test
+    void warnsOfTwoCacheSpecsThatDiffer(CapturedOutput output) {
+        runner.withBean("users", CacheSpec.class, () -> STRONG)
+                .withBean("others", CacheSpec.class, () -> CacheSpec.of("user", Long.class))
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce("'user' is declared by the bean 'users' and differently by the bean 'others'");
+    }
+
+    // Parts
+
+    @Test
+    void refusesAnotherNumberOfParts() {
+        refuses(
+                runner.withBean(TwoPartUsers.class).withBean(UserUpdates.class),
+                UserUpdates.class.getName() + ".update(long)",
+                "the key has 1 part [#id], but the keys of 'user' have 2 parts [#tenant, #id] by @Cacheable",
+                "Name the same parts in the same order");
+    }
+
+    @Test
+    void checksEachUpdateOfAPrefix() {
+        refuses(
+                runner.withBean(CachedUsers.class).withBean(ListedParts.class),
+                "update(String, long)",
+                "the key has 2 parts [#tenant, #id], but the keys of 'user' have 1 part [#id]");
+    }
+
+    @Test
+    void refusesTwoCachesOfOnePrefixWithDifferentParts() {
+        refuses(
+                runner.withBean(CachedUsers.class).withBean(TwoPartUsers.class),
+                TwoPartUsers.class.getName() + ".find(String, long)",
+                "the key has 2 parts [#tenant, #id], but the cache 'user' has keys of 1 part [#id]",
+                "or one of them another prefix");
+    }
+
+    // Contexts with a parent
+
+    static class StrongUsers {
+        @Cacheable(prefix = "user", keys = "#id", consistency = Consistency.CP)
+        public String find(long id) {
+            return "Ada";
+        }
+    }
+
+    @Test
+    void knowsTheCachesOfAParentContext() {
+        runner.withBean(StrongUsers.class).run(parent -> runner.withParent(parent)
+                .withAllowBeanDefinitionOverriding(true)
+                .withBean(UserUpdates.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(EasyCache.class)).isSameAs(parent.getBean(EasyCache.class));
+                    assertThatThrownBy(() -> context.getBean(UserUpdates.class).update(1))
+                            .as("CP, as the parent says")
+                            .isInstanceOf(CacheUnavailableException.class);
+                }));
+    }
+
+    private static AssertionError created() {
+        return new AssertionError("created");
+    }
+
+    private static void refuses(ApplicationContextRunner runner, String... parts) {
+        runner.run(context -> {
+            assertThat(context).hasFailed();
+            FailureAnalysis analysis =
+                    new InvalidCacheDeclarationFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription() + " | " + analysis.getAction()).contains(parts);
+        });
+    }
+}
