@@ -1,15 +1,20 @@
 package io.easykit.benchmarks;
 
+import io.easykit.benchmarks.cache.CacheVersions;
 import io.easykit.benchmarks.cache.EntrySizes;
 import io.easykit.benchmarks.cache.LocalHits;
 import io.easykit.benchmarks.cache.RedisHits;
 import io.easykit.benchmarks.cache.SlowLoads;
+import io.easykit.benchmarks.measure.Comparison;
+import io.easykit.benchmarks.measure.Machine;
+import io.easykit.benchmarks.measure.Version;
 import io.easykit.benchmarks.queue.Backlogs;
 import io.easykit.benchmarks.queue.Bursts;
 import io.easykit.benchmarks.queue.Flows;
 import io.easykit.benchmarks.queue.Footprints;
 import io.easykit.benchmarks.queue.IdleTopics;
 import io.easykit.benchmarks.queue.Punctuality;
+import io.easykit.benchmarks.queue.QueueVersions;
 import io.easykit.benchmarks.queue.Sends;
 import io.easykit.benchmarks.queue.Workers;
 import java.util.Arrays;
@@ -36,6 +41,9 @@ public final class Main {
                          q5   lateness when idle           q    all of them in turn
                          [size, 1: messages and times are multiplied by it, so 0.05 is a short trial
                          [words: only contenders whose titles begin with one of them]]
+
+            two versions  versions JAR   c1, c2, q1, q3 and q4 of the version whose benchmarks.jar is named, and of this one
+                                         [cache or queue: only that one]
 
             For example: java -jar benchmarks.jar q4 0.1 delay-queue Redisson""";
 
@@ -65,10 +73,27 @@ public final class Main {
             case "q7" -> Workers.run(arguments);
             case "q9" -> Footprints.run(arguments);
             case "q10" -> IdleTopics.run(arguments);
+            case "versions" -> versions(arguments);
             default -> {
                 System.err.println(USAGE);
                 System.exit(2);
             }
+        }
+    }
+
+    private static void versions(String... arguments) throws Exception {
+        if (arguments.length == 0) {
+            throw new IllegalArgumentException("Name the benchmarks.jar of the other version.");
+        }
+        List<Version> versions = Version.beforeAndNow(arguments[0]);
+        List<String> products = arguments.length == 1 ? List.of("cache", "queue") : List.of(arguments[1]);
+        System.out.println("Two versions, " + Machine.describe() + ", " + Comparison.ROUNDS + " rounds\n");
+        if (products.contains("cache")) {
+            CacheVersions.run(versions);
+        }
+        if (products.contains("queue")) {
+            System.out.println();
+            QueueVersions.run(versions);
         }
     }
 }

@@ -17,12 +17,17 @@ final class HitLoadProcess implements AutoCloseable {
     private final ChildProgram program;
 
     HitLoadProcess(RedisContender contender) {
+        this(contender, System.getProperty("java.class.path"));
+    }
+
+    /** One of another version of the product. */
+    HitLoadProcess(RedisContender contender, String classPath) {
         this.contender = contender;
         this.program = ChildProgram.start(
                 contender.title(),
                 HitLoad.READY,
                 "256m",
-                System.getProperty("java.class.path"),
+                classPath,
                 HitLoad.class.getName(),
                 List.of(contender.name(), redis.host(), String.valueOf(redis.port())));
     }

@@ -5,6 +5,7 @@ import io.easykit.benchmarks.measure.Machine;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.measure.Table;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -33,9 +34,24 @@ public final class LocalHits {
 
     /** Takes as arguments the milliseconds of an iteration (1000 without any). */
     public static void run(String[] arguments) throws RunnerException {
-        TimeValue time = TimeValue.milliseconds(arguments.length > 0 ? Long.parseLong(arguments[0]) : 1_000);
+        long millis = arguments.length > 0 ? Long.parseLong(arguments[0]) : 1_000;
+        System.out.println("C2, " + Machine.describe() + ", JMH, 1 thread, " + ROUNDS + " forks each\n");
+        Map<LocalContender, List<RunResult>> results = new EnumMap<>(LocalContender.class);
+        for (int round = 0; round < ROUNDS; round++) {
+            for (RunResult result : round(millis, List.of(LocalContender.values()))) {
+                results.computeIfAbsent(contenderOf(result), some -> new ArrayList<>())
+                        .add(result);
+            }
+        }
+        print(results);
+    }
+
+    /** A fork of each contender, with iterations of so many milliseconds. */
+    static Collection<RunResult> round(long millis, List<LocalContender> contenders) throws RunnerException {
+        TimeValue time = TimeValue.milliseconds(millis);
         Options options = new OptionsBuilder()
                 .include(LocalHitBenchmark.class.getName())
+                .param("which", contenders.stream().map(Enum::name).toArray(String[]::new))
                 .forks(1)
                 .warmupTime(time)
                 .measurementTime(time)
@@ -44,15 +60,11 @@ public final class LocalHits {
                 .verbosity(VerboseMode.SILENT)
                 .shouldFailOnError(true)
                 .build();
-        System.out.println("C2, " + Machine.describe() + ", JMH, 1 thread, " + ROUNDS + " forks each\n");
-        Map<LocalContender, List<RunResult>> results = new EnumMap<>(LocalContender.class);
-        for (int round = 0; round < ROUNDS; round++) {
-            for (RunResult result : new Runner(options).run()) {
-                LocalContender which = LocalContender.valueOf(result.getParams().getParam("which"));
-                results.computeIfAbsent(which, some -> new ArrayList<>()).add(result);
-            }
-        }
-        print(results);
+        return new Runner(options).run();
+    }
+
+    static LocalContender contenderOf(RunResult result) {
+        return LocalContender.valueOf(result.getParams().getParam("which"));
     }
 
     private static void print(Map<LocalContender, List<RunResult>> results) {
@@ -75,11 +87,11 @@ public final class LocalHits {
         return result.getPrimaryResult().getScore();
     }
 
-    private static double cpuNanos(RunResult result) {
+    static double cpuNanos(RunResult result) {
         return secondary(result, "cpuNanos") / secondary(result, "hits");
     }
 
-    private static double bytes(RunResult result) {
+    static double bytes(RunResult result) {
         return secondary(result, "gc.alloc.rate.norm");
     }
 

@@ -32,28 +32,38 @@ final class QueueProcess implements AutoCloseable {
     private final boolean listens;
     private ClientShares shares = ClientShares.during(redis, () -> {});
 
-    private QueueProcess(QueueProduct product, int queues, int concurrency, int handlerMillis) {
+    private QueueProcess(QueueProduct product, String classPath, int queues, int concurrency, int handlerMillis) {
         this.info = RawRedis.connect(redis.host(), redis.port(), PATIENCE);
         this.listens = concurrency > 0;
         List<String> arguments = new ArrayList<>(List.of(product.word()));
         arguments.addAll(QueueNode.arguments(redis.host(), redis.port(), queues, concurrency, handlerMillis));
-        this.program = ChildProgram.start(
-                product.title(), QueueNode.READY, HEAP, product.classPath(), product.mainClass(), arguments);
+        this.program =
+                ChildProgram.start(product.title(), QueueNode.READY, HEAP, classPath, product.mainClass(), arguments);
     }
 
     /** One that only sends. */
     static QueueProcess sender(QueueProduct product) {
-        return new QueueProcess(product, 1, 0, 0);
+        return sender(product, product.classPath());
+    }
+
+    /** One that only sends, of another version of the product. */
+    static QueueProcess sender(QueueProduct product, String classPath) {
+        return new QueueProcess(product, classPath, 1, 0, 0);
     }
 
     /** One that also listens. */
     static QueueProcess listener(QueueProduct product, int concurrency, int handlerMillis) {
-        return new QueueProcess(product, 1, concurrency, handlerMillis);
+        return new QueueProcess(product, product.classPath(), 1, concurrency, handlerMillis);
+    }
+
+    /** One that also listens, of another version of the product, with handlers that do nothing. */
+    static QueueProcess listener(QueueProduct product, String classPath, int concurrency) {
+        return new QueueProcess(product, classPath, 1, concurrency, 0);
     }
 
     /** One that listens to so many queues, one message at a time each. */
     static QueueProcess ofQueues(QueueProduct product, int queues) {
-        return new QueueProcess(product, queues, 1, 0);
+        return new QueueProcess(product, product.classPath(), queues, 1, 0);
     }
 
     /** Runs for a few seconds what will be measured, and finds out which calls are those of clients. */
