@@ -44,8 +44,8 @@ class ArchitectureTests {
             .doNotHaveSimpleName("RedisKeys")
             .should()
             .callMethodWhere(com.tngtech.archunit.base.DescribedPredicate.describe(
-                    "the namespace is asked for",
-                    call -> call.getTarget().getFullName().endsWith("RedisKeys.namespace()")));
+                    "the key prefix is asked for",
+                    call -> call.getTarget().getFullName().endsWith("RedisKeys.keyPrefix()")));
 
     /** What is due is for the store's clock to say, so a node whose clock is an hour off harms nothing. */
     @ArchTest

@@ -2,39 +2,47 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.ShardKey;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /**
- * Spells the keys of a shard. All share the hash tag {@code {topic:shard}}, so a cluster keeps them on one node; the
- * scripts derive the others from the prefix.
+ * Spells all keys and channels of the queue. The keys of a shard share the hash tag {@code {topic:shard}}, so a cluster
+ * keeps them on one node. The scripts derive the other keys of a shard from its prefix.
  *
- * @param namespace in front of all keys, so that several applications can use one Redis
+ * @param keyPrefix start of every key and channel. Applications with different prefixes can share one Redis. Braces are
+ *     refused, because they would change the hash tag; so are the pattern characters of ACL rules.
  */
-record RedisKeys(String namespace) {
+record RedisKeys(String keyPrefix) {
+
+    private static final Pattern USABLE = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
 
     RedisKeys {
-        if (!namespace.matches("[A-Za-z0-9._:-]{1,64}")) {
-            throw new IllegalArgumentException("Key namespace '" + namespace
-                    + "' is not usable: give it 1 to 64 letters, digits, or characters of \". _ : -\".");
+        if (!isUsable(keyPrefix)) {
+            throw new IllegalArgumentException("The key prefix '" + keyPrefix + "' cannot be used."
+                    + " Use 1 to 64 letters, digits, and characters of \". _ : / -\", for example 'shop:dq:'.");
         }
     }
 
-    /** Of all keys of the shard; as a key, it never exists. */
+    static boolean isUsable(String keyPrefix) {
+        return USABLE.matcher(keyPrefix).matches();
+    }
+
+    /** Start of all keys of the shard. No key has this name. */
     String prefix(ShardKey shard) {
-        return namespace + ":{" + shard.topic() + ":" + shard.shard() + "}:";
+        return keyPrefix + "{" + shard.topic() + ":" + shard.shard() + "}:";
     }
 
     String settings(ShardKey shard) {
         return prefix(shard) + "settings";
     }
 
-    /** The channel that says that something is due earlier. */
+    /** Channel that announces a message that is due earlier than those before it. */
     String bell(ShardKey shard) {
         return prefix(shard) + "bell";
     }
 
-    /** A pattern for the channels of all shards. */
+    /** Pattern of the channels of all shards. */
     String allBells() {
-        return namespace + ":*";
+        return keyPrefix + "*";
     }
 
     static byte[] bytes(String text) {

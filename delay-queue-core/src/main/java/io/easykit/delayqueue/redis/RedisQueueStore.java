@@ -26,26 +26,34 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisQueueStore implements QueueStore, AutoCloseable {
 
-    /** In front of all keys, unless another namespace is given. */
-    public static final String DEFAULT_NAMESPACE = "dq";
+    public static final String DEFAULT_KEY_PREFIX = "dq:";
 
     private final ScriptRunner scripts;
     private final Bells bells;
 
     public RedisQueueStore(RedisConnectionFactory connections) {
-        this(connections, DEFAULT_NAMESPACE);
+        this(connections, DEFAULT_KEY_PREFIX);
     }
 
-    /** @param namespace in front of all keys: letters, digits and {@code . _ : -} */
-    public RedisQueueStore(RedisConnectionFactory connections, String namespace) {
-        this(connections, namespace, UnaryOperator.identity());
+    /**
+     * @param keyPrefix start of every key and channel: letters, digits and {@code . _ : / -}. Senders and listeners of a
+     *     topic use the same one; applications with different ones do not see each other's messages
+     * @throws IllegalArgumentException if it is no {@linkplain #isKeyPrefix key prefix}
+     */
+    public RedisQueueStore(RedisConnectionFactory connections, String keyPrefix) {
+        this(connections, keyPrefix, UnaryOperator.identity());
     }
 
     /** @param edit changes the scripts, for tests of their clock and of their protections */
-    RedisQueueStore(RedisConnectionFactory connections, String namespace, UnaryOperator<String> edit) {
-        RedisKeys keys = new RedisKeys(namespace);
+    RedisQueueStore(RedisConnectionFactory connections, String keyPrefix, UnaryOperator<String> edit) {
+        RedisKeys keys = new RedisKeys(keyPrefix);
         this.scripts = new ScriptRunner(connections, keys, edit);
         this.bells = new Bells(connections, keys);
+    }
+
+    /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
+    public static boolean isKeyPrefix(String text) {
+        return RedisKeys.isUsable(text);
     }
 
     @Override

@@ -1,6 +1,6 @@
 -- In front of every script when it is loaded: the names of the keys, the time, and the moves that scripts share.
 --
--- KEYS[1]  prefix of the shard, "dq:{topic:shard}:". No key has this name: see docs/delay-queue.md, "In a cluster"
+-- KEYS[1]  prefix of the shard, "<key prefix>{topic:shard}:". No key has this name: see docs/delay-queue.md, "In a cluster"
 -- KEYS[2]  settings of the shard
 --
 -- A script checks its arguments before its first write, because Redis does not undo what a failing script wrote.

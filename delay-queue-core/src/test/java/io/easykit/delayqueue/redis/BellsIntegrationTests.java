@@ -34,7 +34,7 @@ class BellsIntegrationTests {
 
     private final RedisServer server = RedisServer.start();
     private final Set<ShardKey> heard = ConcurrentHashMap.newKeySet();
-    private final RedisKeys keys = new RedisKeys("dq");
+    private final RedisKeys keys = new RedisKeys("dq:");
 
     enum Driver {
         LETTUCE,

@@ -82,7 +82,7 @@ final class ProtocolChecker implements AutoCloseable {
     /** @param edit weakens the scripts, or leaves them as they are */
     ProtocolChecker(LettuceConnectionFactory connections, UnaryOperator<String> edit) {
         this.connections = connections;
-        this.real = new RedisQueueStore(connections, "dq", script -> edit.apply(instrumented(script)));
+        this.real = new RedisQueueStore(connections, "dq:", script -> edit.apply(instrumented(script)));
     }
 
     private static String instrumented(String script) {

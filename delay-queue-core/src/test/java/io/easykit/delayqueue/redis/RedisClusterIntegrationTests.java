@@ -30,7 +30,7 @@ class RedisClusterIntegrationTests {
 
     private static final RedisCluster CLUSTER = RedisCluster.start(2, 0);
     private static final LettuceConnectionFactory CONNECTIONS = connections();
-    private static final RedisQueueStore STORE = new RedisQueueStore(CONNECTIONS);
+    private static final RedisQueueStore STORE = new RedisQueueStore(CONNECTIONS, "shop:dq:");
 
     private static LettuceConnectionFactory connections() {
         LettuceConnectionFactory connections = new LettuceConnectionFactory(
@@ -66,7 +66,7 @@ class RedisClusterIntegrationTests {
                     .containsExactly(Settlement.APPLIED);
 
             try (RawRedis owner =
-                    CLUSTER.masterOf(new RedisKeys("dq").prefix(shard)).connect()) {
+                    CLUSTER.masterOf(new RedisKeys("shop:dq:").prefix(shard)).connect()) {
                 assertThat(owner.snapshot().keySet().stream().filter(key -> key.contains("{" + shard + "}")))
                         .hasSize(6);
             }
@@ -81,7 +81,7 @@ class RedisClusterIntegrationTests {
     @Test
     void standsStillWhileItsSlotMovesToAnotherNode() {
         ShardKey shard = new ShardKey("moving", 0);
-        String prefix = new RedisKeys("dq").prefix(shard);
+        String prefix = new RedisKeys("shop:dq:").prefix(shard);
         List<String> names = List.of("a", "b", "c", "d");
         STORE.send(shard, names.stream().map(id -> in(id, 0, id)).toList());
         RedisServer source = CLUSTER.masterOf(prefix);

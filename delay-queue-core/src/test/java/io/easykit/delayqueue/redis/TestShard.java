@@ -44,7 +44,7 @@ final class TestShard implements AutoCloseable {
     TestShard(UnaryOperator<String> edit) {
         redis = RedisServer.shared().connect();
         redis.command("FLUSHALL");
-        store = new RedisQueueStore(SHARED, "dq", edit);
+        store = new RedisQueueStore(SHARED, "dq:", edit);
         clock(1000);
     }
 

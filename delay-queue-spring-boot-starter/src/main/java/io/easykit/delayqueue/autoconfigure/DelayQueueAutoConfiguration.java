@@ -139,8 +139,8 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
-        QueueStore delayQueueStore(RedisConnections connections) {
-            return new RedisQueueStore(connections.factory());
+        QueueStore delayQueueStore(RedisConnections connections, DelayQueueProperties properties) {
+            return new RedisQueueStore(connections.factory(), properties.keyPrefix());
         }
 
         @Bean

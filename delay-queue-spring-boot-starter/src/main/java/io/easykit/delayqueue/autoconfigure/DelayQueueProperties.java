@@ -4,6 +4,7 @@ import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.listener.TopicSettings;
 import io.easykit.delayqueue.listener.TopicSettingsTable;
+import io.easykit.delayqueue.redis.RedisQueueStore;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of the delay queue.
  *
  * @param enabled whether there is a delay queue
+ * @param keyPrefix start of every key and channel in Redis; the same for all senders and listeners of a topic, and another
+ *     for each application that shares the Redis
  * @param commandTimeout until a call without an answer of Redis fails
  * @param stopTimeout for running listeners to end by themselves when the application stops; what has not ended then is
  *     interrupted, and runs elsewhere
@@ -27,6 +30,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties(prefix = "delay-queue", ignoreUnknownFields = false)
 record DelayQueueProperties(
         @DefaultValue("true") boolean enabled,
+        @DefaultValue(RedisQueueStore.DEFAULT_KEY_PREFIX) String keyPrefix,
         @DefaultValue("250ms") Duration commandTimeout,
         @DefaultValue("20s") Duration stopTimeout,
         @DefaultValue("true") boolean autoStartup,
@@ -35,6 +39,7 @@ record DelayQueueProperties(
         @DefaultValue Map<String, TopicSettings> topics) {
 
     DelayQueueProperties {
+        requireKeyPrefix(keyPrefix);
         if (commandTimeout.toMillis() < 1) {
             throw new InvalidSettingException(
                     "delay-queue.command-timeout", commandTimeout, "Choose 1ms or more, for example 250ms.");
@@ -44,6 +49,15 @@ record DelayQueueProperties(
                     "delay-queue.stop-timeout", stopTimeout, "Choose 0s or more, such as 20s.");
         }
         topics.keySet().forEach(DelayQueueProperties::requireTopic);
+    }
+
+    private static void requireKeyPrefix(String keyPrefix) {
+        if (!RedisQueueStore.isKeyPrefix(keyPrefix)) {
+            throw new InvalidSettingException(
+                    "The setting delay-queue.key-prefix is '" + keyPrefix + "', which cannot start a key.",
+                    "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would change the hash tag"
+                            + " of a cluster), for example ${spring.application.name}:dq:");
+        }
     }
 
     private static void requireTopic(String name) {

@@ -30,7 +30,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -41,13 +42,15 @@ class PermissionsIntegrationTests {
 
     private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue.md");
 
-    @Test
-    void doesEverythingWithTheDocumentedPermissions() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {"dq:", "shop:dq:"})
+    void doesEverythingWithTheDocumentedPermissions(String keyPrefix) throws IOException {
         String rule;
         try (var lines = Files.lines(DOCUMENTATION)) {
             rule = lines.filter(line -> line.startsWith("ACL SETUSER "))
                     .findFirst()
-                    .orElseThrow();
+                    .orElseThrow()
+                    .replace("dq:*", keyPrefix + "*");
         }
         try (RedisServer server = RedisServer.start();
                 RawRedis redis = server.connect()) {
@@ -58,6 +61,8 @@ class PermissionsIntegrationTests {
                     .withBean(Orders.class)
                     .withPropertyValues(
                             "spring.data.redis.url=redis://shop:secret@" + server.host() + ":" + server.port(),
+                            "spring.application.name=shop",
+                            "delay-queue.key-prefix=" + keyPrefix.replace("shop", "${spring.application.name}"),
                             "delay-queue.topics.orders.alerts.dead=0",
                             "delay-queue.topics.orders.keep-dead=1d")
                     .run(context -> {
@@ -69,6 +74,7 @@ class PermissionsIntegrationTests {
                         settleEachWay(context.getBean(QueueStore.class));
                     });
             assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
+            assertThat(redis.snapshot().keySet()).isNotEmpty().allMatch(key -> key.startsWith(keyPrefix));
         }
     }
 
