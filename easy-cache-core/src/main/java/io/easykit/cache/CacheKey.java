@@ -11,20 +11,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key of one entry: {@code ec:<prefix>::<part>:<part>}. Different prefixes and parts never give the same key: the
- * characters that have a meaning in it are escaped in the parts. The only class that spells Redis keys of entries.
+ * The key of one entry: {@code <prefix>::<part>:<part>}. Different prefixes and parts never give the same key: the
+ * characters that have a meaning in it are escaped in the parts. A store may write something of its own in front of it.
  *
  * @param <V> the value
  */
 public final class CacheKey<V> {
-
-    /** The hash with the epochs of all prefixes. No entry has this key: it has no two colons. */
-    public static final String EPOCHS = "ec:epochs";
-
-    /** The key that probes write to; it never holds anything. */
-    public static final String PROBE = "ec:probe";
-
-    private static final String NAMESPACE = "ec:";
 
     private static final ClassValue<Boolean> STABLE_TEXT = new ClassValue<>() {
         @Override
@@ -47,16 +39,16 @@ public final class CacheKey<V> {
     };
 
     private final CacheSpec<V> spec;
-    private final String text;
+    private final String name;
 
-    private CacheKey(CacheSpec<V> spec, String text) {
+    private CacheKey(CacheSpec<V> spec, String name) {
         this.spec = spec;
-        this.text = text;
+        this.name = name;
     }
 
-    /** What keys of a cache look like, for example {@code ec:user::{#id}}. */
+    /** Shape of the keys of a cache, for example {@code user::{#id}}. */
     static String pattern(CacheSpec<?> spec, List<String> parts) {
-        return parts.stream().collect(Collectors.joining("}:{", NAMESPACE + spec.prefix() + "::{", "}"));
+        return parts.stream().collect(Collectors.joining("}:{", spec.prefix() + "::{", "}"));
     }
 
     static <V> CacheKey<V> of(CacheSpec<V> spec, @Nullable Object[] parts) {
@@ -64,9 +56,8 @@ public final class CacheKey<V> {
             throw new InvalidCacheKeyException(
                     "A key of '" + spec.prefix() + "' has no part. Name at least one, or all calls share one entry.");
         }
-        StringBuilder text =
-                new StringBuilder(NAMESPACE.length() + spec.prefix().length() + 18);
-        text.append(NAMESPACE).append(spec.prefix()).append(':');
+        StringBuilder text = new StringBuilder(spec.prefix().length() + 18);
+        text.append(spec.prefix()).append(':');
         for (Object part : parts) {
             append(spec, text.append(':'), part);
         }
@@ -77,26 +68,26 @@ public final class CacheKey<V> {
         return spec;
     }
 
-    /** The key in Redis. */
-    public String text() {
-        return text;
+    /** Name of the entry, unique in its cluster. In Redis the store's key prefix stands in front of it. */
+    public String name() {
+        return name;
     }
 
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof CacheKey<?> key
-                && text.equals(key.text)
+                && name.equals(key.name)
                 && spec.clusterId().equals(key.spec.clusterId());
     }
 
     @Override
     public int hashCode() {
-        return text.hashCode();
+        return name.hashCode();
     }
 
     @Override
     public String toString() {
-        return text;
+        return name;
     }
 
     private static void append(CacheSpec<?> spec, StringBuilder text, @Nullable Object part) {

@@ -63,7 +63,7 @@ public record CacheSpec<V>(String clusterId, String prefix, Type type, CacheOpti
     }
 
     /**
-     * What its keys look like in Redis, for people.
+     * Shape of its keys, for people. In Redis the key prefix stands in front of it.
      *
      * @param parts what stands for the parts, for example {@code #id}
      */

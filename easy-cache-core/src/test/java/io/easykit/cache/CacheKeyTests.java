@@ -28,34 +28,34 @@ class CacheKeyTests {
 
     @Test
     void spellsPrefixAndParts() {
-        assertThat(users.key(42).text()).isEqualTo("ec:user::42");
-        assertThat(users.key("a", 7L, true, TimeUnit.DAYS).text()).isEqualTo("ec:user::a:7:true:DAYS");
+        assertThat(users.key(42).name()).isEqualTo("user::42");
+        assertThat(users.key("a", 7L, true, TimeUnit.DAYS).name()).isEqualTo("user::a:7:true:DAYS");
         UUID id = UUID.randomUUID();
-        assertThat(users.key(id, LocalDate.of(2026, 11, 20)).text()).isEqualTo("ec:user::" + id + ":2026-11-20");
+        assertThat(users.key(id, LocalDate.of(2026, 11, 20)).name()).isEqualTo("user::" + id + ":2026-11-20");
     }
 
     @Test
     void escapesWhatHasAMeaning() {
-        assertThat(users.key("a:b", "[c,d]\\").text()).isEqualTo("ec:user::a\\:b:\\[c\\,d\\]\\\\");
+        assertThat(users.key("a:b", "[c,d]\\").name()).isEqualTo("user::a\\:b:\\[c\\,d\\]\\\\");
     }
 
     @Test
     void isEqualToAKeyOfTheSameTextOnTheSameCluster() {
         assertThat(users.key(1)).isEqualTo(users.key(1L)).hasSameHashCodeAs(users.key("1"));
-        assertThat(users.key(1)).isNotEqualTo(users.key(2)).isNotEqualTo("ec:user::1");
+        assertThat(users.key(1)).isNotEqualTo(users.key(2)).isNotEqualTo("user::1");
         assertThat(users.key(1)).isNotEqualTo(users.withClusterId("trade").key(1));
-        assertThat(users.key(1)).hasToString("ec:user::1");
+        assertThat(users.key(1)).hasToString("user::1");
     }
 
     @Test
     void tellsNoElementFromAnEmptyOne() {
         assertThat(List.of(
-                        users.key(List.of()).text(),
-                        users.key("").text(),
-                        users.key(List.of("")).text(),
-                        users.key(List.of("", "")).text(),
-                        users.key(List.of(List.of())).text(),
-                        users.key("", "").text()))
+                        users.key(List.of()).name(),
+                        users.key("").name(),
+                        users.key(List.of("")).name(),
+                        users.key(List.of("", "")).name(),
+                        users.key(List.of(List.of())).name(),
+                        users.key("", "").name()))
                 .doesNotHaveDuplicates();
     }
 
@@ -84,7 +84,7 @@ class CacheKeyTests {
             }
             List<Object> whole = List.of(prefix, parts);
             String text =
-                    CacheSpec.of(prefix, String.class).key(parts.toArray()).text();
+                    CacheSpec.of(prefix, String.class).key(parts.toArray()).name();
             List<Object> former = seen.putIfAbsent(text, whole);
             if (former != null) {
                 assertThat(whole).as("seed %s, key %s", seed, text).isEqualTo(former);
@@ -142,7 +142,7 @@ class CacheKeyTests {
         assertThatThrownBy(() -> users.key("\ud83d"))
                 .isInstanceOf(InvalidCacheKeyException.class)
                 .hasMessageContaining("surrogate");
-        assertThat(users.key("\ud83d\ude00").text()).isEqualTo("ec:user::\ud83d\ude00");
+        assertThat(users.key("\ud83d\ude00").name()).isEqualTo("user::\ud83d\ude00");
     }
 
     @ParameterizedTest

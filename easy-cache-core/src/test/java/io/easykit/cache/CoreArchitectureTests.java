@@ -1,19 +1,15 @@
 package io.easykit.cache;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.lang.ArchRule;
 import io.easykit.test.ArchitectureRules;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class CoreArchitectureTests {
@@ -54,22 +50,18 @@ class CoreArchitectureTests {
     }
 
     @Test
-    void onlyOneClassSpellsKeys() throws IOException {
-        try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
-            assertThat(sources.filter(Files::isRegularFile)
-                            .filter(CoreArchitectureTests::spellsKeys)
-                            .map(Path::getFileName)
-                            .map(Path::toString))
-                    .containsExactly("CacheKey.java");
-        }
-    }
-
-    private static boolean spellsKeys(Path source) {
-        try {
-            return Files.readString(source).contains("\"ec:");
-        } catch (IOException unreadable) {
-            throw new AssertionError(unreadable);
-        }
+    void onlyOneClassSpellsRedisKeys() {
+        check(noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".redis")
+                .and()
+                .doNotHaveSimpleName("RedisKeys")
+                .should()
+                .callMethod(CacheKey.class, "name")
+                .orShould()
+                .callMethodWhere(describe(
+                        "the key prefix is read",
+                        call -> call.getTarget().getFullName().endsWith("RedisKeys.keyPrefix()"))));
     }
 
     private static void check(ArchRule rule) {

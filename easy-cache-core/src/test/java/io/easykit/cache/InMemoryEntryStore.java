@@ -141,7 +141,7 @@ final class InMemoryEntryStore implements EntryStore {
         entry.value = Envelope.wrap(bytes, 0);
         entry.expires = Long.MAX_VALUE;
         entry.gone = Long.MAX_VALUE;
-        entries.put(key.text(), entry);
+        entries.put(key.name(), entry);
     }
 
     /** What lies there; empty if nothing does. */
@@ -188,7 +188,7 @@ final class InMemoryEntryStore implements EntryStore {
     public Fetched fetch(CacheKey<?> key, long epoch) {
         CacheOptions options = key.spec().options();
         return run(Operation.FETCH, () -> {
-            Entry entry = entries.computeIfAbsent(key.text(), any -> new Entry());
+            Entry entry = entries.computeIfAbsent(key.name(), any -> new Entry());
             long now = now();
             Envelope value = entry.value != null && entry.epoch >= epoch && now < entry.expires ? entry.value : null;
             boolean loading = entry.fill != null && now < entry.electedUntil;
@@ -225,7 +225,7 @@ final class InMemoryEntryStore implements EntryStore {
             stored.epoch = ticket.epoch();
             stored.expires = now() + life.toMillis();
             stored.gone = stored.expires;
-            entries.put(key.text(), stored);
+            entries.put(key.name(), stored);
             return true;
         });
     }
@@ -252,7 +252,7 @@ final class InMemoryEntryStore implements EntryStore {
     private void prepare(CacheKey<?> key, String token, Duration lease) {
         Entry found = find(key);
         Entry entry = found != null ? found : new Entry();
-        entries.put(key.text(), entry);
+        entries.put(key.name(), entry);
         long ends = now() + lease.toMillis();
         entry.intents.put(token, ends);
         entry.fill = null;
@@ -376,9 +376,9 @@ final class InMemoryEntryStore implements EntryStore {
     }
 
     private @Nullable Entry find(CacheKey<?> key) {
-        Entry entry = entries.get(key.text());
+        Entry entry = entries.get(key.name());
         if (entry != null && entry.gone <= now()) {
-            entries.remove(key.text());
+            entries.remove(key.name());
             return null;
         }
         return entry;
@@ -386,7 +386,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     private void dropIfEmpty(CacheKey<?> key, Entry entry) {
         if (entry.value == null && entry.fill == null && entry.intents.isEmpty()) {
-            entries.remove(key.text());
+            entries.remove(key.name());
         }
     }
 

@@ -277,7 +277,7 @@ class UpdateTests {
                 .isInstanceOfSatisfying(CacheUnavailableException.class, refused -> assertThat(refused.clusterId())
                         .isEqualTo("default"))
                 .hasMessageContaining("is refused")
-                .hasMessageContaining(cp.text());
+                .hasMessageContaining(cp.name());
         assertThat(database).hasValue("old");
     }
 

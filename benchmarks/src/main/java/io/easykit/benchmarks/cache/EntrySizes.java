@@ -82,15 +82,15 @@ public final class EntrySizes {
         cache.fetch(key, () -> value);
 
         long plain = bytes(raw, PLAIN_KEY);
-        long atRest = bytes(raw, key.text());
+        long atRest = bytes(raw, store.redisKey(key));
         store.fetch(alwaysDue(), 0);
-        long locked = bytes(raw, key.text());
+        long locked = bytes(raw, store.redisKey(key));
         cache.invalidate(key);
-        raw.command("DEL", key.text());
+        raw.command("DEL", store.redisKey(key));
         cache.fetch(key, () -> value);
         long[] updating = new long[1];
         cache.update(List.of(key), () -> {
-            updating[0] = bytes(raw, key.text());
+            updating[0] = bytes(raw, store.redisKey(key));
             return null;
         });
         Table.row(payload, plain, atRest, atRest - plain, locked - atRest, updating[0] - atRest);

@@ -46,6 +46,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class RedisEntryStore implements EntryStore {
 
+    public static final String DEFAULT_KEY_PREFIX = "ec:";
+
     private static final int VALUE_HEADER = 10;
     private static final int SHORTEST_VALUE = 12;
     private static final int FILL_LENGTH = 14;
@@ -63,6 +65,7 @@ public final class RedisEntryStore implements EntryStore {
     private static final byte[] FALSE = bytes("0");
 
     private final RedisCommands commands;
+    private final RedisKeys names;
     private final long timeoutNanos;
     private final ServerClock clock = new ServerClock();
     private final AtomicBoolean askingTime = new AtomicBoolean();
@@ -73,16 +76,43 @@ public final class RedisEntryStore implements EntryStore {
      * @param commandTimeout how long a caller waits for an answer
      */
     public RedisEntryStore(RedisConnectionFactory factory, Duration commandTimeout) {
+        this(factory, DEFAULT_KEY_PREFIX, commandTimeout);
+    }
+
+    /**
+     * @param factory as above
+     * @param keyPrefix start of every key: letters, digits and {@code . _ : / -}. Applications with different ones do not
+     *     see each other's entries
+     * @param commandTimeout how long a caller waits for an answer
+     * @throws IllegalArgumentException if it is no {@linkplain #isKeyPrefix key prefix}
+     */
+    public RedisEntryStore(RedisConnectionFactory factory, String keyPrefix, Duration commandTimeout) {
         this(
                 factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection()
                         ? new LettuceCommands(lettuce, commandTimeout)
                         : new ConnectionFactoryCommands(factory),
+                new RedisKeys(keyPrefix),
                 commandTimeout);
     }
 
     RedisEntryStore(RedisCommands commands, Duration commandTimeout) {
+        this(commands, new RedisKeys(DEFAULT_KEY_PREFIX), commandTimeout);
+    }
+
+    RedisEntryStore(RedisCommands commands, RedisKeys names, Duration commandTimeout) {
         this.commands = commands;
+        this.names = names;
         this.timeoutNanos = commandTimeout.toNanos();
+    }
+
+    /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
+    public static boolean isKeyPrefix(String text) {
+        return RedisKeys.isUsable(text);
+    }
+
+    /** The key of an entry in Redis. */
+    public String redisKey(CacheKey<?> key) {
+        return text(names.entry(key));
     }
 
     /** Makes the scripts known to the server, so that not even the first call has to send one. */
@@ -105,7 +135,7 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
-        byte[] name = bytes(key.text());
+        byte[] name = names.entry(key);
         return snapshot(await(readAll(name)), epoch);
     }
 
@@ -115,7 +145,7 @@ public final class RedisEntryStore implements EntryStore {
         long asked = System.nanoTime();
         List<?> reply = (List<?>) await(run(
                 RedisScript.FETCH,
-                bytes(key.text()),
+                names.entry(key),
                 List.of(
                         randomBytes(),
                         bytes(options.election().toMillis()),
@@ -131,14 +161,14 @@ public final class RedisEntryStore implements EntryStore {
     public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
         Object reply = await(run(
                 RedisScript.STORE,
-                bytes(key.text()),
+                names.entry(key),
                 List.of(ticket.text(), bytes(ticket.epoch()), value.toBytes(), bytes(life.toMillis()))));
         return reply.equals(1L);
     }
 
     @Override
     public void release(CacheKey<?> key, Ticket ticket) {
-        await(run(RedisScript.RELEASE, bytes(key.text()), List.of(ticket.text())));
+        await(run(RedisScript.RELEASE, names.entry(key), List.of(ticket.text())));
     }
 
     @Override
@@ -147,7 +177,7 @@ public final class RedisEntryStore implements EntryStore {
                 keys,
                 key -> run(
                         RedisScript.PREPARE,
-                        bytes(key.text()),
+                        names.entry(key),
                         List.of(
                                 bytes(token),
                                 bytes(lease.toMillis()),
@@ -167,7 +197,7 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public Map<String, Long> epochs() {
         Map<String, Long> epochs = new HashMap<>();
-        await(readAll(bytes(CacheKey.EPOCHS))).forEach((prefix, epoch) -> {
+        await(readAll(names.epochs())).forEach((prefix, epoch) -> {
             if (NUMBER.matcher(text(epoch)).matches()) {
                 epochs.put(text(prefix), Long.parseLong(text(epoch)));
             }
@@ -177,7 +207,7 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public long raiseEpoch(String prefix, long known) {
-        return (Long) await(run(RedisScript.RAISE_EPOCH, bytes(CacheKey.EPOCHS), List.of(bytes(prefix), bytes(known))));
+        return (Long) await(run(RedisScript.RAISE_EPOCH, names.epochs(), List.of(bytes(prefix), bytes(known))));
     }
 
     /**
@@ -186,7 +216,7 @@ public final class RedisEntryStore implements EntryStore {
      */
     @Override
     public void probe() {
-        byte[] name = bytes(CacheKey.PROBE);
+        byte[] name = names.probe();
         try {
             await(run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)));
             await(run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
@@ -204,12 +234,12 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     private CompletionStage<Object> invalidate(CacheKey<?> key, String token, Duration window) {
-        return run(RedisScript.INVALIDATE, bytes(key.text()), List.of(bytes(token), bytes(window.toMillis())));
+        return run(RedisScript.INVALIDATE, names.entry(key), List.of(bytes(token), bytes(window.toMillis())));
     }
 
     @Override
     public void discard(CacheKey<?> key, Envelope unreadable) {
-        await(run(RedisScript.DISCARD, bytes(key.text()), List.of(unreadable.toBytes())));
+        await(run(RedisScript.DISCARD, names.entry(key), List.of(unreadable.toBytes())));
     }
 
     /** Sends all before it waits for the first; a client that waits itself does so for one dead server only once. */

@@ -136,7 +136,7 @@ class EasyCacheIntegrationTests {
         assertThat(b.cache().fetch(weak, () -> NEW)).isEqualTo(OLD);
         assertThat(b.cache().fetch(strong, () -> NEW)).isEqualTo(NEW);
         await().until(() -> a.cache().fetch(weak, () -> OLD).equals(NEW));
-        assertThat(redis.command("HLEN", weak.text())).isEqualTo(1L);
+        assertThat(redis.command("HLEN", "ec:" + weak.name())).isEqualTo(1L);
     }
 
     @Test
@@ -173,7 +173,7 @@ class EasyCacheIntegrationTests {
             takenOver.await();
             return OLD;
         }));
-        await().until(() -> Long.valueOf(1).equals(redis.command("HEXISTS", key.text(), "f")));
+        await().until(() -> Long.valueOf(1).equals(redis.command("HEXISTS", "ec:" + key.name(), "f")));
         Future<User> successor = threads.submit(() -> b.cache().fetch(key, () -> {
             takenOver.countDown();
             stored.await();
@@ -240,7 +240,7 @@ class EasyCacheIntegrationTests {
             spoil(command, key);
             assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(OLD);
             assertThat(b.cache().fetch(key, () -> NEW)).isEqualTo(OLD);
-            assertThat(redis.command("HLEN", key.text())).isEqualTo(1L);
+            assertThat(redis.command("HLEN", "ec:" + key.name())).isEqualTo(1L);
         }
     }
 
@@ -258,16 +258,16 @@ class EasyCacheIntegrationTests {
 
     private void spoil(String command, CacheKey<User> key) {
         String[] words = command.split(" ");
-        words[1] = key.text();
+        words[1] = "ec:" + key.name();
         redis.command(words);
     }
 
     @Test
     void healsAFieldWithoutAName() {
         CacheKey<User> key = key(Consistency.AP, 1);
-        redis.command("HSET", key.text(), "", "nothing");
+        redis.command("HSET", "ec:" + key.name(), "", "nothing");
         assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(OLD);
-        assertThat(redis.command("HLEN", key.text())).isEqualTo(1L);
+        assertThat(redis.command("HLEN", "ec:" + key.name())).isEqualTo(1L);
     }
 
     @Test

@@ -59,7 +59,7 @@ class LostReplyIntegrationTests {
         healthy.close();
         line.close();
         try (RawRedis redis = RedisServer.shared().connect()) {
-            assertThat(redis.command("PTTL", key.text())).isNotEqualTo(-1L);
+            assertThat(redis.command("PTTL", "ec:" + key.name())).isNotEqualTo(-1L);
         }
     }
 

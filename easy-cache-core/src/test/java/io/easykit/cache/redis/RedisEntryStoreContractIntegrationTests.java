@@ -52,7 +52,7 @@ class RedisEntryStoreContractIntegrationTests extends EntryStoreContract {
 
     @Override
     protected boolean holds(CacheKey<?> key) {
-        return Long.valueOf(1).equals(redis.command("EXISTS", key.text()));
+        return Long.valueOf(1).equals(redis.command("EXISTS", "ec:" + key.name()));
     }
 
     private static long now() {

@@ -147,9 +147,10 @@ class RedisEntryStoreIntegrationTests {
 
     private void beforeEachCallThereIsAText(Runnable... calls) {
         for (Runnable call : calls) {
-            onShared(redis -> redis.command("SET", key.text(), "text"));
+            onShared(redis -> redis.command("SET", "ec:" + key.name(), "text"));
             call.run();
-            onShared(redis -> assertThat(redis.command("TYPE", key.text())).isIn("hash", "none"));
+            onShared(redis ->
+                    assertThat(redis.command("TYPE", "ec:" + key.name())).isIn("hash", "none"));
         }
     }
 
@@ -169,7 +170,7 @@ class RedisEntryStoreIntegrationTests {
         flushScripts();
         store.release(key, Objects.requireNonNull(fetched.ticket()));
         flushScripts();
-        onShared(redis -> redis.command("SET", spec.key(2).text(), "text"));
+        onShared(redis -> redis.command("SET", "ec:" + spec.key(2).name(), "text"));
         assertThat(store.read(spec.key(2), 0)).isEqualTo(Snapshot.NOTHING);
 
         assertThat(text(store.read(key, 0))).isEqualTo("value");
@@ -213,7 +214,7 @@ class RedisEntryStoreIntegrationTests {
     @ParameterizedTest
     @EnumSource(Client.class)
     void foreignFieldsAreNoValue(Client client) {
-        onShared(redis -> redis.command("HSET", key.text(), "", "nameless", "other", "x"));
+        onShared(redis -> redis.command("HSET", "ec:" + key.name(), "", "nameless", "other", "x"));
         RedisEntryStore store = store(client);
 
         assertThat(store.read(key, 0).fresh()).isFalse();
@@ -380,7 +381,8 @@ class RedisEntryStoreIntegrationTests {
             line.heal();
             awaitAnswer(store);
 
-            onShared(redis -> assertThat(redis.command("EXISTS", key.text())).isEqualTo(0L));
+            onShared(redis ->
+                    assertThat(redis.command("EXISTS", "ec:" + key.name())).isEqualTo(0L));
         }
     }
 

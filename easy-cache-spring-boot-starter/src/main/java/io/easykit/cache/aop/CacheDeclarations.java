@@ -125,7 +125,7 @@ final class CacheDeclarations {
 
     private String describeExternal(Update update) {
         CacheSpec<?> spec = specOf(update.name);
-        return "easy-cache: " + update.where.shortName() + " updates " + spec.keyPattern(update.keys) + " on "
+        return "easy-cache: " + update.where.shortName() + " updates " + settings.keyPattern(spec, update.keys) + " on "
                 + spec.clusterId() + ", which another application caches; here it counts as "
                 + spec.options().consistency() + " with a stale window of "
                 + Staleness.text(spec.options().window()) + " (easy-cache.caches." + update.name.settingsName()

@@ -34,6 +34,7 @@ public final class CachedMethods {
 
     private final OperationFactory factory;
     private final CacheDeclarations declarations;
+    private final CacheSettingsTable settings;
     private final Staleness staleness;
     private final BeanFactory beans;
 
@@ -44,6 +45,7 @@ public final class CachedMethods {
     public CachedMethods(Environment environment, BeanFactory beans, CacheSettingsTable settings, Staleness staleness) {
         this.factory = new OperationFactory(environment, beans, settings);
         this.declarations = new CacheDeclarations(factory, settings);
+        this.settings = settings;
         this.staleness = staleness;
         this.beans = beans;
     }
@@ -165,7 +167,7 @@ public final class CachedMethods {
     /** One line at the end of the start, or at once for what is found later. */
     private void announce(CachedMethod where, ReadOperation operation) {
         String line = "easy-cache: " + where.shortName() + " -> "
-                + operation.spec().keyPattern(operation.key().texts()) + " on "
+                + settings.keyPattern(operation.spec(), operation.key().texts()) + " on "
                 + operation.spec().clusterId() + ", "
                 + staleness.describe(operation.spec().options());
         if (declarations.isComplete()) {

@@ -135,12 +135,12 @@ public final class EasyCacheAutoConfiguration {
 
         @Bean
         RedisConnections easyCacheConnections(RedisConnectionFactory factory, EasyCacheProperties properties) {
-            return new RedisConnections(factory, properties.commandTimeout());
+            return new RedisConnections(factory, properties.keyPrefix(), properties.commandTimeout());
         }
 
         @Bean
         NamedClusters easyCacheClusters(EasyCacheProperties properties, ObjectProvider<SslBundles> sslBundles) {
-            return new NamedClusters(properties.clusters(), sslBundles.getIfAvailable(), properties.commandTimeout());
+            return new NamedClusters(properties, sslBundles.getIfAvailable());
         }
 
         @Bean

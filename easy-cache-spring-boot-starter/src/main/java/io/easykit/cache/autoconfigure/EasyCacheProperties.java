@@ -6,6 +6,7 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.InvalidCacheOptionsException;
 import io.easykit.cache.aop.CacheSettings;
 import io.easykit.cache.aop.CacheSettingsTable;
+import io.easykit.cache.redis.RedisEntryStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +20,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
  * Settings of easy-cache.
  *
  * @param enabled whether annotated methods are cached at all; without it they just run
+ * @param keyPrefix start of every key in Redis; another for each application that shares the Redis
  * @param commandTimeout how long a call waits for an answer of Redis before it goes on without
  * @param defaults settings of all caches, where an annotation says nothing
  * @param caches settings of single caches by their prefix, in brackets where it has dots or colons; they win over the
@@ -35,6 +37,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 @ConfigurationProperties(prefix = "easy-cache", ignoreUnknownFields = false)
 record EasyCacheProperties(
         @DefaultValue("true") boolean enabled,
+        @DefaultValue(RedisEntryStore.DEFAULT_KEY_PREFIX) String keyPrefix,
         @DefaultValue("250ms") Duration commandTimeout,
         @NestedConfigurationProperty @Nullable CacheSettings defaults,
         @DefaultValue Map<String, CacheSettings> caches,
@@ -46,6 +49,13 @@ record EasyCacheProperties(
         @DefaultValue("false") boolean requireRedisAtStart) {
 
     EasyCacheProperties {
+        if (!RedisEntryStore.isKeyPrefix(keyPrefix)) {
+            throw new InvalidSettingException(
+                    "easy-cache.key-prefix",
+                    "'" + keyPrefix + "', which cannot start a key",
+                    "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would put all entries into"
+                            + " one slot of a cluster), for example ${spring.application.name}:ec:");
+        }
         if (commandTimeout.toMillis() < 1) {
             throw new InvalidSettingException(
                     "easy-cache.command-timeout", commandTimeout, "Choose 1ms or more, for example 250ms.");
@@ -68,7 +78,8 @@ record EasyCacheProperties(
     }
 
     CacheSettingsTable table() {
-        return new CacheSettingsTable(defaults == null ? CacheSettings.NONE : defaults, caches, externalPrefixes);
+        return new CacheSettingsTable(
+                keyPrefix, defaults == null ? CacheSettings.NONE : defaults, caches, externalPrefixes);
     }
 
     /**

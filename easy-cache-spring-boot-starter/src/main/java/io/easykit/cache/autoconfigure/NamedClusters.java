@@ -1,7 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.EntryStore;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +30,12 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
     private final Map<String, RedisConnections> connections = new LinkedHashMap<>();
     private volatile boolean running;
 
-    NamedClusters(Map<String, DataRedisProperties> clusters, @Nullable SslBundles sslBundles, Duration commandTimeout) {
-        clusters.forEach((id, properties) -> {
+    NamedClusters(EasyCacheProperties settings, @Nullable SslBundles sslBundles) {
+        settings.clusters().forEach((id, properties) -> {
             AnnotationConfigApplicationContext context = contextOf(id, properties, sslBundles);
             contexts.put(id, context);
             LettuceConnectionFactory factory = context.getBean(LettuceConnectionFactory.class);
-            connections.put(id, new RedisConnections(factory, commandTimeout));
+            connections.put(id, new RedisConnections(factory, settings.keyPrefix(), settings.commandTimeout()));
         });
     }
 

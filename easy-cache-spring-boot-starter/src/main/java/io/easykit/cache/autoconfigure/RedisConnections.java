@@ -31,7 +31,7 @@ final class RedisConnections implements SmartLifecycle {
     private final ScriptLoader scripts;
     private volatile boolean running;
 
-    RedisConnections(RedisConnectionFactory application, Duration commandTimeout) {
+    RedisConnections(RedisConnectionFactory application, String keyPrefix, Duration commandTimeout) {
         this.own = application instanceof LettuceConnectionFactory lettuce
                 ? LettuceFactories.copyOf(lettuce, commandTimeout)
                 : null;
@@ -43,7 +43,7 @@ final class RedisConnections implements SmartLifecycle {
                             + " easy-cache.command-timeout",
                     application.getClass().getName());
         }
-        this.store = new RedisEntryStore(own != null ? own : application, commandTimeout);
+        this.store = new RedisEntryStore(own != null ? own : application, keyPrefix, commandTimeout);
         this.scripts = new ScriptLoader(store);
     }
 

@@ -117,8 +117,8 @@ class CrashIntegrationTests {
     private boolean isAtRest(CacheKey<String> key) {
         cache.fetch(key, this::loadName);
         try (var raw = redis.connect()) {
-            return Long.valueOf(1).equals(raw.command("HLEN", key.text()))
-                    && Long.valueOf(1).equals(raw.command("HEXISTS", key.text(), "v"));
+            return Long.valueOf(1).equals(raw.command("HLEN", "ec:" + key.name()))
+                    && Long.valueOf(1).equals(raw.command("HEXISTS", "ec:" + key.name(), "v"));
         }
     }
 

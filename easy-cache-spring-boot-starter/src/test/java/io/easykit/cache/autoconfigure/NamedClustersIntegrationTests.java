@@ -76,7 +76,7 @@ class NamedClustersIntegrationTests {
 
     private static boolean exists(RedisServer server, CacheKey<String> key) {
         try (RawRedis redis = server.connect()) {
-            return Objects.equals(redis.command("EXISTS", key.text()), 1L);
+            return Objects.equals(redis.command("EXISTS", "ec:" + key.name()), 1L);
         }
     }
 }

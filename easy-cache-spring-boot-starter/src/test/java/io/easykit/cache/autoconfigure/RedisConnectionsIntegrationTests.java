@@ -23,7 +23,7 @@ class RedisConnectionsIntegrationTests {
 
     private final RedisServer redis = RedisServer.shared();
     private final RedisConnections connections =
-            new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), TIMEOUT);
+            new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), "ec:", TIMEOUT);
 
     @AfterEach
     void stop() {
@@ -52,7 +52,7 @@ class RedisConnectionsIntegrationTests {
                 getClass().getClassLoader(), new Class<?>[] {RedisConnectionFactory.class}, (proxy, method, args) -> {
                     throw new IllegalStateException("away");
                 });
-        RedisConnections through = new RedisConnections(foreign, TIMEOUT);
+        RedisConnections through = new RedisConnections(foreign, "ec:", TIMEOUT);
         assertThat(output).contains("which is not Lettuce: its timeouts apply");
         assertThatThrownBy(through::ping).isInstanceOf(StoreUnavailableException.class);
     }

@@ -1,0 +1,46 @@
+package io.easykit.cache.redis;
+
+import io.easykit.cache.CacheKey;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+/**
+ * Spells all Redis keys of the cache: {@code <key prefix><prefix>::<part>:<part>} for an entry, and two names without
+ * double colons, which no entry can have.
+ *
+ * @param keyPrefix start of every key. Applications with different prefixes can share one Redis. Braces are refused,
+ *     because they would put all entries into one slot of a cluster; so are the pattern characters of ACL rules.
+ */
+record RedisKeys(String keyPrefix) {
+
+    private static final Pattern USABLE = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
+
+    RedisKeys {
+        if (!isUsable(keyPrefix)) {
+            throw new IllegalArgumentException("The key prefix '" + keyPrefix + "' cannot be used."
+                    + " Use 1 to 64 letters, digits, and characters of \". _ : / -\", for example 'shop:ec:'.");
+        }
+    }
+
+    static boolean isUsable(String keyPrefix) {
+        return USABLE.matcher(keyPrefix).matches();
+    }
+
+    byte[] entry(CacheKey<?> key) {
+        return bytes(keyPrefix + key.name());
+    }
+
+    /** Hash with the epochs of all prefixes. */
+    byte[] epochs() {
+        return bytes(keyPrefix + "epochs");
+    }
+
+    /** Written to by probes. Never holds anything after a probe. */
+    byte[] probe() {
+        return bytes(keyPrefix + "probe");
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
