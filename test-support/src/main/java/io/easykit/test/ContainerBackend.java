@@ -74,12 +74,29 @@ final class ContainerBackend implements RedisBackend {
 
     @Override
     public Instance prepare(List<String> arguments) {
+        int port = takePort();
+        List<String> command =
+                new ArrayList<>(List.of("redis-server", "--bind", "0.0.0.0", "--port", String.valueOf(port)));
+        command.addAll(arguments);
+        return new ContainerInstance(port, command);
+    }
+
+    /** A sentinel refuses to start without a file to which it can write its state. */
+    @Override
+    public Instance prepareSentinel() {
+        int port = takePort();
+        String script = "touch /tmp/sentinel.conf && exec redis-server /tmp/sentinel.conf --sentinel"
+                + " --bind 0.0.0.0 --protected-mode no --port " + port;
+        return new ContainerInstance(port, List.of("sh", "-c", script));
+    }
+
+    private int takePort() {
         Integer port = freePorts.poll();
         if (port == null) {
             throw new IllegalStateException(
                     "All " + PORTS + " ports for containers are in use; close servers that no test needs any more");
         }
-        return new ContainerInstance(port, arguments);
+        return port;
     }
 
     private static List<Integer> pickPorts() {
@@ -121,11 +138,8 @@ final class ContainerBackend implements RedisBackend {
         private final int port;
         private final String id;
 
-        ContainerInstance(int port, List<String> arguments) {
+        ContainerInstance(int port, List<String> command) {
             this.port = port;
-            List<String> command = new ArrayList<>(List.of("redis-server", "--bind", "0.0.0.0", "--port"));
-            command.add(String.valueOf(port));
-            command.addAll(arguments);
             this.id = docker.createContainerCmd(image)
                     .withCmd(command)
                     .withLabels(labels())

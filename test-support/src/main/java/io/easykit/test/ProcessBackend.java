@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs a redis-server program of this machine, each server in a temporary directory of its own. */
 final class ProcessBackend implements RedisBackend {
+    private static final String LOOPBACK = "127.0.0.1";
+
     private final Path program;
 
     ProcessBackend(Path program) {
@@ -24,16 +26,41 @@ final class ProcessBackend implements RedisBackend {
         return new ProcessInstance(program, Ports.free(), arguments);
     }
 
-    private static final class ProcessInstance implements Instance {
+    @Override
+    public Instance prepareSentinel() {
+        return new SentinelInstance(program, Ports.free());
+    }
+
+    /** A sentinel refuses to start without a file to which it can write its state. */
+    private static final class SentinelInstance extends ProcessInstance {
+        private static final String CONFIGURATION = "sentinel.conf";
+
+        SentinelInstance(Path program, int port) {
+            super(program, port, List.of(CONFIGURATION), List.of("--sentinel", "--protected-mode", "no"));
+            try {
+                Files.createFile(directory().resolve(CONFIGURATION));
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot create the configuration of a sentinel", e);
+            }
+        }
+    }
+
+    private static class ProcessInstance implements Instance {
         private final Path directory;
         private final int port;
         private final List<String> command;
         private @Nullable OwnedProcess process;
 
         ProcessInstance(Path program, int port, List<String> arguments) {
+            this(program, port, List.of(), arguments);
+        }
+
+        /** @param first what stands before all options: the name of a configuration file, if there is one */
+        ProcessInstance(Path program, int port, List<String> first, List<String> arguments) {
             this.port = port;
-            this.command = new ArrayList<>(List.of(program.toString(), "--bind", host()));
-            command.addAll(List.of("--port", String.valueOf(port)));
+            this.command = new ArrayList<>(List.of(program.toString()));
+            command.addAll(first);
+            command.addAll(List.of("--bind", LOOPBACK, "--port", String.valueOf(port)));
             command.addAll(arguments);
             try {
                 this.directory = Files.createTempDirectory("easykit-redis-");
@@ -44,7 +71,7 @@ final class ProcessBackend implements RedisBackend {
 
         @Override
         public String host() {
-            return "127.0.0.1";
+            return LOOPBACK;
         }
 
         @Override
@@ -110,6 +137,10 @@ final class ProcessBackend implements RedisBackend {
             } catch (IOException e) {
                 throw new UncheckedIOException("Cannot delete " + directory, e);
             }
+        }
+
+        final Path directory() {
+            return directory;
         }
 
         private Path logFile() {

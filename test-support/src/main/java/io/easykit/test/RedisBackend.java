@@ -12,6 +12,9 @@ interface RedisBackend {
      */
     Instance prepare(List<String> arguments);
 
+    /** Prepares a sentinel, with an empty configuration file of its own, on a port of its own. */
+    Instance prepareSentinel();
+
     /** One server; its port and its data directory stay the same over restarts. */
     interface Instance {
         String host();

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,12 +59,21 @@ public final class RedisServer implements AutoCloseable {
         return Shared.SERVER;
     }
 
+    /** Starts a sentinel that watches nothing yet. */
+    static RedisServer startSentinel() {
+        return start(() -> new RedisServer(RedisBackends.current().prepareSentinel(), null, false));
+    }
+
     private static RedisServer start(boolean shared, String... arguments) {
         List<String> options = new ArrayList<>(DEFAULTS);
         options.addAll(checked(List.of(arguments)));
+        String password = valueOf("--requirepass", arguments);
+        return start(() -> new RedisServer(RedisBackends.current().prepare(options), password, shared));
+    }
+
+    private static RedisServer start(Supplier<RedisServer> prepare) {
         for (int attempt = 1; ; attempt++) {
-            RedisServer server = new RedisServer(
-                    RedisBackends.current().prepare(options), valueOf("--requirepass", arguments), shared);
+            RedisServer server = prepare.get();
             try {
                 server.launch();
                 Runtime.getRuntime().addShutdownHook(server.closeOnShutdown);

@@ -1,0 +1,143 @@
+package io.easykit.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * A master with replicas and three sentinels that watch it: real servers that a test owns, and may kill, pause and restart
+ * one by one. A master that does not answer for a second is replaced by a replica.
+ */
+public final class RedisSentinels implements AutoCloseable {
+    /** The name under which the sentinels know the master. */
+    public static final String MASTER_NAME = "easykit";
+
+    private static final int SENTINELS = 3;
+    private static final String QUORUM = "2";
+    private static final Duration READY_WITHIN = Duration.ofSeconds(60);
+
+    private final List<RedisServer> servers;
+    private final List<RedisServer> sentinels;
+
+    private RedisSentinels(List<RedisServer> servers, List<RedisServer> sentinels) {
+        this.servers = List.copyOf(servers);
+        this.sentinels = List.copyOf(sentinels);
+    }
+
+    /**
+     * Starts the servers, and returns when each sentinel knows all others and all replicas.
+     *
+     * @param replicas of the master; a fail-over needs one
+     * @param arguments options of redis-server for the master and its replicas
+     */
+    public static RedisSentinels start(int replicas, String... arguments) {
+        List<RedisServer> started = new ArrayList<>();
+        try {
+            IntStream.rangeClosed(0, replicas).forEach(i -> started.add(RedisServer.start(arguments)));
+            RedisServer master = started.get(0);
+            started.stream().skip(1).forEach(replica -> replica.replicaOf(master));
+            IntStream.range(0, SENTINELS).forEach(i -> started.add(RedisServer.startSentinel()));
+            RedisSentinels group =
+                    new RedisSentinels(started.subList(0, 1 + replicas), started.subList(1 + replicas, started.size()));
+            group.watch(master);
+            return group;
+        } catch (RuntimeException e) {
+            started.forEach(RedisServer::close);
+            throw e;
+        }
+    }
+
+    /** The master and its replicas; first the server that was started as the master. */
+    public List<RedisServer> servers() {
+        return servers;
+    }
+
+    public List<RedisServer> sentinels() {
+        return sentinels;
+    }
+
+    /** The addresses of the sentinels in the form that {@code spring.data.redis.sentinel.nodes} takes. */
+    public String addresses() {
+        return sentinels.stream()
+                .map(sentinel -> sentinel.host() + ":" + sentinel.port())
+                .collect(Collectors.joining(","));
+    }
+
+    /** The server that all sentinels name as the master; fails if they differ. */
+    public RedisServer master() {
+        List<RedisServer> named =
+                sentinels.stream().map(this::masterBy).distinct().toList();
+        if (named.size() > 1) {
+            throw new IllegalStateException("The sentinels name different masters: " + named);
+        }
+        return named.get(0);
+    }
+
+    /** Waits until all sentinels name another server than this one. */
+    public RedisServer awaitOtherMaster(RedisServer former) {
+        Waiting.until(
+                READY_WITHIN,
+                () -> sentinels.stream().map(this::masterBy).distinct().count() == 1
+                        && !masterBy(sentinels.get(0)).equals(former),
+                () -> "No replica of " + former + " was promoted");
+        return master();
+    }
+
+    /** Kills all servers and deletes their data; a second call does nothing. */
+    @Override
+    public void close() {
+        sentinels.forEach(RedisServer::close);
+        servers.forEach(RedisServer::close);
+    }
+
+    private void watch(RedisServer master) {
+        for (RedisServer sentinel : sentinels) {
+            try (RawRedis redis = sentinel.connect()) {
+                redis.command("SENTINEL", "MONITOR", MASTER_NAME, master.host(), String.valueOf(master.port()), QUORUM);
+                redis.command("SENTINEL", "SET", MASTER_NAME, "down-after-milliseconds", "1000");
+                redis.command("SENTINEL", "SET", MASTER_NAME, "failover-timeout", "10000");
+            }
+        }
+        Waiting.until(
+                READY_WITHIN,
+                () -> sentinels.stream().allMatch(this::knowsAll),
+                () -> "The sentinels do not know each other: "
+                        + sentinels.stream().map(RedisSentinels::state).toList());
+    }
+
+    private boolean knowsAll(RedisServer sentinel) {
+        Map<String, String> state = state(sentinel);
+        return String.valueOf(servers.size() - 1).equals(state.get("num-slaves"))
+                && String.valueOf(SENTINELS - 1).equals(state.get("num-other-sentinels"))
+                && "master".equals(state.get("flags"));
+    }
+
+    private static Map<String, String> state(RedisServer sentinel) {
+        try (RawRedis redis = sentinel.connect()) {
+            return pairs((List<?>) redis.require("SENTINEL", "MASTER", MASTER_NAME));
+        }
+    }
+
+    private static Map<String, String> pairs(List<?> flat) {
+        return IntStream.range(0, flat.size() / 2)
+                .boxed()
+                .collect(Collectors.toMap(
+                        i -> RawRedis.text((byte[]) flat.get(2 * i)),
+                        i -> RawRedis.text((byte[]) flat.get(2 * i + 1)),
+                        (first, second) -> second));
+    }
+
+    private RedisServer masterBy(RedisServer sentinel) {
+        try (RawRedis redis = sentinel.connect()) {
+            List<?> address = (List<?>) redis.require("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME);
+            int port = Integer.parseInt(RawRedis.text((byte[]) address.get(1)));
+            return servers.stream()
+                    .filter(server -> server.port() == port)
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalStateException("No server of ours listens on port " + port));
+        }
+    }
+}
