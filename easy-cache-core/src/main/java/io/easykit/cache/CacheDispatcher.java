@@ -57,17 +57,18 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>What may go wrong</h2>
  *
- * A lost reply of a fetch costs an election; of a store, a load. A rejected store changes nothing: an AP reader still
- * gets what it loaded (its load began after it came), a CP reader loads again, a few times. When the waiting time is over a reader
- * loads for itself and stores nothing, one at a time in this JVM. {@link StoreUnavailableException} leaves this class
- * only before anything was loaded.
+ * A lost reply of a fetch costs an election; of a store, a load. A rejected store changes nothing: the readers still get
+ * what was loaded, if the load began after they came. The database held that value after they came, so a CP read may
+ * return it. A CP reader that loaded it itself looks for a newer one once. So nobody waits for more than two loads of
+ * this JVM, however fast the updates are; for two loads of other nodes at most, and never longer than its waiting time:
+ * then a reader loads for itself and stores nothing, one at a time in this JVM. {@link StoreUnavailableException} leaves this class only before anything was loaded.
  */
 final class CacheDispatcher implements CacheReader {
 
     private static final Logger log = LoggerFactory.getLogger(CacheDispatcher.class);
 
-    /** How often a CP reader loads while updates overtake it, before it takes what it has. */
-    private static final int TURNS = 3;
+    /** How many loads of other nodes a reader waits for before it loads for itself. */
+    private static final int FOREIGN_LOADS = 2;
 
     /** How long readers wait for an update to end before they load beside it. */
     private static final Duration UPDATE_WAIT = Duration.ofMillis(50);
@@ -173,11 +174,18 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
+    /** Loads, shares the result, and repeats the load once for a CP reader if an update overtook it. */
     private <V> Landing<V> lead(Flight<V> flight, Read<V> read, @Nullable Fetched first) {
+        Landing<V> landing = fly(flight, read, first);
+        boolean repeat = landing.overtaken() && read.options().consistency() == Consistency.CP;
+        return repeat ? repeated(read, landing) : landing;
+    }
+
+    private <V> Landing<V> fly(Flight<V> flight, Read<V> read, @Nullable Fetched first) {
         flights.put(read.key(), flight);
         Landing<V> landing = Landing.ownOnly(null);
         try {
-            landing = turns(read, first);
+            landing = turn(read, first);
         } catch (StoreUnavailableException away) {
             landing = Landing.failed(away, ticker.nanoTime());
         } finally {
@@ -187,24 +195,22 @@ final class CacheDispatcher implements CacheReader {
         return landing;
     }
 
-    /** Repeats what an update overtook, for a CP reader; the last load has to do, as has the one before the store left. */
-    private <V> Landing<V> turns(Read<V> read, @Nullable Fetched first) {
-        Landing<V> landing = turn(read, first);
-        for (int turn = 2; landing.overtaken() && turn <= TURNS; turn++) {
-            try {
-                landing = turn(read, null);
-            } catch (StoreUnavailableException away) {
-                log.debug("Cannot repeat the load of {}", read.key(), away);
-                return landing;
-            }
+    /** The next load, own or not; the overtaken one if there is none. */
+    private <V> Landing<V> repeated(Read<V> read, Landing<V> overtaken) {
+        Flight<V> mine = new Flight<>();
+        Flight<V> running = putIfAbsent(read.key(), mine);
+        Landing<V> next = running == null ? fly(mine, read, null) : awaitLanding(running, read);
+        if (next == null || next.failure() instanceof StoreUnavailableException) {
+            return overtaken;
         }
-        return landing;
+        return running == null ? next : next.serves(read) ? values.unpack(next, read.key()) : overtaken;
     }
 
     /** The dispatcher proper: asks the store and does what it says, until there is a result. */
     private <V> Landing<V> turn(Read<V> read, @Nullable Fetched first) {
         boolean discarded = false;
         boolean waitedForUpdate = false;
+        int foreignLoads = 0;
         for (Fetched known = first; ; known = null) {
             long asked = ticker.nanoTime();
             Fetched fetched = known != null ? known : store.fetch(read.key(), epochs.of(read.key()));
@@ -224,6 +230,9 @@ final class CacheDispatcher implements CacheReader {
                     return loadAndStore(read, ticketOf(fetched));
                 }
                 case NEED_WAIT -> {
+                    if (foreignLoads++ == FOREIGN_LOADS) {
+                        return soloLoads.join(read, null);
+                    }
                     news = awaitLoad(read, fetched.electionLeft());
                     if (news == null && read.patience(ticker) <= 0) {
                         return soloLoads.join(read, null);
@@ -282,10 +291,7 @@ final class CacheDispatcher implements CacheReader {
         try {
             boolean accepted = store.store(read.key(), ticket, sealed, Values.life(value, read.options()));
             listener.onLoad(read.key(), took, accepted ? Load.STORED : Load.REJECTED);
-            if (accepted) {
-                return Landing.of(value, sent).packed(sealed);
-            }
-            return read.options().consistency() == Consistency.AP ? Landing.of(value, began) : Landing.overtaken(value);
+            return accepted ? Landing.of(value, sent).packed(sealed) : Landing.rejected(value, began);
         } catch (StoreUnavailableException away) {
             log.debug("The load of {} could not be stored", read.key(), away);
             listener.onLoad(read.key(), took, Load.NOT_STORED);
@@ -353,7 +359,7 @@ final class CacheDispatcher implements CacheReader {
                 Flight<V> flight = new Flight<>();
                 boolean alone = putIfAbsent(read.key(), flight) == null;
                 if (alone || ticket != null) {
-                    fly(read, flight, work);
+                    flyInBackground(read, flight, work);
                 }
             });
         } catch (RejectedExecutionException full) {
@@ -364,7 +370,7 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    private <V> void fly(Read<V> read, Flight<V> flight, Refresh<V> work) {
+    private <V> void flyInBackground(Read<V> read, Flight<V> flight, Refresh<V> work) {
         Landing<V> landing = null;
         try {
             landing = work.run();

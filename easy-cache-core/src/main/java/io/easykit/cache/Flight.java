@@ -41,7 +41,7 @@ final class Flight<V> {
      * @param asOf a moment, in nanoseconds of the ticker, at which the value is known to have been the current one: when
      *     the load began or, later, when the store that was accepted was sent
      * @param shared false if nobody but the pilot may have it
-     * @param overtaken whether something was invalidated while the pilot loaded
+     * @param overtaken whether the store was rejected: the key was invalidated during the load, or another load was stored
      * @param packed the value in bytes, from which {@link Values} gives each of several readers an object of its own;
      *     null if there is no need, or no way
      */
@@ -66,9 +66,8 @@ final class Flight<V> {
             return new Landing<>(value, null, 0, false, false, null);
         }
 
-        /** A load during which something was invalidated: the pilot may have it, if it finds nothing better. */
-        static <V> Landing<V> overtaken(@Nullable V value) {
-            return new Landing<>(value, null, 0, false, true, null);
+        static <V> Landing<V> rejected(@Nullable V value, long asOf) {
+            return new Landing<>(value, null, asOf, true, true, null);
         }
 
         Landing<V> packed(Envelope bytes) {

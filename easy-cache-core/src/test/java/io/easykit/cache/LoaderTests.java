@@ -123,14 +123,14 @@ class LoaderTests {
     }
 
     @Test
-    void runsAFewTimesForAStrongReaderThatUpdatesKeepOvertaking() {
+    void runsOnceMoreForAStrongReaderThatUpdatesKeepOvertaking() {
         AtomicInteger loads = new AtomicInteger();
         EasyCache elsewhere = bench.node();
         assertThat(cache.fetch(key, () -> {
                     elsewhere.invalidate(key);
                     return "value " + loads.incrementAndGet();
                 }))
-                .isEqualTo("value 3");
+                .isEqualTo("value 2");
         assertThat(bench.store.parts(key)).isEmpty();
         assertThat(cache.fetch(key, () -> "free")).isEqualTo("free");
     }

@@ -93,6 +93,21 @@ class SeveralNodesTests {
     }
 
     @Test
+    void waitForNoMoreThanTwoLoadsElsewhereThatUpdatesOvertake() {
+        CacheKey<String> key = Workbench.cp().key(1);
+        EasyCache updater = bench.node();
+        bench.store.fetch(key, 0);
+        AtomicInteger overtaken = new AtomicInteger();
+        bench.clock.onPause(() -> {
+            overtaken.incrementAndGet();
+            updater.invalidate(key);
+            bench.store.onNext(Operation.FETCH, () -> bench.store.fetch(key, 0));
+        });
+        assertThat(here.fetch(key, () -> "own")).isEqualTo("own");
+        assertThat(overtaken).hasValue(2);
+    }
+
+    @Test
     void loadWithoutStoringWhenTheWaitingTimeIsOver() throws Exception {
         CacheSpec<String> spec = Workbench.cp();
         CacheOptions impatient =

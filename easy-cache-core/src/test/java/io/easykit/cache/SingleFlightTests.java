@@ -11,6 +11,7 @@ import io.easykit.cache.Workbench.GatedLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -105,6 +106,60 @@ class SingleFlightTests {
         assertThat(early.result()).isEqualTo("Ada");
         assertThat(late.result()).isEqualTo("Ada");
         assertThat(bench.store.count(Operation.READ)).isEqualTo(readsBefore + 1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void sharesAnOvertakenLoadWithAllWhoCameBeforeIt(Consistency consistency) throws Exception {
+        CacheKey<String> key = Workbench.spec(consistency).key(1);
+        GatedLoader<String> slow = new GatedLoader<>(database::get);
+        GatedLoader<String> repeated = new GatedLoader<>(database::get);
+        Caller<String> leader =
+                Workbench.call(() -> cache.fetch(key, () -> slow.loads() == 0 ? slow.load() : repeated.load()));
+        slow.awaitEntered();
+        List<Caller<String>> readers = Workbench.call(20, () -> cache.fetch(key, () -> "never"));
+        readers.forEach(Caller::awaitWaiting);
+        database.set("Bob");
+        bench.node().invalidate(key);
+        slow.letGo();
+        for (Caller<String> reader : readers) {
+            assertThat(reader.result()).isEqualTo("Ada");
+        }
+        repeated.letGo();
+        assertThat(leader.result()).isEqualTo(consistency == Consistency.AP ? "Ada" : "Bob");
+        assertThat(cache.fetch(key, database::get)).isEqualTo("Bob");
+    }
+
+    @Test
+    void givesNoStrongReaderAnOvertakenLoadThatBeganBeforeItCame() throws Exception {
+        CacheKey<String> key = Workbench.cp().key(1);
+        GatedLoader<String> slow = new GatedLoader<>(database::get);
+        Caller<String> early = Workbench.call(() -> cache.fetch(key, slow));
+        slow.awaitEntered();
+        database.set("Bob");
+        bench.node().invalidate(key);
+        bench.clock.advance(Duration.ofMillis(1));
+        List<Caller<String>> late = Workbench.call(20, () -> cache.fetch(key, database::get));
+        late.forEach(Caller::awaitWaiting);
+        slow.letGo();
+        assertThat(early.result()).isEqualTo("Bob");
+        for (Caller<String> reader : late) {
+            assertThat(reader.result()).isEqualTo("Bob");
+        }
+    }
+
+    /** With updates faster than loads nobody waits for more than the running load and the next one. */
+    @Test
+    void loadsTwiceForAReaderAtMostWhereEveryLoadIsOvertaken() {
+        CacheKey<String> key = Workbench.cp().key(1);
+        AtomicInteger loads = new AtomicInteger();
+        for (int read = 1; read <= 5; read++) {
+            String value = cache.fetch(key, () -> {
+                bench.node().update(List.of(key), () -> null);
+                return "version " + loads.incrementAndGet();
+            });
+            assertThat(value).isEqualTo("version " + 2 * read);
+        }
     }
 
     @Test

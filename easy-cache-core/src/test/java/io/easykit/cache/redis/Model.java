@@ -214,13 +214,13 @@ final class Model {
                     "a store left more than the value: " + stored.entry());
         }
         World next = world.withEntry(stored.entry());
-        if (!accepted && !reader.served() && consistency == Consistency.CP) {
-            return next.with(index, reader.turns() + 1 < MOST_TURNS ? reader.takesAnotherTurn() : reader.isDone());
-        }
         if (!reader.served()) {
+            // Stored or not: readers of this JVM who came before the load get it, too.
             requireServable(next, reader.loaded(), reader.floor(), reader.name() + " returns what it loaded");
         }
-        return next.with(index, reader.isDone());
+        boolean repeats = !accepted && !reader.served() && consistency == Consistency.CP;
+        return next.with(
+                index, repeats && reader.turns() + 1 < MOST_TURNS ? reader.takesAnotherTurn() : reader.isDone());
     }
 
     // An updater
