@@ -2,19 +2,26 @@ package io.easykit.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.function.LongSupplier;
 
 /** Looks into the dead letters of topics, sends them back, and removes them. */
 public final class DeadLetters {
 
     private final QueueStore store;
     private final Topics topics;
+    private final LongSupplier nanos;
 
-    DeadLetters(QueueStore store, Topics topics) {
+    /** @param nanos a clock that only moves forward */
+    DeadLetters(QueueStore store, Topics topics, LongSupplier nanos) {
         this.store = store;
         this.topics = topics;
+        this.nanos = nanos;
     }
 
     /**
@@ -52,8 +59,9 @@ public final class DeadLetters {
     }
 
     /**
-     * Sends back all that are dead now with fresh budgets, so many a second. Those that die meanwhile are not sent back
-     * again. Repeat it after an error: what was sent back is no longer dead.
+     * Sends back all messages that are dead now with fresh budgets, so many a second, however they are spread over shards.
+     * Messages that die again meanwhile are not sent back a second time. Repeat the call after an error: messages that were
+     * sent back are no longer dead.
      *
      * @param perSecond the pace at which they become due, from 1; {@link Integer#MAX_VALUE} for all at once
      * @return how many
@@ -62,9 +70,15 @@ public final class DeadLetters {
         if (perSecond < 1) {
             throw new IllegalArgumentException("A pace of " + perSecond + " a second: give at least 1.");
         }
-        List<ShardKey> shards = topics.keysToLookAt(topic);
-        Duration gap = Duration.ofSeconds(shards.size()).dividedBy(perSecond);
-        return shards.stream().mapToLong(shard -> redriveAll(shard, gap)).sum();
+        Redrive redrive = new Redrive(perSecond);
+        Deque<ShardKey> left = new ArrayDeque<>(topics.keysToLookAt(topic));
+        while (!left.isEmpty()) {
+            ShardKey shard = left.remove();
+            if (redrive.page(shard)) {
+                left.add(shard);
+            }
+        }
+        return redrive.redriven;
     }
 
     /**
@@ -91,20 +105,34 @@ public final class DeadLetters {
         return purged;
     }
 
-    private long redriveAll(ShardKey shard, Duration gap) {
-        @Nullable Instant diedUntil = null;
-        long redriven = 0;
-        QueueStore.RedrivenPage page;
-        do {
-            QueueStore.Pace pace = new QueueStore.Pace(gap.multipliedBy(redriven), gap);
-            page = store.redrive(shard, diedUntil, QueueStore.MAX_BATCH, pace);
-            diedUntil = page.diedUntil();
-            redriven += page.count();
-        } while (page.count() == QueueStore.MAX_BATCH);
-        return redriven;
-    }
-
     private ShardKey shardOf(String topic, String id) {
         return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
+    }
+
+    /** Pages of all shards in turn; the slots of one schedule are given out page by page. */
+    private final class Redrive {
+
+        private final Map<ShardKey, Instant> diedUntil = new HashMap<>();
+        private final int perSecond;
+        private final long begin = nanos.getAsLong();
+        private long redriven;
+
+        Redrive(int perSecond) {
+            this.perSecond = perSecond;
+        }
+
+        /** Sends back one page; false if it was the shard's last. */
+        boolean page(ShardKey shard) {
+            // The store counts the delay from the call.
+            Duration passed = Duration.ofNanos(nanos.getAsLong() - begin);
+            Duration next = Duration.ofSeconds(redriven).dividedBy(perSecond).minus(passed);
+            QueueStore.Pace pace = new QueueStore.Pace(
+                    next.isNegative() ? Duration.ZERO : next,
+                    Duration.ofSeconds(1).dividedBy(perSecond));
+            QueueStore.RedrivenPage page = store.redrive(shard, diedUntil.get(shard), QueueStore.MAX_BATCH, pace);
+            diedUntil.put(shard, page.diedUntil());
+            redriven += page.count();
+            return page.count() == QueueStore.MAX_BATCH;
+        }
     }
 }

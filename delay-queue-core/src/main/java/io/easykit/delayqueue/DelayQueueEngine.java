@@ -26,16 +26,17 @@ public final class DelayQueueEngine implements AutoCloseable {
     private DelayQueueEngine(Builder settings) {
         this.store = settings.store;
         this.topics = new Topics(store, settings.shards);
-        this.undo = new Undo(store);
+        this.undo = new Undo(store, settings.scheduler::nanos);
         Events events = new Events(settings.listeners);
         this.template = new DelayQueueTemplate(store, topics, new Sender(settings, topics, events, undo));
-        this.deadLetters = new DeadLetters(store, topics);
+        this.deadLetters = new DeadLetters(store, topics, settings.scheduler::nanos);
         this.parts = new EngineParts(
                 store,
                 topics,
                 new RunningListeners(),
                 settings.codec(),
                 events,
+                new EventQueue(events, settings.scheduler),
                 new Availability(settings.scheduler::nanos),
                 settings.scheduler,
                 settings.workers,
@@ -77,6 +78,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     /** Ends what the engine itself does in the background. Stop the containers before; the store is its owner's. */
     @Override
     public void close() {
+        parts.loopEvents().close();
         undo.close();
     }
 

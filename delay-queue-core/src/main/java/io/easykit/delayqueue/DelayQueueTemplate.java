@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Sends messages that are delivered later, and changes them while they wait.
@@ -19,8 +17,6 @@ import org.slf4j.LoggerFactory;
  * {@link TopicConflictException} when the topic has another number of shards than configured.
  */
 public final class DelayQueueTemplate {
-
-    private static final Logger log = LoggerFactory.getLogger(DelayQueueTemplate.class);
 
     private final QueueStore store;
     private final Topics topics;
@@ -47,7 +43,8 @@ public final class DelayQueueTemplate {
     }
 
     /**
-     * Sends many messages, a hundred in one trip.
+     * Sends many messages, up to a hundred in one call. A store that does not answer is waited for twice at most, whatever
+     * the number of messages. Inside a transaction either all are kept for it or, after an exception, none.
      *
      * @return for each message in order
      * @throws BatchSendException when the store did not answer for all of them; it says for which it did
@@ -68,15 +65,7 @@ public final class DelayQueueTemplate {
      * a handler looks at the state of things anyway.
      */
     public void cancelAfterCommit(String topic, String id) {
-        sender.afterCommit(() -> cancelIfPossible(topic, id));
-    }
-
-    private void cancelIfPossible(String topic, String id) {
-        try {
-            cancel(topic, id);
-        } catch (RuntimeException failure) {
-            log.warn("Message {} of topic {} could not be cancelled and will be delivered", id, topic, failure);
-        }
+        sender.cancelAfterCommit(topic, id);
     }
 
     /** Gives a message that waits another due time, a while from now. */

@@ -5,8 +5,10 @@ import java.util.function.Function;
 /**
  * What the containers of an engine share.
  *
- * @param workers makes what runs the handlers of a container
- * @param node    name of this process
+ * @param events     for handler threads: delivers on the calling thread
+ * @param loopEvents for loops: delivers on a thread of its own
+ * @param workers    makes what runs the handlers of a container
+ * @param node       name of this process
  */
 record EngineParts(
         QueueStore store,
@@ -14,6 +16,7 @@ record EngineParts(
         RunningListeners running,
         PayloadCodec codec,
         Events events,
+        EventQueue loopEvents,
         Availability availability,
         Scheduler scheduler,
         Function<ListenerEndpoint, Workers> workers,

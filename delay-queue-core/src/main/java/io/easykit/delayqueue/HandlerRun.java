@@ -23,6 +23,9 @@ final class HandlerRun implements Runnable {
             Events events,
             LongSupplier nanos) {}
 
+    /** The runs that this thread is within; a handler may not wait for its own end. */
+    private static final ThreadLocal<MessageHandler.Batch<?>> CURRENT = new ThreadLocal<>();
+
     private enum State {
         NEW,
         RUNNING,
@@ -68,11 +71,18 @@ final class HandlerRun implements Runnable {
         if (!begin()) {
             return;
         }
+        CURRENT.set(setting.handler());
         Throwable thrown = handle();
+        CURRENT.remove();
         end();
         // After the end, so that the place is free when the consumer hears of the last message.
         messages.forEach(message -> settle(message, thrown));
         onClosed();
+    }
+
+    /** Whether the calling thread is within a run of this container. */
+    static boolean isWithin(Setting setting) {
+        return CURRENT.get() == setting.handler();
     }
 
     private @Nullable Throwable handle() {

@@ -27,6 +27,14 @@ final class Intake {
 
     private static final long SHORT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /** An outage shorter than this costs nobody a lease. */
+    private static final long LONG_OUTAGE = TimeUnit.SECONDS.toNanos(1);
+
+    /** Other nodes notice the end of an outage up to a second later, and then send their settlements. */
+    private static final long GRACE = TimeUnit.SECONDS.toNanos(2);
+
+    private static final long BETWEEN_GRACES = TimeUnit.SECONDS.toNanos(10);
+
     private final ShardScope scope;
     private final String owner;
     private final Settlements settlements;
@@ -37,6 +45,7 @@ final class Intake {
     private long dueAt;
     private long lookAt;
     private boolean leasesHaveEnded;
+    private long graceUntil;
 
     /** @param settlements whose acknowledged messages a claim takes along */
     Intake(ShardScope scope, String owner, Settlements settlements) {
@@ -45,6 +54,7 @@ final class Intake {
         this.settlements = settlements;
         this.lookAt = scope.nanos();
         this.dueAt = lookAt + ShardScope.NEVER;
+        this.graceUntil = lookAt - BETWEEN_GRACES;
     }
 
     /**
@@ -133,14 +143,14 @@ final class Intake {
         leasesHaveEnded = nextLeaseEnd != null && !nextLeaseEnd.isAfter(answer.now());
     }
 
-    /** Takes back what others have lost if the last claim has seen that there is any. */
+    /** Reaps if the last claim has seen expired leases. */
     void takeBackLost() {
         if (leasesHaveEnded) {
             takeBack();
         }
     }
 
-    /** Without a place to claim for, somebody still has to notice leases that have ended. */
+    /** Without a free place there is no claim, but expired leases must be reaped all the same. */
     void lookWithoutPlace() {
         if (isTimeToLook()) {
             takeBack();
@@ -148,8 +158,22 @@ final class Intake {
         }
     }
 
-    /** Takes back what others have lost; also shows whether the store answers. */
-    void takeBack() {
+    /**
+     * The store answers again. After a long outage expired leases are not reaped for two seconds: their owners may have
+     * finished the messages, and settle them now. On a line that fails again and again this happens once in a while only, so
+     * that the messages of a dead node are reaped nevertheless.
+     */
+    void outageHasEnded(long since) {
+        long now = scope.nanos();
+        if (now - since >= LONG_OUTAGE && now - graceUntil >= BETWEEN_GRACES) {
+            graceUntil = now + GRACE;
+        }
+    }
+
+    private void takeBack() {
+        if (scope.nanos() - graceUntil < 0) {
+            return;
+        }
         Reaped reaped;
         do {
             reaped = scope.store()

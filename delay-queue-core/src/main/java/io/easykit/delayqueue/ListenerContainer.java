@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -12,8 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one listener: takes what is due from all shards of its topic, about as much as there are free places, and gives it
- * to the handler. Start and stop may be repeated and called from any thread.
+ * Runs one listener: claims due messages from all shards of its topic, about as many as there are free places, and passes them
+ * to the handler.
+ *
+ * <p>Start and stop may be repeated and called from any thread. A stop has two halves: it tells the loops to end, and a thread
+ * of its own waits for them and cleans up. So it is always completed, also when the caller is interrupted, or is a handler of
+ * this container, which cannot wait for its own end.
  */
 public final class ListenerContainer {
 
@@ -24,6 +29,9 @@ public final class ListenerContainer {
     /** For the loops to end after the handlers: longer than any of them waits for the store. */
     private static final Duration FAREWELL = Duration.ofSeconds(30);
 
+    /** For slow listeners of events that a loop has found. */
+    private static final Duration EVENTS_FAREWELL = Duration.ofSeconds(1);
+
     private final EngineParts engine;
     private final ListenerEndpoint endpoint;
     private final HandlerRun.Setting runs;
@@ -31,6 +39,10 @@ public final class ListenerContainer {
     private volatile boolean running;
     private volatile boolean paused;
     private volatile List<ShardConsumer> consumers = List.of();
+
+    // Guarded by the lifecycle.
+    private @Nullable Thread stopping;
+    private boolean startsAgain;
     private @Nullable TopicWatch watch;
     private CountDownLatch ended = new CountDownLatch(0);
     private @Nullable Workers workers;
@@ -48,21 +60,45 @@ public final class ListenerContainer {
     }
 
     /**
-     * Begins to deliver. A store that is away is no error: delivery begins when it is back.
+     * Begins to deliver. A store that is away is no error: delivery begins when it is back. While the container stops, this
+     * waits for the end of the stop; called by a handler of this container, or by an interrupted thread, it returns at once,
+     * and the container starts when it has stopped.
      *
      * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
      *                                of this topic has other settings of what belongs to the topic: maxLost, lostDelay,
      *                                keepDead, alerts
      */
     public void start() {
+        Thread ending = startOrStopping();
+        while (ending != null) {
+            if (HandlerRun.isWithin(runs) || !join(ending)) {
+                startAfterStop();
+                return;
+            }
+            ending = startOrStopping();
+        }
+    }
+
+    /** Starts unless it runs; while a stop is under way, returns its thread instead. */
+    private @Nullable Thread startOrStopping() {
         lifecycle.lock();
         try {
-            if (!running) {
+            if (stopping == null && !running) {
                 int shards = shards();
                 engine.running().add(endpoint);
                 begin(shards);
                 running = true;
             }
+            return stopping;
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private void startAfterStop() {
+        lifecycle.lock();
+        try {
+            startsAgain = startOrStopping() != null;
         } finally {
             lifecycle.unlock();
         }
@@ -71,28 +107,67 @@ public final class ListenerContainer {
     /**
      * Ends delivery: claims no more, hands back what has not begun, waits for running handlers as long as the endpoint
      * says, then interrupts them and hands back their messages. Returns when all is settled, or when the store does not
-     * answer for two seconds.
+     * answer for two seconds. Called by a handler of this container, or by an interrupted thread, it returns at once, and the
+     * stop completes in the background; the handler has the same time to end as the others.
      */
     public void stop() {
+        Thread ending = beginStopping();
+        if (ending != null && !HandlerRun.isWithin(runs)) {
+            join(ending);
+        }
+    }
+
+    /** Stops several at the same time, each as {@link #stop()} does. */
+    public static void stopAll(Collection<ListenerContainer> containers) {
+        containers.forEach(ListenerContainer::beginStopping);
+        containers.forEach(ListenerContainer::stop);
+    }
+
+    private @Nullable Thread beginStopping() {
         lifecycle.lock();
         try {
-            if (running) {
+            startsAgain = false;
+            if (running && stopping == null) {
                 long deadline = beginStop();
-                if (!ended.await(endpoint.stopTimeout().plus(FAREWELL).toMillis(), TimeUnit.MILLISECONDS)) {
-                    log.warn(
-                            "Listener '{}' did not end in time; its messages run again after their leases",
-                            endpoint.id());
-                }
-                if (places != null) {
-                    // Handlers that have settled early, and still work.
-                    places.awaitAll(deadline - engine.scheduler().nanos());
-                }
-                finishStop();
+                Thread created = new Thread(() -> completeStop(deadline), "delay-queue-stop-" + endpoint.id());
+                created.setDaemon(true);
+                stopping = created;
+                created.start();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            return stopping;
         } finally {
             lifecycle.unlock();
+        }
+    }
+
+    private void completeStop(long deadline) {
+        try {
+            if (!ended.await(endpoint.stopTimeout().plus(FAREWELL).toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn(
+                        "Listener '{}' did not end in time; its messages run again after their leases",
+                        LogText.of(endpoint.id()));
+            }
+            if (places != null) {
+                // Handlers that have settled early, and still work.
+                places.awaitAll(deadline - engine.scheduler().nanos());
+            }
+            engine.loopEvents().awaitDelivered(EVENTS_FAREWELL.toNanos());
+        } catch (InterruptedException e) {
+            // Nobody else knows this thread; it ends now in any case.
+            Thread.currentThread().interrupt();
+        } finally {
+            finishStop();
+        }
+    }
+
+    /** False if the calling thread is interrupted. */
+    private static boolean join(Thread thread) {
+        try {
+            thread.join();
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 
@@ -134,12 +209,27 @@ public final class ListenerContainer {
 
     /** The second half of a stop, after the loops have ended. */
     void finishStop() {
-        if (workers != null) {
-            workers.stop();
+        lifecycle.lock();
+        try {
+            if (workers != null) {
+                workers.stop();
+            }
+            engine.running().remove(endpoint);
+            running = false;
+            consumers = List.of();
+            stopping = null;
+            if (startsAgain) {
+                startsAgain = false;
+                startOrStopping();
+            }
+        } catch (RuntimeException e) {
+            log.warn(
+                    "Listener '{}' was to start again after its stop, and cannot: {}",
+                    LogText.of(endpoint.id()),
+                    LogText.of(e.toString()));
+        } finally {
+            lifecycle.unlock();
         }
-        engine.running().remove(endpoint);
-        running = false;
-        consumers = List.of();
     }
 
     private int shards() {

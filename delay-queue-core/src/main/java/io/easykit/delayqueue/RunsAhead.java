@@ -40,10 +40,13 @@ final class RunsAhead {
         return false;
     }
 
-    /** Hands back what has waited in vain. */
-    void handBack(long now) {
-        while (waitInVain(now)) {
-            oldestFirst.remove().run.abandon();
+    /**
+     * Hands back all runs that have not begun, the latest first. If a run that stays began after an older one has gone back,
+     * messages would change their order.
+     */
+    void handBack() {
+        while (!oldestFirst.isEmpty()) {
+            oldestFirst.removeLast().run.abandon();
         }
     }
 

@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +24,7 @@ final class Sender {
     private final Transactions transactions;
     private final SendPhase phase;
     private final Undo undo;
+    private final LongSupplier nanos;
 
     Sender(DelayQueueEngine.Builder settings, Topics topics, Events events, Undo undo) {
         this.store = settings.store;
@@ -32,39 +35,95 @@ final class Sender {
         this.transactions = settings.transactions;
         this.phase = settings.sendPhase;
         this.undo = undo;
+        this.nanos = settings.scheduler::nanos;
     }
 
     SendResult send(OutgoingMessage message) {
         PreparedMessage prepared = prepare(message, randomShard(message.topic()));
-        if (!deferred(message, prepared)) {
+        SendPhase wanted = phase(message);
+        Participation transaction = transaction(wanted);
+        if (transaction != null) {
+            transaction.add(wanted, prepared);
+        }
+        if (transaction == null || !transaction.keeps(wanted)) {
             store(List.of(prepared));
         }
         return prepared.result();
     }
 
+    /**
+     * Inside a transaction the list is kept whole or not at all: everything that can be refused is refused before the first
+     * message is kept, and messages for now are stored before those for later are kept.
+     */
     List<SendResult> sendAll(List<OutgoingMessage> messages) {
-        List<PreparedMessage> all = new ArrayList<>();
+        List<PreparedMessage> all = prepareAll(messages);
         List<PreparedMessage> now = new ArrayList<>();
+        List<Runnable> later = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            PreparedMessage prepared = all.get(i);
+            SendPhase wanted = phase(messages.get(i));
+            Participation transaction = transaction(wanted);
+            if (transaction != null && transaction.keeps(wanted)) {
+                later.add(() -> transaction.add(wanted, prepared));
+            } else {
+                now.add(prepared);
+                if (transaction != null) {
+                    transaction.add(wanted, prepared);
+                }
+            }
+        }
+        storeMany(now, all, new Patience(nanos));
+        later.forEach(Runnable::run);
+        return results(all);
+    }
+
+    private List<PreparedMessage> prepareAll(List<OutgoingMessage> messages) {
+        List<PreparedMessage> all = new ArrayList<>(messages.size());
         int begin = ThreadLocalRandom.current().nextInt(ShardKey.MAX_SHARDS);
         for (int i = 0; i < messages.size(); i++) {
             OutgoingMessage message = messages.get(i);
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
             int shard = (begin + i / QueueStore.MAX_BATCH) % topics.shards(message.topic());
-            PreparedMessage prepared = prepare(message, shard);
-            all.add(prepared);
-            if (!deferred(message, prepared)) {
-                now.add(prepared);
-            }
+            all.add(prepare(message, shard));
         }
-        storeMany(now);
-        return results(all);
+        return all;
     }
 
-    /** Runs after the commit, or at once where there is no transaction. */
-    void afterCommit(Runnable action) {
+    /** Cancels after the commit, or at once where there is no transaction. A failure is a warning. */
+    void cancelAfterCommit(String topic, String id) {
+        Map.Entry<String, String> message = Map.entry(topic, id);
         transactions
                 .join(this, Participation::new)
-                .ifPresentOrElse(participation -> participation.afterCommit(action), action);
+                .filter(participation -> !participation.committed)
+                .ifPresentOrElse(
+                        participation -> participation.cancels.add(message),
+                        () -> cancel(List.of(message), new Patience(nanos)));
+    }
+
+    private void cancel(List<Map.Entry<String, String>> messages, Patience patience) {
+        List<String> failed = new ArrayList<>();
+        RuntimeException[] failure = new RuntimeException[1];
+        for (Map.Entry<String, String> message : messages) {
+            String topic = message.getKey();
+            String id = message.getValue();
+            try {
+                ShardKey expected = new ShardKey(topic, MessageIds.shardOf(id, topics.configured(topic)));
+                patience.call(expected, () -> {
+                    ShardKey shard = new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
+                    store.cancel(shard, List.of(new QueueStore.Target(id, null)));
+                });
+            } catch (RuntimeException e) {
+                failed.add(topic + " " + id);
+                failure[0] = e;
+            }
+        }
+        if (failure[0] != null) {
+            log.warn(
+                    "{} messages could not be cancelled after the commit and will be delivered: {}: {}",
+                    failed.size(),
+                    LogText.list(failed),
+                    LogText.of(failure[0].toString()));
+        }
     }
 
     private PreparedMessage prepare(OutgoingMessage message, int shard) {
@@ -81,14 +140,15 @@ final class Sender {
         return ThreadLocalRandom.current().nextInt(topics.shards(topic));
     }
 
-    private boolean deferred(OutgoingMessage message, PreparedMessage prepared) {
+    private SendPhase phase(OutgoingMessage message) {
         SendPhase own = message.phase();
-        SendPhase wanted = own == null ? phase : own;
-        return wanted != SendPhase.IMMEDIATELY
-                && transactions
-                        .join(this, Participation::new)
-                        .filter(participation -> participation.defers(wanted, prepared))
-                        .isPresent();
+        return own == null ? phase : own;
+    }
+
+    private @Nullable Participation transaction(SendPhase wanted) {
+        return wanted == SendPhase.IMMEDIATELY
+                ? null
+                : transactions.join(this, Participation::new).orElse(null);
     }
 
     /** Stores the messages; a failure of any is thrown as it is. */
@@ -96,18 +156,22 @@ final class Sender {
         PreparedMessage.byShard(messages, this::call);
     }
 
-    /** Stores what can be stored; a failure is thrown at the end, with what is known of each message. */
-    private void storeMany(List<PreparedMessage> messages) {
+    /**
+     * Stores what can be stored; a failure is thrown at the end, with what is known of each message.
+     *
+     * @param all those of the caller's list, for the exception
+     */
+    private void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, Patience patience) {
         DelayQueueException[] failure = new DelayQueueException[1];
         PreparedMessage.byShard(messages, (shard, some) -> {
             try {
-                call(shard, some);
+                patience.call(shard, () -> call(shard, some));
             } catch (DelayQueueException e) {
-                failure[0] = e;
+                failure[0] = failure[0] == null ? e : failure[0];
             }
         });
         if (failure[0] != null) {
-            throw new BatchSendException(results(messages), failure[0]);
+            throw new BatchSendException(results(all), failure[0]);
         }
     }
 
@@ -133,24 +197,19 @@ final class Sender {
 
         private final List<PreparedMessage> before = new ArrayList<>();
         private final List<PreparedMessage> after = new ArrayList<>();
-        private final List<Runnable> actions = new ArrayList<>();
+        private final List<Map.Entry<String, String>> cancels = new ArrayList<>();
         private boolean storedBefore;
         private boolean committed;
 
-        /** Takes the message for later; false if that moment of the transaction has passed, so it is stored at once. */
-        boolean defers(SendPhase wanted, PreparedMessage message) {
-            if (wanted == SendPhase.BEFORE_COMMIT && !committed) {
-                before.add(message);
-                return !storedBefore;
-            }
-            return !committed && after.add(message);
+        /** Whether messages of this phase are still kept for later; else their moment has passed, and they are stored at once. */
+        boolean keeps(SendPhase wanted) {
+            return wanted == SendPhase.BEFORE_COMMIT ? !storedBefore && !committed : !committed;
         }
 
-        void afterCommit(Runnable action) {
-            if (committed) {
-                action.run();
-            } else {
-                actions.add(action);
+        /** Takes a message for later, or one that is stored at once into the list of those to undo. */
+        void add(SendPhase wanted, PreparedMessage message) {
+            if (!committed) {
+                (wanted == SendPhase.BEFORE_COMMIT ? before : after).add(message);
             }
         }
 
@@ -164,11 +223,12 @@ final class Sender {
         @Override
         public void afterCommit() {
             committed = true;
+            Patience patience = new Patience(nanos);
             try {
-                sendDuplicatesAgain();
-                storeMany(after);
+                sendDuplicatesAgain(patience);
+                storeMany(after, after, patience);
             } finally {
-                actions.forEach(Runnable::run);
+                cancel(cancels, patience);
             }
         }
 
@@ -176,7 +236,7 @@ final class Sender {
          * The message that a duplicate has met may have been that of a transaction which has rolled back meanwhile, and is
          * cancelled then. If so, it is stored now. What has met a message of this very transaction is none of these.
          */
-        private void sendDuplicatesAgain() {
+        private void sendDuplicatesAgain(Patience patience) {
             Set<Map.Entry<ShardKey, String>> own = before.stream()
                     .filter(message -> !message.isDuplicate())
                     .map(PreparedMessage::key)
@@ -185,13 +245,14 @@ final class Sender {
                     .filter(message -> message.isDuplicate() && !own.contains(message.key()))
                     .toList();
             try {
-                store(duplicates);
+                PreparedMessage.byShard(duplicates, (shard, some) -> patience.call(shard, () -> call(shard, some)));
             } catch (DelayQueueException e) {
                 log.warn(
-                        "The ids of {} messages were live just before the commit; whether they are after it is not known: {}",
+                        "The ids of {} messages were live just before the commit; whether they are after it is not known: {}: {}",
                         duplicates.size(),
-                        duplicates.stream().map(PreparedMessage::id).toList(),
-                        e);
+                        LogText.list(
+                                duplicates.stream().map(PreparedMessage::id).toList()),
+                        LogText.of(e.toString()));
             }
         }
 

@@ -66,6 +66,14 @@ final class Settlements {
         tell(acknowledged, some -> scope.store().acknowledge(scope.shard(), HeldMessage.leases(some)));
     }
 
+    /** Makes a call in any case, and so shows whether the store answers. */
+    void tellAcknowledgedOrNothing() {
+        if (acknowledged.isEmpty()) {
+            scope.store().acknowledge(scope.shard(), List.of());
+        }
+        tellAcknowledged();
+    }
+
     private void tell(Deque<HeldMessage> list, Function<List<HeldMessage>, List<Settlement>> call) {
         while (!list.isEmpty()) {
             List<HeldMessage> some = list.stream().limit(QueueStore.MAX_BATCH).toList();

@@ -30,7 +30,13 @@ import org.slf4j.LoggerFactory;
  * ten messages in it do ({@code ProtocolFiguresTests} prints it).
  *
  * <p><b>Lost answers.</b> A call without an answer may have been carried out, so it is repeated until it is answered. While
- * the store is away, a call that needs no place asks for it, so that the places are left to other shards.
+ * the store is away, an acknowledge, which may be empty, tests whether it answers: it needs no place, so the places are left
+ * to other shards.
+ *
+ * <p><b>After an outage.</b> Renewals come first, then settlements, then the unanswered claim. Expired leases are reaped last:
+ * messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
+ * ({@link Intake#outageHasEnded}), because these nodes have settlements to send as well. During the outage the pauses between
+ * two calls get shorter as the end of a lease comes near, so that a lease that outlasts the outage is renewed.
  *
  * <p><b>Stop.</b> Runs that have not begun are handed back, the others get until the deadline, then they are interrupted and
  * handed back as well. The loop ends when the store has been told everything, or has not answered for a while.
@@ -41,6 +47,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
 
     private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+    private static final long SHORTEST_PAUSE_AT_LEASE_END = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** About as long as a trip takes. */
     private static final long GATHER = TimeUnit.MICROSECONDS.toNanos(200);
@@ -81,6 +88,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     private boolean waitsForPlace;
     private int used;
     private int troubles;
+    private long troubledSince;
     private long quietUntil;
     private long gatherUntil;
     private long refusedUntil;
@@ -97,7 +105,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
                 shard,
                 endpoint,
                 engine.store(),
-                new ShardReports(shard, endpoint, engine.events()),
+                new ShardReports(shard, endpoint, engine.events(), engine.loopEvents()),
                 engine.scheduler()::nanos);
         this.settlements = new Settlements(scope);
         this.intake = new Intake(scope, owner, settlements);
@@ -133,7 +141,9 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         leases.giveUpEnded();
         if (ahead.waitInVain(scope.nanos())) {
             shared.places().waitedInVain();
-            ahead.handBack(scope.nanos());
+            ahead.handBack();
+            // Before the next claim: it would overtake them.
+            hear();
         }
         Long deadline = drainUntil;
         if (deadline != null) {
@@ -184,6 +194,10 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             greet();
             leases.renew();
             settlements.tellFailedAndHandedBack();
+            if (troubles > 0) {
+                settlements.tellAcknowledgedOrNothing();
+                intake.outageHasEnded(troubledSince);
+            }
             if (drainUntil == null) {
                 claim();
             } else {
@@ -203,10 +217,12 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
 
     private void beQuiet(RuntimeException e) {
         boolean passing = e instanceof StoreUnavailableException;
-        long pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE << Math.min(troubles, 10));
-        long jittered = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2);
+        long now = scope.nanos();
+        if (troubles == 0) {
+            troubledSince = now;
+        }
+        quietUntil = now + (passing ? pause(now) : LONGEST_PAUSE);
         troubles++;
-        quietUntil = scope.nanos() + (passing ? jittered : LONGEST_PAUSE);
         waitsForPlace = false;
         shared.places().decline(waiter);
         if (troubles > 1 || !passing) {
@@ -214,7 +230,13 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         }
     }
 
-    /** What comes first: the topic's shard count, the bell, and a call without places if the last one failed. */
+    private long pause(long now) {
+        long pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE << Math.min(troubles, 10));
+        long jittered = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2);
+        return Math.min(jittered, Math.max(SHORTEST_PAUSE_AT_LEASE_END, leases.restUntilEnd(now) / 4));
+    }
+
+    /** What comes first: the topic's shard count, and the bell. */
     private void greet() {
         if (!knowsTopic) {
             shared.engine().topics().shards(shard.topic());
@@ -222,9 +244,6 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         }
         if (subscription == null) {
             subscription = scope.store().subscribe(List.of(shard), this::onBell);
-        }
-        if (troubles > 0) {
-            intake.takeBack();
         }
     }
 

@@ -8,7 +8,10 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the log and the listeners what becomes of the messages of a shard. */
+/**
+ * Reports to the log and to the listeners what becomes of the messages of a shard. Except for {@link #settled}, it is called
+ * by the shard's loop, which must not wait for listeners.
+ */
 final class ShardReports {
 
     private static final Logger log = LoggerFactory.getLogger(ShardReports.class);
@@ -16,11 +19,19 @@ final class ShardReports {
     private final ShardKey shard;
     private final ListenerEndpoint endpoint;
     private final Events events;
+    private final EventQueue later;
 
-    ShardReports(ShardKey shard, ListenerEndpoint endpoint, Events events) {
+    /**
+     * For one consumer.
+     *
+     * @param events delivers on the thread that settles
+     * @param later  delivers on another thread
+     */
+    ShardReports(ShardKey shard, ListenerEndpoint endpoint, Events events, EventQueue later) {
         this.shard = shard;
         this.endpoint = endpoint;
         this.events = events;
+        this.later = later;
     }
 
     /** A message is settled here, which the store has not been told yet. */
@@ -35,7 +46,7 @@ final class ShardReports {
             events.emit(new DelayQueueEvent.Completed(
                     shard.topic(), endpoint.id(), message.id(), message.attempt(), runtime));
         } else {
-            log.debug("Run {} of message {} of {} failed", message.attempt(), message.id(), shard, error);
+            log.debug("Run {} of message {} of {} failed", message.attempt(), LogText.of(message.id()), shard, error);
             events.emit(new DelayQueueEvent.Failed(
                     shard.topic(),
                     endpoint.id(),
@@ -49,27 +60,31 @@ final class ShardReports {
 
     void settledLate(HeldMessage message) {
         if (message.result().verdict() != Verdict.HANDED_BACK) {
-            log.warn("The result of message {} of {} came too late and changed nothing", message.id(), shard);
-            events.emit(new DelayQueueEvent.SettledLate(shard.topic(), endpoint.id(), message.id()));
+            log.warn(
+                    "The result of message {} of {} came too late and changed nothing",
+                    LogText.of(message.id()),
+                    shard);
+            later.emit(new DelayQueueEvent.SettledLate(shard.topic(), endpoint.id(), message.id()));
         }
     }
 
     void died(String id, String reason) {
-        log.warn("Message {} of {} is dead: {}", id, shard, reason);
-        events.emit(new DelayQueueEvent.Died(shard.topic(), id, reason));
+        log.warn("Message {} of {} is dead: {}", LogText.of(id), shard, LogText.of(reason));
+        later.emit(new DelayQueueEvent.Died(shard.topic(), id, reason));
     }
 
     /** A handler works for nothing. */
     void leaseLost(HeldMessage message) {
-        log.warn("Message {} of {} has lost its lease, and its handler is interrupted", message.id(), shard);
-        events.emit(new DelayQueueEvent.LeaseLost(shard.topic(), endpoint.id(), message.id()));
+        log.warn(
+                "Message {} of {} has lost its lease, and its handler is interrupted", LogText.of(message.id()), shard);
+        later.emit(new DelayQueueEvent.LeaseLost(shard.topic(), endpoint.id(), message.id()));
     }
 
     /** Somebody's lease has ended, and the message was taken back. */
     void leaseExpired(LostLease lost) {
         String id = lost.lease().id();
-        log.info("The lease of {} on message {} of {} has ended", lost.owner(), id, shard);
-        events.emit(new DelayQueueEvent.LeaseExpired(shard.topic(), id, lost.owner(), lost.lostSoFar()));
+        log.info("The lease of {} on message {} of {} has ended", LogText.of(lost.owner()), LogText.of(id), shard);
+        later.emit(new DelayQueueEvent.LeaseExpired(shard.topic(), id, lost.owner(), lost.lostSoFar()));
         if (lost.dead()) {
             died(id, ErrorNote.LEASE_LOST);
         }

@@ -104,11 +104,11 @@ final class TopicWatch implements Scheduler.Step {
         if (value > limit) {
             if (engine.store().raise(shards.get(0), name, FORGOTTEN_AFTER)) {
                 log.warn("Topic {} is over its limit {}: {} of {}", endpoint.topic(), name, value, limit);
-                engine.events().emit(new DelayQueueEvent.AlertRaised(endpoint.topic(), kind, value, limit));
+                engine.loopEvents().emit(new DelayQueueEvent.AlertRaised(endpoint.topic(), kind, value, limit));
             }
         } else if (engine.store().resolve(shards.get(0), name)) {
             log.info("Topic {} is within its limit {} again", endpoint.topic(), name);
-            engine.events().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
+            engine.loopEvents().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
         }
     }
 }

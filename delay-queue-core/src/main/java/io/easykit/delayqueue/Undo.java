@@ -3,14 +3,13 @@ package io.easykit.delayqueue;
 import io.easykit.delayqueue.QueueStore.Target;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,14 +31,17 @@ final class Undo implements AutoCloseable {
     private static final long PAUSE_MILLIS = 500;
 
     private final QueueStore store;
+    private final LongSupplier nanos;
     private final ScheduledThreadPoolExecutor background;
     private final Map<ShardKey, Queue<Stored>> waiting = new LinkedHashMap<>();
     private int size;
     private boolean roundIsPlanned;
     private boolean closed;
 
-    Undo(QueueStore store) {
+    /** @param nanos a clock that only moves forward */
+    Undo(QueueStore store, LongSupplier nanos) {
         this.store = store;
+        this.nanos = nanos;
         this.background = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "delay-queue-undo");
             thread.setDaemon(true);
@@ -73,30 +75,32 @@ final class Undo implements AutoCloseable {
         }
     }
 
-    /** Cancels these, but not the live messages that duplicates have met. The caller waits for each shard once at most. */
+    /**
+     * Cancels these, but not the live messages that duplicates have met. The caller waits for a store that does not answer
+     * twice at most; the rest is left to the background.
+     */
     void cancel(List<PreparedMessage> messages) {
         List<PreparedMessage> own =
                 messages.stream().filter(message -> !message.isDuplicate()).toList();
-        Set<ShardKey> silent = new HashSet<>();
-        PreparedMessage.byShard(own, (shard, batch) -> {
-            List<Stored> some = batch.stream().map(Stored::of).toList();
-            if (silent.contains(shard)) {
-                keep(shard, some, "the store does not answer");
-            } else if (!attempt(shard, some)) {
-                silent.add(shard);
-            }
-        });
+        Patience patience = new Patience(nanos);
+        PreparedMessage.byShard(
+                own,
+                (shard, batch) -> attempt(shard, batch.stream().map(Stored::of).toList(), patience));
     }
 
     /** False if the store did not answer, so that they wait for the next round. */
-    private boolean attempt(ShardKey shard, List<Stored> some) {
+    private boolean attempt(ShardKey shard, List<Stored> some, Patience patience) {
+        boolean[] called = new boolean[1];
         try {
-            List<ChangeOutcome> outcomes =
-                    store.cancel(shard, some.stream().map(Stored::target).toList());
-            warnOfDelivered(shard, some, outcomes);
+            patience.call(shard, () -> {
+                called[0] = true;
+                List<ChangeOutcome> outcomes =
+                        store.cancel(shard, some.stream().map(Stored::target).toList());
+                warnOfDelivered(shard, some, outcomes);
+            });
         } catch (StoreUnavailableException e) {
             // It may have been carried out without an answer: from now on a message that is gone tells nothing.
-            keep(shard, some.stream().map(Stored::unsure).toList(), e.toString());
+            keep(shard, called[0] ? some.stream().map(Stored::unsure).toList() : some, e.toString());
             return false;
         } catch (RuntimeException e) {
             giveUp(shard, some, e.toString());
@@ -126,7 +130,7 @@ final class Undo implements AutoCloseable {
     private void round() {
         for (ShardKey shard : beginRound()) {
             List<Stored> some = take(shard);
-            while (!some.isEmpty() && attempt(shard, some)) {
+            while (!some.isEmpty() && attempt(shard, some, new Patience(nanos))) {
                 some = take(shard);
             }
         }
@@ -174,11 +178,12 @@ final class Undo implements AutoCloseable {
                 messages.size(),
                 shard,
                 ids(messages),
-                reason);
+                LogText.of(reason));
     }
 
-    private static List<String> ids(List<Stored> messages) {
-        return messages.stream().map(stored -> stored.target().id()).toList();
+    private static String ids(List<Stored> messages) {
+        return LogText.list(
+                messages.stream().map(stored -> stored.target().id()).toList());
     }
 
     /** Asks the store no more: what still waits for it now has waited in vain for a while. */

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +73,43 @@ class DeadLettersTests {
         assertThat(queue.runs).hasSizeLessThan(125 + perSecond / 250);
         queue.time.advance(untilTheLast);
         assertThat(queue.runs).hasSize(250);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 8, 64})
+    void keepsThePaceWhereAllAreInOneShard(int shards) {
+        TestQueue uneven = new TestQueue(builder -> builder.shards(topic -> shards));
+        ListenerEndpoint.Builder mortal = listener().concurrency(100).retry(RetryPolicy.fixed(1, Duration.ZERO));
+        boolean[] cured = new boolean[1];
+        uneven.start(mortal, message -> {
+            if (!cured[0]) {
+                throw new IllegalStateException();
+            }
+        });
+        Bytes frame = new Envelope(1, Map.of(), null, Bytes.of(new byte[1])).encode();
+        IntStream.range(0, 5)
+                .forEach(batch -> uneven.memory.send(
+                        new ShardKey(TOPIC, shards - 1),
+                        IntStream.range(0, 60)
+                                .mapToObj(i -> new QueueStore.NewMessage(
+                                        MessageIds.generate(shards - 1), Due.in(Duration.ZERO), frame))
+                                .toList()));
+        uneven.memory.send(
+                new ShardKey(TOPIC, 0),
+                List.of(new QueueStore.NewMessage(MessageIds.generate(0), Due.in(Duration.ZERO), frame)));
+        uneven.time.advance(Duration.ofSeconds(3));
+        assertThat(uneven.engine.stats(TOPIC).dead()).isEqualTo(301);
+        uneven.runs.clear();
+        cured[0] = true;
+
+        assertThat(uneven.engine.deadLetters().redriveAll(TOPIC, 100)).isEqualTo(301);
+
+        for (int second = 1; second <= 3; second++) {
+            uneven.time.advance(Duration.ofSeconds(1));
+            assertThat(uneven.runs).hasSizeBetween(100 * second - 2, 100 * second + 2);
+        }
+        uneven.time.advance(Duration.ofMillis(100));
+        assertThat(uneven.runs).hasSize(301);
     }
 
     @Test

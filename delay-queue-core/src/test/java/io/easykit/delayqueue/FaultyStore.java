@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -56,6 +57,14 @@ final class FaultyStore {
 
     void away() {
         plan = method -> Fault.LOST_REQUEST;
+    }
+
+    /** Lets each call wait so long in vain. */
+    void hang(SimulatedTime time, Duration timeout) {
+        plan = method -> {
+            time.advance(timeout);
+            return Fault.LOST_REQUEST;
+        };
     }
 
     /** Loses all bells from now on. */

@@ -107,6 +107,127 @@ class OutageTests {
         assertThat(queue.stats().imbalance()).isZero();
     }
 
+    /** An outage, and a lease that ends during it. */
+    @ParameterizedTest
+    @CsvSource({"3, 1", "20, 5", "60, 30"})
+    void runsNothingTwiceThatHasFinishedDuringAnOutageLongerThanTheLease(int outage, int lease) {
+        List<Acknowledgment> running = new ArrayList<>();
+        queue.start(
+                listener().manual(true).concurrency(4).maxLost(1).lease(Duration.ofSeconds(lease)),
+                message -> running.add(message.acknowledgment()));
+        IntStream.range(0, 4).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(MILLI);
+        queue.line.away();
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(outage).dividedBy(2));
+        running.get(1).acknowledge();
+        running.get(2).fail(new IllegalStateException(), Duration.ofMinutes(10));
+        queue.time.advance(Duration.ofSeconds(outage).dividedBy(2));
+        running.get(3).acknowledge();
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runs).hasSize(4);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(3);
+        assertThat(queue.stats().counters().failed()).isEqualTo(1);
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().dead()).isZero();
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
+    }
+
+    @Test
+    void leavesTimeAfterAnOutageForOtherNodesToTellWhatHasFinished() {
+        List<Acknowledgment> running = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint = listener().manual(true).maxLost(1).lease(Duration.ofSeconds(5));
+        FaultyStore otherLine = new FaultyStore(queue.memory);
+        DelayQueueEngine other =
+                queue.builder(queue.time.node(), otherLine.asStore()).build();
+        queue.start(endpoint, message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.start(other, endpoint, message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.line.away();
+        otherLine.away();
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(20));
+        otherLine.heal();
+        queue.time.advance(Duration.ofMillis(1_200));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.stats().dead()).isZero();
+    }
+
+    @Test
+    void takesBackWhatADeadNodeHeldAlthoughTheLineFailsAgainAndAgain() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.memory.send(new ShardKey(TOPIC, 0), List.of(message("a", Duration.ZERO)));
+        queue.memory.claim(
+                new ShardKey(TOPIC, 0), new QueueStore.Claim("dead", 1, 1, 1, Duration.ofSeconds(1), List.of()));
+        for (int i = 0; i < 10; i++) {
+            queue.line.away();
+            queue.time.advance(Duration.ofMillis(2_500));
+            queue.line.heal();
+            queue.time.advance(Duration.ofMillis(2_500));
+        }
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    /** What a claim without an answer has handed out is asked for before it is taken back as lost. */
+    @Test
+    void losesNoLeaseOfWhatAClaimWithoutAnswerHandedOutBeforeALongOutage() {
+        queue.start(listener().maxLost(1).lease(Duration.ofSeconds(5)), message -> {});
+        queue.time.advance(Duration.ofSeconds(2));
+        boolean[] claimed = new boolean[1];
+        queue.line.plan(method -> {
+            boolean first = !claimed[0] && method.equals("claim");
+            claimed[0] |= first;
+            return first ? Fault.LOST_REPLY : Fault.LOST_REQUEST;
+        });
+        queue.memory.send(new ShardKey(TOPIC, 0), List.of(message("a", Duration.ZERO)));
+        queue.time.advance(Duration.ofSeconds(20));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runIds()).containsExactly("a");
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+    }
+
+    /** Renewals come in time although the pauses between two calls have become long. */
+    @ParameterizedTest
+    @CsvSource({"3", "20", "60"})
+    void interruptsNoHandlerWhoseLeaseOutlastsTheOutage(int outage) {
+        Duration away = Duration.ofSeconds(outage);
+        Duration margin = Duration.ofMillis(200);
+        for (int phase = 0; phase < 20; phase++) {
+            TestQueue one = new TestQueue();
+            List<Acknowledgment> running = new ArrayList<>();
+            one.start(
+                    listener().manual(true).maxLost(1).lease(away.plus(margin)),
+                    message -> running.add(message.acknowledgment()));
+            one.send("a", Duration.ZERO);
+            one.time.advance(Duration.ofMillis(1 + phase));
+            one.line.away();
+            one.time.advance(away.minusMillis(phase));
+            one.line.heal();
+            one.time.advance(Duration.ofSeconds(100));
+            assertThat(running.get(0).isLost()).isFalse();
+            running.get(0).acknowledge();
+            one.time.advance(Duration.ofSeconds(1));
+
+            assertThat(one.runs).hasSize(1);
+            assertThat(one.events(DelayQueueEvent.LeaseLost.class)).isEmpty();
+            assertThat(one.stats().counters().lost()).isZero();
+            assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"NONE", "LOST_REQUEST", "LOST_REPLY"})
     void tellsOnceOfADeath(Fault fault) {

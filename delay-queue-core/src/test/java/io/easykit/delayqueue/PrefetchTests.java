@@ -8,6 +8,7 @@ import io.easykit.delayqueue.FaultyStore.Fault;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -213,5 +214,24 @@ class PrefetchTests {
         assertThat(queue.runIds()).hasSize(150).doesNotHaveDuplicates();
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(250);
         assertThat(queue.stats().counters().lost()).isZero();
+    }
+
+    /** Quick runs, and now and then a slow one, so that what was claimed ahead of it goes back. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+    void keepsTheOrderOfDueTimesWithOnePlace(int seed) {
+        Random random = new Random(seed);
+        queue.start(engine, listener(), message -> {});
+        for (int i = 0; i < 600; i++) {
+            String id = "m" + String.format("%04d", i);
+            engine.template().send(OutgoingMessage.of(TOPIC, "x").id(id));
+            boolean slow = random.nextInt(40) == 0;
+            queue.time.advance(Duration.ofNanos(random.nextInt(2_000_000)));
+            busy = slow ? Duration.ofMillis(10 + random.nextInt(40)) : Duration.ofNanos(random.nextInt(60_000));
+        }
+        busy = Duration.ZERO;
+        queue.time.advance(Duration.ofSeconds(60));
+
+        assertThat(queue.runIds()).hasSize(600).isSorted();
     }
 }

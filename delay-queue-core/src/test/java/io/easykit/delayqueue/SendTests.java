@@ -138,6 +138,34 @@ class SendTests {
                 .hasMessageContaining("100 of 300");
     }
 
+    /** A store that lets each call wait in vain costs the caller two of them, however many messages and shards there are. */
+    @Test
+    void waitsForASilentStoreTwiceAtMostHoweverMuchIsSent() {
+        queue.send("warm", HOUR);
+        queue.line.hang(queue.time, Duration.ofMillis(250));
+        Instant begin = queue.time.now();
+
+        assertThatThrownBy(() -> template.sendAll(Collections.nCopies(
+                        5_000, OutgoingMessage.of(TOPIC, "x").in(HOUR))))
+                .isInstanceOfSatisfying(
+                        BatchSendException.class,
+                        e -> assertThat(e.results()).hasSize(5_000).allMatch(SendResult::isPending));
+
+        assertThat(Duration.between(begin, queue.time.now())).isLessThanOrEqualTo(Duration.ofMillis(501));
+    }
+
+    @Test
+    void storesInOtherShardsWhatOneShardRefusesToAnswerFor() {
+        queue.send("warm", HOUR);
+        queue.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
+
+        assertThatThrownBy(() -> template.sendAll(Collections.nCopies(
+                        3_000, OutgoingMessage.of(TOPIC, "x").in(HOUR))))
+                .isInstanceOfSatisfying(BatchSendException.class, e -> assertThat(
+                                e.results().stream().filter(SendResult::isPending))
+                        .hasSize(1_000));
+    }
+
     @Test
     void keepsHeadersAndPolicy() {
         RetryPolicy policy = RetryPolicy.fixed(7, Duration.ofSeconds(3));

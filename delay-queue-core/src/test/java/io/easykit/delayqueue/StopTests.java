@@ -6,12 +6,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.StoredMessage.Place;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -155,6 +158,176 @@ class StopTests {
         stop.join();
 
         assertThat(undisturbed).isTrue();
+        real.close();
+    }
+
+    private static DelayQueueEngine realEngine(DelayQueueListener listener) {
+        return DelayQueueEngine.builder(new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000))
+                .codec(new TestQueue.TextCodec())
+                .listener(listener)
+                .build();
+    }
+
+    @Test
+    void completesAStopThatAHandlerAsksForAndStartsAgain() {
+        DelayQueueEngine real = realEngine(new DelayQueueListener() {});
+        AtomicReference<ListenerContainer> self = new AtomicReference<>();
+        AtomicInteger runs = new AtomicInteger();
+        ListenerContainer container = real.container(listener().build(), (DelayMessage<String> message) -> {
+            runs.incrementAndGet();
+            if (message.payload().equals("stop")) {
+                self.get().stop();
+            } else if (message.payload().equals("restart")) {
+                self.get().stop();
+                self.get().start();
+            }
+        });
+        self.set(container);
+        container.start();
+
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "stop"));
+        await().until(() -> !container.isRunning());
+        assertThat(runs).hasValue(1);
+        assertThat(real.stats(TestQueue.TOPIC).waiting()).isZero();
+
+        container.start();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "restart"));
+        await().until(() -> runs.get() == 2);
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "x"));
+        await().until(() -> runs.get() == 3);
+
+        container.stop();
+        assertThat(container.isRunning()).isFalse();
+        real.close();
+    }
+
+    @Test
+    void completesAStopOfAnInterruptedThread() {
+        DelayQueueEngine real = realEngine(new DelayQueueListener() {});
+        AtomicInteger runs = new AtomicInteger();
+        ListenerContainer container =
+                real.container(listener().build(), (DelayMessage<String> message) -> runs.incrementAndGet());
+        container.start();
+
+        Thread.currentThread().interrupt();
+        container.stop();
+        assertThat(Thread.interrupted()).isTrue();
+        await().until(() -> !container.isRunning());
+
+        Thread.currentThread().interrupt();
+        container.start();
+        assertThat(Thread.interrupted()).isTrue();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "x"));
+        await().until(() -> runs.get() == 1);
+        container.stop();
+        real.close();
+    }
+
+    @Test
+    void startsWhenTheStopThatIsUnderWayHasEnded() throws InterruptedException {
+        DelayQueueEngine real = realEngine(new DelayQueueListener() {});
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        AtomicInteger runs = new AtomicInteger();
+        ListenerContainer container = real.container(listener().build(), (DelayMessage<String> message) -> {
+            begun.countDown();
+            release.await();
+            runs.incrementAndGet();
+        });
+        container.start();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "x"));
+        begun.await();
+        Thread stop = new Thread(container::stop);
+        stop.start();
+        await().until(() -> stop.getState() == Thread.State.WAITING);
+        Thread start = new Thread(container::start);
+        start.start();
+        await().until(() -> start.getState() == Thread.State.WAITING);
+        release.countDown();
+        stop.join();
+        start.join();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "y"));
+
+        await().until(() -> runs.get() == 2);
+        container.stop();
+        real.close();
+    }
+
+    /** A listener that takes its time for a death; other messages of the shard need their leases renewed meanwhile. */
+    @Test
+    void renewsLeasesWhileAListenerOfEventsBlocks() throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        List<DelayQueueEvent> lost = new CopyOnWriteArrayList<>();
+        DelayQueueEngine real = realEngine(new DelayQueueListener() {
+            @Override
+            public void onDied(DelayQueueEvent.Died event) {
+                told.countDown();
+                try {
+                    release.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+
+            @Override
+            public void onLeaseLost(DelayQueueEvent.LeaseLost event) {
+                lost.add(event);
+            }
+        });
+        List<Acknowledgment> held = new CopyOnWriteArrayList<>();
+        ListenerContainer container = real.container(
+                listener()
+                        .concurrency(2)
+                        .manual(true)
+                        .lease(Duration.ofMillis(300))
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .build(),
+                (DelayMessage<String> message) -> {
+                    if (message.payload().equals("dies")) {
+                        throw new IllegalStateException("no");
+                    }
+                    held.add(message.acknowledgment());
+                });
+        container.start();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "held"));
+        await().until(() -> held.size() == 1);
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "dies"));
+        told.await();
+        Instant end = Instant.now().plusMillis(700);
+        await().until(() -> Instant.now().isAfter(end));
+
+        assertThat(held.get(0).isLost()).isFalse();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "next"));
+        await().until(() -> held.size() == 2);
+        release.countDown();
+        held.forEach(Acknowledgment::acknowledge);
+        container.stop();
+        assertThat(lost).isEmpty();
+        real.close();
+    }
+
+    @Test
+    void tellsOfADeathBeforeTheStopReturns() {
+        List<DelayQueueEvent> died = new CopyOnWriteArrayList<>();
+        DelayQueueEngine real = realEngine(new DelayQueueListener() {
+            @Override
+            public void onDied(DelayQueueEvent.Died event) {
+                died.add(event);
+            }
+        });
+        CountDownLatch begun = new CountDownLatch(1);
+        ListenerContainer container = real.container(
+                listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).build(), (DelayMessage<String> message) -> {
+                    begun.countDown();
+                    throw new IllegalStateException("no");
+                });
+        container.start();
+        real.template().send(OutgoingMessage.of(TestQueue.TOPIC, "dies"));
+        await().until(() -> begun.getCount() == 0);
+        container.stop();
+
+        assertThat(died).hasSize(1);
         real.close();
     }
 

@@ -118,6 +118,9 @@ final class TestQueue {
 
         @Override
         public Bytes encode(Object payload) {
+            if (payload.equals("unwritable")) {
+                throw new IllegalArgumentException("unwritable");
+            }
             return Bytes.of(payload.toString().getBytes(UTF_8));
         }
 

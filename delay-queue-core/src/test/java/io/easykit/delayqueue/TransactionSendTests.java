@@ -8,11 +8,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.FaultyStore.Fault;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class TransactionSendTests {
 
@@ -47,6 +51,80 @@ class TransactionSendTests {
         transactions.rollback();
 
         assertThat(queue.stats().counters().sent()).isZero();
+    }
+
+    @Test
+    void waitsForASilentStoreTwiceAtMostAfterTheCommit() {
+        TestQueue many =
+                new TestQueue(builder -> builder.transactions(transactions).shards(topic -> 64));
+        many.send("warm", Duration.ofHours(1));
+        IntStream.range(0, 64).forEach(i -> many.engine.template().cancel(TOPIC, "m" + i));
+        transactions.begin();
+        IntStream.range(0, 200).forEach(i -> many.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "x")
+                        .phase(SendPhase.AFTER_COMMIT)
+                        .in(Duration.ofHours(1))));
+        IntStream.range(0, 30).forEach(i -> many.engine.template().cancelAfterCommit(TOPIC, "m" + i));
+        many.line.hang(many.time, Duration.ofMillis(250));
+        Instant begin = many.time.now();
+
+        assertThatThrownBy(transactions::commit).isInstanceOf(BatchSendException.class);
+
+        assertThat(Duration.between(begin, many.time.now())).isLessThanOrEqualTo(Duration.ofMillis(501));
+        many.engine.close();
+    }
+
+    @Test
+    void waitsForASilentStoreTwiceAtMostToUndo() {
+        TestQueue many =
+                new TestQueue(builder -> builder.transactions(transactions).shards(topic -> 64));
+        many.send("warm", Duration.ofHours(1));
+        transactions.begin();
+        IntStream.range(0, 200).forEach(i -> many.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
+        transactions.beginCommit();
+        many.line.hang(many.time, Duration.ofMillis(250));
+        Instant begin = many.time.now();
+
+        transactions.rollback();
+
+        assertThat(Duration.between(begin, many.time.now())).isLessThanOrEqualTo(Duration.ofMillis(501));
+        many.line.heal();
+        await().until(() -> many.engine.stats(TOPIC).waiting() == 1);
+        many.engine.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(SendPhase.class)
+    void storesNothingOfAListThatIsRefusedInsideATransaction(SendPhase phase) {
+        List<OutgoingMessage> messages = new ArrayList<>();
+        IntStream.range(0, 10)
+                .forEach(i -> messages.add(OutgoingMessage.of(TOPIC, "x").phase(phase)));
+        messages.add(OutgoingMessage.of(TOPIC, "unwritable").phase(phase));
+        transactions.begin();
+
+        assertThatThrownBy(() -> template.sendAll(messages)).isInstanceOf(IllegalArgumentException.class);
+        transactions.commit();
+
+        assertThat(queue.stats().counters().sent()).isZero();
+    }
+
+    @Test
+    void storesNothingLaterOfAListWhosePartForNowHasNoAnswer() {
+        template.send(TOPIC, "warm", Duration.ofHours(1));
+        List<OutgoingMessage> messages = List.of(
+                OutgoingMessage.of(TOPIC, "x").phase(SendPhase.BEFORE_COMMIT),
+                OutgoingMessage.of(TOPIC, "x").phase(SendPhase.IMMEDIATELY),
+                OutgoingMessage.of(TOPIC, "x").phase(SendPhase.AFTER_COMMIT));
+        transactions.begin();
+        queue.line.once("send", Fault.LOST_REQUEST);
+
+        assertThatThrownBy(() -> template.sendAll(messages)).isInstanceOf(BatchSendException.class);
+        transactions.commit();
+
+        assertThat(queue.stats().counters().sent()).isEqualTo(1);
     }
 
     @Test

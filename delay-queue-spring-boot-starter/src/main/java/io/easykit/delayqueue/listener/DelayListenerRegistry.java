@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.ListenerContainer;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,18 +79,25 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     }
 
     /**
-     * Stops all, and returns when all have stopped. So does the variant with a callback: were it to return at once, Spring
-     * would take the end of a bean that depends on this one for the end of all listeners, and stop what they still need.
+     * Stops all listeners at the same time, and returns when all have stopped. Called by a listener's method, it does not wait
+     * for that listener, which cannot end before its method returns.
      */
     @Override
     public void stop() {
         running = false;
-        Collection<Thread> stopping = containers().stream()
-                .map(container -> started(
-                        container::stop,
-                        "delay-queue-stop-" + container.endpoint().id()))
-                .toList();
-        stopping.forEach(DelayListenerRegistry::join);
+        ListenerContainer.stopAll(containers());
+    }
+
+    /**
+     * As {@link #stop()}, but waits in any case: when the application closes, Spring next stops what running methods still
+     * need. A method that closes the application itself is interrupted after the stop timeout.
+     */
+    @Override
+    public void stop(Runnable callback) {
+        Thread thread = new Thread(this::stop, "delay-queue-stop");
+        thread.start();
+        join(thread);
+        callback.run();
     }
 
     @Override
@@ -107,12 +113,6 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     @Override
     public int getPhase() {
         return Integer.MAX_VALUE;
-    }
-
-    private static Thread started(Runnable work, String name) {
-        Thread thread = new Thread(work, name);
-        thread.start();
-        return thread;
     }
 
     private static void join(Thread thread) {
