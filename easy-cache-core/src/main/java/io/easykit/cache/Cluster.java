@@ -2,6 +2,7 @@ package io.easykit.cache;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +27,7 @@ final class Cluster {
     private final LocalEntries local;
     private final Journal journal;
     private final RecentInvalidations recent;
+    private final RolledBackUpdates rolledBack;
     private final CacheReader reader;
     private final ClusterKeeper keeper;
 
@@ -44,6 +46,7 @@ final class Cluster {
         this.listener = engine.listener();
         this.journal = new Journal(degraded.journalSize());
         this.recent = new RecentInvalidations(KEEP_RECENT, MOST_RECENT, engine.ticker());
+        this.rolledBack = new RolledBackUpdates(engine.ticker());
         this.availability = new Availability(id, options, engine.ticker(), this::onAvailability);
         this.store = new GuardedStore(store, availability);
         this.epochs = new Epochs(this.store::epochs);
@@ -104,14 +107,37 @@ final class Cluster {
     /** Ends an update; what cannot be delivered now is delivered before the cluster is read again. */
     void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
         keys.forEach(local::invalidate);
-        StoreUnavailableException away = tell(keys, token);
+        StoreUnavailableException away = tell(keys, token, () -> journal.add(keys, token));
         keys.forEach(key -> listener.onInvalidation(key, away));
         if (away != null && availability.mayWrite()) {
             keeper.deliverSoon();
         }
     }
 
-    private @Nullable StoreUnavailableException tell(Collection<? extends CacheKey<?>> keys, String token) {
+    /**
+     * Invalidates after a rollback, as a precaution. Never raises an epoch: if Redis is away and the journal is full, the
+     * invalidation is dropped.
+     */
+    void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
+        sendRolledBack(rolledBack.admit(keys));
+    }
+
+    /** Sends the invalidations of rollbacks that were held back and are due now. */
+    void invalidateRolledBackLate() {
+        sendRolledBack(rolledBack.due());
+    }
+
+    private void sendRolledBack(List<CacheKey<?>> keys) {
+        if (keys.isEmpty()) {
+            return;
+        }
+        keys.forEach(local::invalidate);
+        StoreUnavailableException away = tell(keys, "", () -> journal.addIfRoom(keys));
+        keys.forEach(key -> listener.onInvalidation(key, away));
+    }
+
+    private @Nullable StoreUnavailableException tell(
+            Collection<? extends CacheKey<?>> keys, String token, Runnable keep) {
         long stamp = telling.readLock();
         boolean told = false;
         try {
@@ -124,7 +150,7 @@ final class Cluster {
             return away;
         } finally {
             if (!told) {
-                journal.add(keys, token);
+                keep.run();
             }
             telling.unlockRead(stamp);
         }

@@ -159,6 +159,7 @@ final class ClusterKeeper {
             learnEpochs();
             catchUp();
             raiseEpochs();
+            cluster.invalidateRolledBackLate();
             cluster.recent().forgetOld();
             failedLooks = 0;
         } catch (StoreUnavailableException away) {

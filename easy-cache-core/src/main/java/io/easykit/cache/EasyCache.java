@@ -74,12 +74,13 @@ public final class EasyCache {
     }
 
     /**
-     * Changes the data behind some entries, and invalidates these: prepared before the commit, invalidated after the end
-     * of the transaction, or around the action where there is none. They are invalidated whatever becomes of the action.
+     * Changes the data behind some entries, and invalidates these: prepared before the action, invalidated after it,
+     * whatever its result. Inside a transaction they are also prepared before its commit and invalidated after its end.
+     * So the action may commit its work itself, or leave it to the transaction.
      *
      * @throws X what the action throws, the very same object
-     * @throws CacheUnavailableException if a CP update cannot be announced; without a transaction the action has not
-     *     run, with one it is rolled back
+     * @throws CacheUnavailableException if a CP update cannot be prepared. The action has not run, or the transaction is
+     *     rolled back
      */
     public <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
             throws X {
@@ -88,12 +89,32 @@ public final class EasyCache {
     }
 
     /**
-     * Invalidates entries whose data have changed already: now, or with the present transaction. For a change that is
-     * still to come, {@link #update} is the safe call.
+     * Like {@link #update}, for an action that does all its work in the present transaction: prepared before the commit of
+     * that transaction, invalidated after its end. Costs one round trip less before and one less after each action.
+     * Without a transaction the same as {@link #update}.
+     *
+     * @throws X what the action throws, the very same object
+     * @throws CacheUnavailableException if a CP update cannot be prepared; the transaction is rolled back
+     */
+    public <T, X extends Throwable> @Nullable T updateInTransaction(
+            Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
+        keys.forEach(clusters::of);
+        return updates.inTransaction(keys, action);
+    }
+
+    /**
+     * Invalidates entries whose data have changed: now and, inside a transaction, with that transaction as well. For a
+     * change that is still to come, {@link #update} is the safe call.
      */
     public void invalidate(Collection<? extends CacheKey<?>> keys) {
         keys.forEach(clusters::of);
         updates.invalidate(keys);
+    }
+
+    /** Like {@link #invalidate(Collection)}, for a change that was made in the present transaction and ends with it. */
+    public void invalidateInTransaction(Collection<? extends CacheKey<?>> keys) {
+        keys.forEach(clusters::of);
+        updates.invalidateInTransaction(keys);
     }
 
     /** {@link #invalidate(Collection)} of one entry. */

@@ -37,6 +37,15 @@ final class Journal {
         }
     }
 
+    /** Adds what fits without overflowing. For invalidations that are only a precaution. */
+    synchronized void addIfRoom(Collection<? extends CacheKey<?>> keys) {
+        for (CacheKey<?> key : keys) {
+            if (undelivered.size() < limit || undelivered.containsKey(key)) {
+                add(List.of(key), "");
+            }
+        }
+    }
+
     /** The oldest ones, which stay until {@link #delivered}. */
     synchronized List<Undelivered> next(int most) {
         return undelivered.values().stream().limit(most).toList();

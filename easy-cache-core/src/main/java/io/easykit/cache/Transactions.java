@@ -27,22 +27,47 @@ public interface Transactions {
     /** Whether an actual transaction (not a mere synchronization) is active on this thread. */
     boolean isActive();
 
-    /** Who enlisted in this thread's present transaction; null if nobody did, or there is none. */
+    /** The participant of this thread's present transaction; null if there is none. */
     @Nullable Participant current();
 
-    /** Makes a participant hear of the end of this thread's present transaction. At most one for each. */
+    /** Registers the participant of this thread's present transaction. At most one for each transaction. */
     void enlist(Participant participant);
+
+    /**
+     * Whether a transaction is open on this thread whose end cannot be observed. An update in it stays prepared until its
+     * lease expires.
+     */
+    default boolean isEndHidden() {
+        return false;
+    }
+
+    /** Whether another transaction is open on this thread that commits on its own, inside the present one. */
+    default boolean hasInner() {
+        return false;
+    }
 
     /** How long the present transaction may still take, if that is known. */
     default @Nullable Duration timeout() {
         return null;
     }
 
-    /** Hears of the end of a transaction. */
+    /** Is called back at the end of a transaction. */
     interface Participant {
 
-        /** Before the commit; an exception rolls the transaction back. Not called on a rollback. */
+        /**
+         * Before the commit; an exception rolls the transaction back. Not called on a rollback. May be called a second
+         * time.
+         */
         void beforeCommit();
+
+        /**
+         * Before another transaction of this thread commits, while this one is still open or suspended. An exception rolls
+         * the other one back.
+         */
+        default void beforeInnerCommit() {}
+
+        /** After the other transaction has ended, whatever its result. */
+        default void afterInnerCompletion() {}
 
         /**
          * After the end, whatever it was.

@@ -13,12 +13,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Invalidates in two phases around a change of the data: <em>prepare</em> before its commit, <em>invalidate</em> after
- * its end, whatever that was.
+ * its end, whatever that was. A crash between the phases is repaired by the lease of the intent. A crash before the first
+ * phase has changed nothing.
  *
- * <p>With a transaction the phases belong to it: {@code beforeCommit} and {@code afterCompletion}. ({@code afterCommit}
- * is not the place: it is not called when the commit throws, and then nobody knows whether the data changed.) Without
- * one they stand around the action. A crash between the phases is repaired by the lease of the intent; a crash before
- * the first one, or a rollback, has changed nothing.
+ * <h2>Which commit</h2>
+ *
+ * An update belongs to the transaction in which its work is done. That is not always the present one: the action may
+ * open a new transaction, suspend the present one, or write to a store without transactions. Its data are then visible
+ * before the present transaction ends, and stay changed if that is rolled back. The cache cannot see which it is, so:
+ *
+ * <ul>
+ *   <li>{@link #around} stands for an action of which nothing is known. It prepares and invalidates around the action
+ *       and, inside a transaction, around the end of that transaction as well.
+ *   <li>{@link #inTransaction} stands for an action that does its work in the present transaction. The phases belong to
+ *       the transaction alone: {@code beforeCommit} and {@code afterCompletion}. ({@code afterCommit} is not called when
+ *       the commit throws, although the data may have changed.)
+ *   <li>If the action of such an update commits another transaction after all, the phases stand around that commit too
+ *       ({@link Transactions.Participant#beforeInnerCommit()}).
+ *   <li>A transaction whose end cannot be observed is given the lease: its intent is never removed.
+ * </ul>
+ *
+ * <p>A rollback is invalidated too, as a precaution ({@link RolledBackUpdates}).
  */
 final class Updates {
 
@@ -35,23 +50,46 @@ final class Updates {
     <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
         if (transactions.isActive()) {
             enlist(keys);
-            return action.run();
         }
         String token = newToken();
         try {
-            prepare(keys, token, null);
+            prepare(keys, token, transactions.timeout());
             return action.run();
         } finally {
-            invalidate(keys, token);
+            invalidate(keys, transactions.isEndHidden() ? NO_TOKEN : token);
+        }
+    }
+
+    <T, X extends Throwable> @Nullable T inTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
+            throws X {
+        if (!transactions.isActive()) {
+            return around(keys, action);
+        }
+        TransactionalUpdate update = enlist(keys);
+        update.begin(keys);
+        try {
+            return action.run();
+        } finally {
+            update.end(keys);
+        }
+    }
+
+    void invalidateInTransaction(Collection<? extends CacheKey<?>> keys) {
+        if (transactions.isActive()) {
+            enlist(keys);
+        } else {
+            invalidate(keys);
         }
     }
 
     void invalidate(Collection<? extends CacheKey<?>> keys) {
         if (transactions.isActive()) {
             enlist(keys);
-        } else {
-            invalidate(keys, NO_TOKEN);
         }
+        if (transactions.isEndHidden()) {
+            prepare(keys, newToken(), null);
+        }
+        invalidate(keys, NO_TOKEN);
     }
 
     /** Whether the key was updated in this thread's present transaction: then no level knows what its reads may see. */
@@ -59,14 +97,15 @@ final class Updates {
         return transactions.current() instanceof TransactionalUpdate update && update.keys.contains(key);
     }
 
-    private void enlist(Collection<? extends CacheKey<?>> keys) {
+    private TransactionalUpdate enlist(Collection<? extends CacheKey<?>> keys) {
         if (transactions.current() instanceof TransactionalUpdate running) {
             running.add(keys);
-        } else {
-            TransactionalUpdate update = new TransactionalUpdate(transactions.timeout());
-            transactions.enlist(update);
-            update.add(keys);
+            return running;
         }
+        TransactionalUpdate update = new TransactionalUpdate(transactions.timeout());
+        transactions.enlist(update);
+        update.add(keys);
+        return update;
     }
 
     private void prepare(Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast) {
@@ -75,6 +114,10 @@ final class Updates {
 
     private void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
         byCluster(keys).forEach((cluster, group) -> cluster.invalidate(group, token));
+    }
+
+    private void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
+        byCluster(keys).forEach(Cluster::invalidateRolledBack);
     }
 
     private Map<Cluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
@@ -94,13 +137,16 @@ final class Updates {
         return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
-    /** All keys that one transaction updates. */
+    /** All keys that one transaction updates. Used by the thread of the transaction. */
     private final class TransactionalUpdate implements Transactions.Participant {
 
         private final String token = newToken();
         private final Set<CacheKey<?>> keys = new LinkedHashSet<>();
+        private final Set<CacheKey<?>> unsettled = new LinkedHashSet<>();
         private final @Nullable Duration timeout;
+        private int running;
         private boolean prepared;
+        private @Nullable String innerToken;
 
         TransactionalUpdate(@Nullable Duration timeout) {
             this.timeout = timeout;
@@ -108,21 +154,61 @@ final class Updates {
 
         void add(Collection<? extends CacheKey<?>> more) {
             keys.addAll(more);
+            if (transactions.hasInner()) {
+                unsettled.addAll(more);
+            }
             if (prepared) {
                 prepare(more, token, timeout);
             }
         }
 
+        /** An action starts. If it commits another transaction, these keys belong to that one as well. */
+        void begin(Collection<? extends CacheKey<?>> more) {
+            running++;
+            unsettled.addAll(more);
+        }
+
+        /** An action has ended. An inner transaction that is still open may hold its work. */
+        void end(Collection<? extends CacheKey<?>> done) {
+            running--;
+            if (!transactions.hasInner()) {
+                unsettled.removeAll(done);
+            }
+        }
+
         @Override
         public void beforeCommit() {
-            prepared = true;
-            prepare(keys, token, timeout);
+            if (!prepared) {
+                prepared = true;
+                prepare(keys, token, timeout);
+            }
+        }
+
+        @Override
+        public void beforeInnerCommit() {
+            if (!unsettled.isEmpty()) {
+                innerToken = newToken();
+                prepare(unsettled, innerToken, timeout);
+            }
+        }
+
+        @Override
+        public void afterInnerCompletion() {
+            if (innerToken != null) {
+                invalidate(unsettled, innerToken);
+                innerToken = null;
+            }
+            if (running == 0 && !transactions.hasInner()) {
+                unsettled.clear();
+            }
         }
 
         @Override
         public void afterCompletion(boolean rolledBack) {
             if (prepared || !rolledBack) {
                 invalidate(keys, token);
+            } else {
+                invalidateRolledBack(keys);
             }
         }
     }

@@ -9,9 +9,11 @@ import io.easykit.cache.InMemoryEntryStore.Held;
 import io.easykit.cache.InMemoryEntryStore.Operation;
 import io.easykit.cache.Workbench.Caller;
 import io.easykit.cache.Workbench.GatedLoader;
+import io.easykit.cache.jackson.JacksonValueCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -165,7 +167,7 @@ class UpdateTests {
     void isPreparedBeforeTheCommitAndEndedAfterIt() {
         cache.fetch(cp, database::get);
         bench.transactions.begin();
-        cache.update(List.of(cp), () -> null);
+        cache.updateInTransaction(List.of(cp), () -> null);
         assertThat(bench.store.parts(cp)).containsExactly("value");
         bench.transactions.commit(() -> {
             assertThat(bench.store.parts(cp)).containsExactly("intents");
@@ -178,7 +180,7 @@ class UpdateTests {
     void isEndedWhenNobodyKnowsWhatBecameOfTheCommit() {
         cache.fetch(cp, database::get);
         bench.transactions.begin();
-        cache.update(List.of(cp), () -> null);
+        cache.updateInTransaction(List.of(cp), () -> null);
         bench.transactions.lose();
         assertThat(bench.store.parts(cp)).isEmpty();
     }
@@ -187,7 +189,7 @@ class UpdateTests {
     void isEndedWhenTheCommitFails() {
         cache.fetch(cp, database::get);
         bench.transactions.begin();
-        cache.update(List.of(cp), () -> null);
+        cache.updateInTransaction(List.of(cp), () -> null);
         IllegalStateException failure = new IllegalStateException("constraint");
         assertThatThrownBy(() -> bench.transactions.commit(() -> {
                     throw failure;
@@ -197,22 +199,162 @@ class UpdateTests {
     }
 
     @Test
-    void saysNothingToTheStoreWhenItIsRolledBack() {
+    void belongsToTheCallAndToTheTransactionWhereNobodyKnowsWhichCommitsIt() {
         cache.fetch(cp, database::get);
         bench.transactions.begin();
-        cache.update(List.of(cp), () -> null);
+        cache.update(List.of(cp), () -> {
+            assertThat(bench.store.parts(cp)).containsExactly("intents");
+            change();
+            return null;
+        });
+        assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("new");
+        bench.transactions.commit(() -> assertThat(bench.store.parts(cp)).containsExactly("intents"));
+        assertThat(bench.store.parts(cp)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void isEndedWithTheCallWhenItsTransactionIsRolledBackLater(Consistency consistency) {
+        CacheKey<String> key = Workbench.spec(consistency)
+                .withOptions(Workbench.spec(consistency).options().withStaleWindow(Duration.ZERO))
+                .key("elsewhere");
+        cache.fetch(key, database::get);
+        bench.transactions.begin();
+        cache.update(List.of(key), () -> {
+            change();
+            return null;
+        });
+        assertThat(outside(() -> elsewhere.fetch(key, database::get))).isEqualTo("new");
         bench.transactions.rollback();
+        assertThat(cache.fetch(key, database::get)).isEqualTo("new");
+    }
+
+    @Test
+    void belongsToAnInnerTransactionThatItsActionCommits() {
+        cache.fetch(cp, database::get);
+        bench.transactions.begin();
+        cache.updateInTransaction(List.of(cp), () -> {
+            bench.transactions.beginInner();
+            bench.transactions.commitInner(() -> {
+                assertThat(bench.store.parts(cp)).containsExactly("intents");
+                change();
+            });
+            assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("new");
+            return null;
+        });
+        int prepared = bench.store.count(Operation.PREPARE);
+        bench.transactions.beginInner();
+        bench.transactions.commitInner(() -> {});
+        assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(prepared);
+        bench.transactions.rollback();
+    }
+
+    @Test
+    void belongsToAnInnerTransactionThatEndsAfterItsAction() {
+        cache.fetch(cp, database::get);
+        bench.transactions.begin();
+        bench.transactions.beginInner();
+        cache.updateInTransaction(List.of(cp), () -> null);
+        bench.transactions.commitInner(() -> {
+            assertThat(bench.store.parts(cp)).containsExactly("intents");
+            change();
+        });
+        assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("new");
+        bench.transactions.rollback();
+    }
+
+    @Test
+    void staysPreparedForItsLeaseInATransactionWhoseEndIsHidden() {
+        cache.fetch(cp, database::get);
+        bench.transactions.beginHidden();
+        cache.update(List.of(cp), () -> null);
+        assertThat(bench.store.parts(cp)).containsExactly("intents");
+        assertThat(cache.fetch(cp, database::get)).isEqualTo("old");
+        assertThat(bench.store.parts(cp)).containsExactly("intents");
+        cache.invalidate(ap);
+        assertThat(bench.store.parts(ap)).containsExactly("intents");
+        change();
+        bench.clock.advance(cp.spec().options().lease());
+        assertThat(cache.fetch(cp, database::get)).isEqualTo("new");
         assertThat(bench.store.parts(cp)).containsExactly("value");
+    }
+
+    @Test
+    void isInvalidatedWhenItIsRolledBackSinceAPartMayHaveBeenDoneElsewhere() {
+        cache.fetch(cp, database::get);
+        rollBack(cp);
+        assertThat(bench.store.parts(cp)).isEmpty();
         assertThat(bench.store.count(Operation.PREPARE)).isZero();
-        assertThat(bench.store.count(Operation.INVALIDATE)).isZero();
+        assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(1);
+    }
+
+    @Test
+    void doesNotEmptyAHotKeyInAStormOfRollbacks() {
+        ClusterKeeper keeper = cache.cluster("default").keeper();
+        rollBack(cp);
+        cache.fetch(cp, database::get);
+        for (int i = 0; i < 1_000; i++) {
+            rollBack(cp);
+        }
+        assertThat(cache.fetch(cp, () -> "never")).isEqualTo("old");
+        keeper.look();
+        assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(1);
+
+        bench.clock.advance(RolledBackUpdates.INTERVAL);
+        change();
+        keeper.look();
+        assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(2);
+        assertThat(cache.fetch(cp, database::get)).isEqualTo("new");
+
+        bench.clock.advance(RolledBackUpdates.INTERVAL);
+        keeper.look();
+        assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(2);
+        rollBack(cp);
+        assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(3);
+    }
+
+    @Test
+    void neverRaisesAnEpochForRollbacks() {
+        EasyCache small = bench.builder(new JacksonValueCodec())
+                .degraded(new DegradedOptions(
+                        Duration.ofSeconds(5),
+                        32,
+                        DegradedOptions.CpReads.BYPASS,
+                        DegradedOptions.CpUpdates.PROCEED,
+                        3))
+                .buildStopped();
+        bench.store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        for (int i = 0; i < 100; i++) {
+            CacheKey<String> key = Workbench.cp().key(i);
+            bench.transactions.begin();
+            small.updateInTransaction(List.of(key), () -> null);
+            bench.transactions.rollback();
+        }
+        assertThat(small.undelivered("default")).isEqualTo(3);
+        assertThat(small.cluster("default").journal().takeOverflowed()).isEmpty();
+    }
+
+    private void rollBack(CacheKey<String> key) {
+        bench.transactions.begin();
+        cache.updateInTransaction(List.of(key), () -> null);
+        bench.transactions.rollback();
+    }
+
+    /** On a thread that takes no part in the transaction. */
+    private static <T> T outside(Callable<T> work) {
+        try {
+            return Workbench.call(work).result();
+        } catch (Exception failure) {
+            throw new AssertionError(failure);
+        }
     }
 
     @Test
     void takesOneTransactionForAllItsUpdates() {
         bench.transactions.begin();
-        cache.update(List.of(cp), () -> null);
-        cache.update(List.of(ap, cp), () -> null);
-        cache.invalidate(ap);
+        cache.updateInTransaction(List.of(cp), () -> null);
+        cache.updateInTransaction(List.of(ap, cp), () -> null);
+        cache.updateInTransaction(List.of(ap), () -> null);
         bench.transactions.commit(() -> {});
         assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(1);
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(1);
@@ -234,12 +376,12 @@ class UpdateTests {
     void letsItsTransactionReadPastEveryLevel() {
         cache.fetch(cp, database::get);
         bench.transactions.begin();
-        cache.update(List.of(cp), () -> null);
+        cache.updateInTransaction(List.of(cp), () -> null);
         int reads = bench.store.count(Operation.READ);
         assertThat(cache.fetch(cp, () -> "uncommitted")).isEqualTo("uncommitted");
         assertThat(bench.store.count(Operation.READ)).isEqualTo(reads);
         bench.transactions.rollback();
-        assertThat(cache.fetch(cp, () -> "never")).isEqualTo("old");
+        assertThat(cache.fetch(cp, () -> "again")).isEqualTo("again");
     }
 
     @Test
@@ -286,7 +428,7 @@ class UpdateTests {
         bench.store.fail(Operation.PREPARE, Fault.LOST_REPLY);
         cache.fetch(cp, database::get);
         bench.transactions.begin();
-        cache.update(List.of(cp), () -> null);
+        cache.updateInTransaction(List.of(cp), () -> null);
         assertThatThrownBy(() -> bench.transactions.commit(this::change)).isInstanceOf(CacheUnavailableException.class);
         assertThat(database).hasValue("old");
         assertThat(bench.store.parts(cp)).isEmpty();

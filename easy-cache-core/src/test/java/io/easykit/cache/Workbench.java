@@ -244,6 +244,42 @@ final class Workbench {
         @SuppressWarnings("ThreadLocalUsage") // dies with its test
         private final ThreadLocal<Transaction> present = new ThreadLocal<>();
 
+        private boolean hidden;
+        private boolean inner;
+
+        @Override
+        public boolean isEndHidden() {
+            return hidden;
+        }
+
+        @Override
+        public boolean hasInner() {
+            return inner;
+        }
+
+        /** A transaction without callbacks is open from now on. */
+        void beginHidden() {
+            hidden = true;
+        }
+
+        /** Another transaction begins inside the present one. */
+        void beginInner() {
+            inner = true;
+        }
+
+        /** It commits. */
+        void commitInner(Runnable database) {
+            Participant outer = current();
+            if (outer != null) {
+                outer.beforeInnerCommit();
+            }
+            database.run();
+            inner = false;
+            if (outer != null) {
+                outer.afterInnerCompletion();
+            }
+        }
+
         @Override
         public boolean isActive() {
             return present.get() != null;

@@ -45,12 +45,17 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
                 READ_ORDER);
     }
 
-    /** The advisor for {@link UpdateCache}. */
-    public static CacheAdvisor forUpdates(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
+    /**
+     * The advisor for {@link UpdateCache}.
+     *
+     * @param transactional the methods whose update belongs to the present transaction alone
+     */
+    public static CacheAdvisor forUpdates(
+            Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {
         return new CacheAdvisor(
                 pointcut(UpdateCache.class, (method, type) -> !CacheAnnotations.updateCache(method, type)
                         .isEmpty()),
-                new UpdateCacheInterceptor(methods, cache),
+                new UpdateCacheInterceptor(methods, cache, transactional),
                 Ordered.LOWEST_PRECEDENCE);
     }
 

@@ -14,15 +14,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Right on either side of the transaction advisor. Inside, the transaction is open: all keys, those over the result
  * too, become part of it. Outside, the update goes around the whole method, and its commit.
+ *
+ * <p>A method that declares that it takes part in the present transaction is trusted: its update belongs to that
+ * transaction alone. Any other method may commit its work before, or may work in a store without transactions: its update
+ * goes around the call as well.
  */
 final class UpdateCacheInterceptor implements MethodInterceptor {
 
     private final Supplier<CachedMethods> methods;
     private final Supplier<EasyCache> cache;
+    private final Supplier<TransactionalMethods> transactional;
 
-    UpdateCacheInterceptor(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
+    /**
+     * @param transactional the methods whose update belongs to the present transaction alone
+     */
+    UpdateCacheInterceptor(
+            Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {
         this.methods = methods;
         this.cache = cache;
+        this.transactional = transactional;
     }
 
     @Override
@@ -32,16 +42,27 @@ final class UpdateCacheInterceptor implements MethodInterceptor {
         if (operation == null) {
             return invocation.proceed();
         }
-        Action<Object, Throwable> action = () -> proceed(invocation, call, operation);
+        boolean joins = transactional.get().joinTransaction(call.getMethod(), call.getTargetClass());
+        Action<Object, Throwable> action = () -> proceed(invocation, call, operation, joins);
         List<CacheKey<?>> keys = operation.keysBefore(call);
-        return keys.isEmpty() ? action.run() : cache.get().update(keys, action);
+        if (keys.isEmpty()) {
+            return action.run();
+        }
+        return joins
+                ? cache.get().updateInTransaction(keys, action)
+                : cache.get().update(keys, action);
     }
 
-    private @Nullable Object proceed(MethodInvocation invocation, Call call, UpdateOperation operation)
+    private @Nullable Object proceed(MethodInvocation invocation, Call call, UpdateOperation operation, boolean joins)
             throws Throwable {
         Object result = invocation.proceed();
         if (!operation.after().isEmpty()) {
-            cache.get().invalidate(operation.keysAfter(call.withResult(result)));
+            List<CacheKey<?>> keys = operation.keysAfter(call.withResult(result));
+            if (joins) {
+                cache.get().invalidateInTransaction(keys);
+            } else {
+                cache.get().invalidate(keys);
+            }
         }
         return result;
     }

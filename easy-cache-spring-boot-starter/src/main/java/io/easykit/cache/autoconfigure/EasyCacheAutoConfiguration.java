@@ -9,6 +9,7 @@ import io.easykit.cache.aop.CacheAdvisor;
 import io.easykit.cache.aop.CachedMethodProcessor;
 import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.Staleness;
+import io.easykit.cache.aop.TransactionalMethods;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.util.LinkedHashMap;
@@ -37,6 +38,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -91,8 +93,14 @@ public final class EasyCacheAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static CacheAdvisor easyCacheUpdateAdvisor(ObjectProvider<CachedMethods> methods, ObjectProvider<EasyCache> cache) {
-        return CacheAdvisor.forUpdates(once(methods), once(cache));
+    static CacheAdvisor easyCacheUpdateAdvisor(
+            ObjectProvider<CachedMethods> methods,
+            ObjectProvider<EasyCache> cache,
+            ObjectProvider<TransactionalMethods> transactional) {
+        return CacheAdvisor.forUpdates(
+                once(methods),
+                once(cache),
+                SingletonSupplier.of(() -> transactional.getIfAvailable(() -> TransactionalMethods.NONE)));
     }
 
     /** An advisor is made before ordinary beans, so it must not need one yet. */
@@ -171,6 +179,19 @@ public final class EasyCacheAutoConfiguration {
         @ConditionalOnMissingBean
         Transactions easyCacheTransactions() {
             return new SpringTransactions();
+        }
+
+        @Bean
+        TransactionalMethods easyCacheTransactionalMethods(ObjectProvider<TransactionAttributeSource> sources) {
+            return new DeclaredTransactions(
+                    SingletonSupplier.of(() -> sources.orderedStream().toList()));
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static TransactionListenerProcessor easyCacheTransactionListenerProcessor(
+                ObjectProvider<Transactions> transactions) {
+            return new TransactionListenerProcessor(transactions::getObject);
         }
     }
 

@@ -3,23 +3,65 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.Transactions;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transactions that Spring manages on this thread. A participant is a resource of its transaction: gone while that
- * is suspended, back when it goes on.
+ * The transactions that Spring manages on this thread.
+ *
+ * <p>A participant is called back by a synchronization, and is a resource of its transaction: unbound while that is
+ * suspended, bound again when it goes on. Some commits have no synchronization of their own, or concern participants of a
+ * suspended transaction. These are reported by the transaction managers, if {@link #listener} is registered with them:
+ *
+ * <ul>
+ *   <li>A participant that was enlisted by somebody's {@code beforeCommit} is not called back before the commit any more.
+ *   <li>A transaction that begins while another one is suspended commits before that one ends.
+ *   <li>A transaction of a second transaction manager commits on its own, but shares the synchronizations of the first
+ *       one: an <em>inner</em> transaction.
+ * </ul>
  */
 final class SpringTransactions implements Transactions {
+
+    private final TransactionExecutionListener listener = new CommitListener();
+    private final Object suspendedKey = new Object();
+    private final Object innerKey = new Object();
+
+    /** Must be registered with each transaction manager. */
+    TransactionExecutionListener listener() {
+        return listener;
+    }
 
     @Override
     public boolean isActive() {
         return TransactionSynchronizationManager.isActualTransactionActive()
                 && TransactionSynchronizationManager.isSynchronizationActive();
+    }
+
+    /** Whether a transaction manager is at work that was told to use no synchronizations. */
+    @Override
+    public boolean isEndHidden() {
+        if (TransactionSynchronizationManager.isActualTransactionActive()) {
+            return false;
+        }
+        return hasInner()
+                || (!TransactionSynchronizationManager.isSynchronizationActive()
+                        && TransactionSynchronizationManager.getResourceMap().values().stream()
+                                .anyMatch(resource -> resource instanceof ResourceHolderSupport holder
+                                        && holder.isSynchronizedWithTransaction()));
+    }
+
+    @Override
+    public boolean hasInner() {
+        return TransactionSynchronizationManager.hasResource(innerKey);
     }
 
     @Override
@@ -44,6 +86,32 @@ final class SpringTransactions implements Transactions {
                 .orElse(null);
     }
 
+    /** Adds to a list that is bound to this thread, whatever transaction is suspended or resumed. */
+    @SuppressWarnings("unchecked") // only this class binds it
+    private static <T> void push(Object key, T element) {
+        List<T> bound = (List<T>) TransactionSynchronizationManager.getResource(key);
+        if (bound == null) {
+            bound = new ArrayList<>();
+            TransactionSynchronizationManager.bindResource(key, bound);
+        }
+        bound.add(element);
+    }
+
+    private static void remove(Object key, Object element) {
+        if (TransactionSynchronizationManager.getResource(key) instanceof List<?> bound) {
+            bound.remove(element);
+            if (bound.isEmpty()) {
+                TransactionSynchronizationManager.unbindResource(key);
+            }
+        }
+    }
+
+    @SuppressWarnings("unchecked") // only this class binds it
+    private List<Participant> suspended() {
+        List<Participant> bound = (List<Participant>) TransactionSynchronizationManager.getResource(suspendedKey);
+        return bound == null ? List.of() : List.copyOf(bound);
+    }
+
     private final class Enlisted implements TransactionSynchronization {
 
         private final Participant participant;
@@ -55,10 +123,12 @@ final class SpringTransactions implements Transactions {
         @Override
         public void suspend() {
             TransactionSynchronizationManager.unbindResource(SpringTransactions.this);
+            push(suspendedKey, participant);
         }
 
         @Override
         public void resume() {
+            remove(suspendedKey, participant);
             TransactionSynchronizationManager.bindResource(SpringTransactions.this, participant);
         }
 
@@ -71,6 +141,51 @@ final class SpringTransactions implements Transactions {
         public void afterCompletion(int status) {
             TransactionSynchronizationManager.unbindResourceIfPossible(SpringTransactions.this);
             participant.afterCompletion(status == STATUS_ROLLED_BACK);
+        }
+    }
+
+    /** Called by transaction managers, for each transaction that they begin. */
+    private final class CommitListener implements TransactionExecutionListener {
+
+        @Override
+        public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+            if (beginFailure == null && isInner(transaction)) {
+                push(innerKey, transaction);
+            }
+        }
+
+        @Override
+        public void beforeCommit(TransactionExecution transaction) {
+            suspended().forEach(Participant::beforeInnerCommit);
+            Participant current = current();
+            if (current != null && isInner(transaction)) {
+                current.beforeInnerCommit();
+            } else if (current != null) {
+                current.beforeCommit();
+            }
+        }
+
+        @Override
+        public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+            ended(transaction);
+        }
+
+        @Override
+        public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+            ended(transaction);
+        }
+
+        private void ended(TransactionExecution transaction) {
+            remove(innerKey, transaction);
+            suspended().forEach(Participant::afterInnerCompletion);
+            Participant current = current();
+            if (current != null && isInner(transaction)) {
+                current.afterInnerCompletion();
+            }
+        }
+
+        private static boolean isInner(TransactionExecution transaction) {
+            return transaction instanceof DefaultTransactionStatus status && !status.isNewSynchronization();
         }
     }
 }

@@ -1,0 +1,371 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.Consistency;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.test.util.AopTestUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** An update belongs to the transaction in which its work is done, wherever its method stands. */
+class UpdateTransactionsIntegrationTests {
+
+    /** What a method does with the row, in a database that others may use. */
+    static class Stocks {
+
+        private final JdbcClient jdbc;
+        private Consumer<Stocks> work = stocks -> {};
+
+        Stocks(JdbcClient jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @Cacheable(prefix = "stock", keys = "#id", consistency = Consistency.CP)
+        public Integer find(long id) {
+            return jdbc.sql("select pieces from stock where id = ?")
+                    .param(id)
+                    .query(Integer.class)
+                    .single();
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#id")
+        public void undeclared(long id) {
+            work.accept(this);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#result")
+        public long undeclaredByResult(long id) {
+            work.accept(this);
+            return id;
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#id")
+        @Transactional
+        public void required(long id) {
+            work.accept(this);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#id")
+        @Transactional(propagation = Propagation.REQUIRES_NEW)
+        public void requiresNew(long id) {
+            work.accept(this);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#id")
+        @Transactional(propagation = Propagation.NOT_SUPPORTED)
+        public void notSupported(long id) {
+            work.accept(this);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#id")
+        @Transactional(propagation = Propagation.NESTED)
+        public void nested(long id) {
+            work.accept(this);
+        }
+
+        void write(long id) {
+            jdbc.sql("update stock set pieces = pieces + 1 where id = ?")
+                    .param(id)
+                    .update();
+        }
+    }
+
+    /** How the method of an update declares its transaction. */
+    enum Way {
+        UNDECLARED,
+        UNDECLARED_BY_RESULT,
+        REQUIRED,
+        REQUIRES_NEW,
+        NOT_SUPPORTED,
+        NESTED;
+
+        void update(Stocks stocks, long id) {
+            switch (this) {
+                case UNDECLARED -> stocks.undeclared(id);
+                case UNDECLARED_BY_RESULT ->
+                    assertThat(stocks.undeclaredByResult(id)).isEqualTo(id);
+                case REQUIRED -> stocks.required(id);
+                case REQUIRES_NEW -> stocks.requiresNew(id);
+                case NOT_SUPPORTED -> stocks.notSupported(id);
+                case NESTED -> stocks.nested(id);
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Shop {
+
+        @Bean
+        Stocks stocks(JdbcClient jdbc) {
+            return new Stocks(jdbc);
+        }
+
+        /** Of another database: its transactions share the synchronizations of the first manager's. */
+        @Bean(defaultCandidate = false)
+        PlatformTransactionManager other() {
+            JdbcDataSource database = new JdbcDataSource();
+            database.setUrl("jdbc:h2:mem:update-transactions-other");
+            return new DataSourceTransactionManager(database);
+        }
+    }
+
+    private static final AtomicLong IDS = new AtomicLong();
+    private static ConfigurableApplicationContext context;
+
+    /** A rollback invalidates a key at once only if it has not done so in the last second. */
+    private final long id = IDS.incrementAndGet();
+
+    private final Stocks stocks = context.getBean(Stocks.class);
+    private final Stocks target = AopTestUtils.getTargetObject(stocks);
+    private final JdbcClient jdbc = context.getBean(JdbcClient.class);
+    private final PlatformTransactionManager manager =
+            context.getBean("transactionManager", PlatformTransactionManager.class);
+    private final PlatformTransactionManager other = context.getBean("other", PlatformTransactionManager.class);
+    private final List<String> seen = new ArrayList<>();
+
+    @BeforeAll
+    static void start() {
+        RedisServer redis = RedisServer.shared();
+        context = new SpringApplicationBuilder(Shop.class)
+                .properties(
+                        "spring.data.redis.host=" + redis.host(),
+                        "spring.data.redis.port=" + redis.port(),
+                        "spring.datasource.url=jdbc:h2:mem:update-transactions",
+                        "easy-cache.command-timeout=10s",
+                        "spring.main.web-application-type=none")
+                .run();
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+    }
+
+    @BeforeEach
+    void fill() {
+        RedisServer.shared().flush();
+        jdbc.sql("drop table if exists stock").update();
+        jdbc.sql("create table stock (id bigint primary key, pieces int)").update();
+        jdbc.sql("insert into stock values (?, 0)").param(id).update();
+        assertThat(stocks.find(id)).isZero();
+        target.work = stocks -> stocks.write(id);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void isVisibleWhenItsTransactionHasCommitted(Way way) {
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            lookAtCommit();
+            way.update(stocks, id);
+        });
+        shouldBeVisible();
+        boolean joins = way != Way.REQUIRES_NEW && way != Way.NOT_SUPPORTED;
+        assertThat(seen.stream().anyMatch(field -> field.startsWith("i:"))).isEqualTo(joins);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void isVisibleAtOnceWhenItsWorkIsCommittedInATransactionOfItsOwn(Way way) {
+        target.work = any -> {
+            in(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> {
+                lookAtCommit();
+                target.write(id);
+            });
+            if (way != Way.UNDECLARED_BY_RESULT) {
+                shouldBeVisible();
+            }
+        };
+        assertThatThrownBy(() -> in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+                    way.update(stocks, id);
+                    shouldBeVisible();
+                    throw new IllegalStateException("rolled back");
+                }))
+                .hasMessage("rolled back");
+        shouldBeVisible();
+        if (way != Way.UNDECLARED_BY_RESULT) {
+            assertThat(seen).anyMatch(field -> field.startsWith("i:"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void isVisibleAfterTheCallWhenItsStoreTakesNoPartInTheTransaction(Way way) {
+        target.work = any -> elsewhere(() -> target.write(id));
+        assertThatThrownBy(() -> in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+                    way.update(stocks, id);
+                    if (way != Way.REQUIRED && way != Way.NESTED) {
+                        shouldBeVisible();
+                    }
+                    throw new IllegalStateException("rolled back");
+                }))
+                .hasMessage("rolled back");
+        shouldBeVisible();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"UNDECLARED", "REQUIRED", "UNDECLARED_BY_RESULT"})
+    void isVisibleWhenTheTransactionOfAnotherManagerHasCommittedInside(Way way) {
+        in(other, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+                way.update(stocks, id);
+                seen.addAll(fields());
+            });
+            shouldBeVisible();
+        });
+        shouldBeVisible();
+        assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void isPreparedBeforeTheCommitAlsoInSomebodysBeforeCommit(boolean declared) {
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    (declared ? Way.REQUIRED : Way.UNDECLARED).update(stocks, id);
+                }
+            });
+            lookAtCommit();
+        });
+        assertThat(seen).anyMatch(field -> field.startsWith("i:"));
+        shouldBeVisible();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void isVisibleAtOnceWhenItFollowsTheCommit(boolean completed) {
+        target.work = any -> elsewhere(() -> target.write(id));
+        in(
+                manager,
+                TransactionDefinition.PROPAGATION_REQUIRED,
+                () -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                    @Override
+                    public void afterCommit() {
+                        run(!completed);
+                    }
+
+                    @Override
+                    public void afterCompletion(int status) {
+                        run(completed);
+                    }
+
+                    private void run(boolean now) {
+                        if (now) {
+                            stocks.undeclared(id);
+                            seen.add(elsewhere(() -> stocks.find(id)).toString());
+                        }
+                    }
+                }));
+        assertThat(seen).containsExactly("1");
+        shouldBeVisible();
+    }
+
+    @Test
+    void isInvalidatedOnceMoreThanNeededWhenItsSavepointIsRolledBack() {
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            target.work = any -> {
+                throw new IllegalStateException("savepoint");
+            };
+            assertThatThrownBy(() -> stocks.nested(id)).hasMessage("savepoint");
+            assertThat(elsewhere(() -> stocks.find(id))).isZero();
+        });
+        assertThat(fields()).isEmpty();
+        assertThat(stocks.find(id)).isZero();
+        assertThat(fields()).containsExactly("v");
+    }
+
+    @Test
+    void staysPreparedWhereATransactionHasNoSynchronization() {
+        AbstractPlatformTransactionManager silent = new DataSourceTransactionManager(context.getBean(DataSource.class));
+        silent.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+        in(silent, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            stocks.undeclared(id);
+            assertThat(elsewhere(() -> stocks.find(id))).isZero();
+        });
+        assertThat(fields()).anyMatch(field -> field.startsWith("i:")).doesNotContain("v");
+        assertThat(stocks.find(id)).isEqualTo(1);
+    }
+
+    /** Others read what the database holds, and store it. */
+    private void shouldBeVisible() {
+        assertThat(elsewhere(() -> stocks.find(id))).isEqualTo(1);
+    }
+
+    private void lookAtCommit() {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public int getOrder() {
+                return 0;
+            }
+
+            @Override
+            public void afterCommit() {
+                seen.addAll(fields());
+            }
+        });
+    }
+
+    private static void in(PlatformTransactionManager manager, int propagation, Runnable work) {
+        new TransactionTemplate(manager, new DefaultTransactionDefinition(propagation))
+                .executeWithoutResult(status -> work.run());
+    }
+
+    private static void elsewhere(Runnable work) {
+        elsewhere(() -> {
+            work.run();
+            return true;
+        });
+    }
+
+    private static <T> T elsewhere(Supplier<T> work) {
+        return CompletableFuture.supplyAsync(work)
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
+    }
+
+    private List<String> fields() {
+        try (RawRedis redis = RedisServer.shared().connect()) {
+            return ((List<?>) redis.command("HKEYS", "ec:stock::" + id))
+                    .stream().map(field -> RawRedis.text((byte[]) field)).toList();
+        }
+    }
+}
