@@ -25,7 +25,7 @@ public record CacheSpec<V>(String clusterId, String prefix, Type type, CacheOpti
                     + "' cannot start a key. Use a name such as 'user' or 'user:v2', without a colon at its ends"
                     + " and without two colons in a row.");
         }
-        CacheKey.requireText(prefix);
+        KeyText.requireText(prefix);
     }
 
     /** A cache on the application's own Redis with the default options. */
@@ -54,9 +54,9 @@ public record CacheSpec<V>(String clusterId, String prefix, Type type, CacheOpti
     /**
      * The key of one entry.
      *
-     * @param parts texts, numbers, booleans, enums, UUIDs, dates, records of these, lists of these, or other values with
-     *     a stable {@code toString()}
-     * @throws InvalidCacheKeyException if there is no part, one is null, or one has no stable text
+     * @param parts texts, numbers, booleans, enums, UUIDs, dates, locales, lists and optionals of these, records of
+     *     these, and objects whose fields are all final and of these
+     * @throws InvalidCacheKeyException if there is no part, one is null, or one is of another type
      */
     public CacheKey<V> key(Object... parts) {
         return CacheKey.of(this, parts);

@@ -29,9 +29,11 @@ class CacheKeyTests {
     @Test
     void spellsPrefixAndParts() {
         assertThat(users.key(42).name()).isEqualTo("user::42");
-        assertThat(users.key("a", 7L, true, TimeUnit.DAYS).name()).isEqualTo("user::a:7:true:DAYS");
+        assertThat(users.key("a", 7L, true, TimeUnit.DAYS).name())
+                .isEqualTo("user::a:7:true:java.util.concurrent.TimeUnit[DAYS]");
         UUID id = UUID.randomUUID();
-        assertThat(users.key(id, LocalDate.of(2026, 11, 20)).name()).isEqualTo("user::" + id + ":2026-11-20");
+        assertThat(users.key(id, LocalDate.of(2026, 11, 20)).name())
+                .isEqualTo("user::" + id + ":LocalDate[2026-11-20]");
     }
 
     @Test
@@ -41,8 +43,11 @@ class CacheKeyTests {
 
     @Test
     void isEqualToAKeyOfTheSameTextOnTheSameCluster() {
-        assertThat(users.key(1)).isEqualTo(users.key(1L)).hasSameHashCodeAs(users.key("1"));
-        assertThat(users.key(1)).isNotEqualTo(users.key(2)).isNotEqualTo("user::1");
+        assertThat(users.key(1)).isEqualTo(users.key(1L)).hasSameHashCodeAs(users.key(1L));
+        assertThat(users.key(1))
+                .isNotEqualTo(users.key("1"))
+                .isNotEqualTo(users.key(2))
+                .isNotEqualTo("user::1");
         assertThat(users.key(1)).isNotEqualTo(users.withClusterId("trade").key(1));
         assertThat(users.key(1)).hasToString("user::1");
     }
@@ -130,11 +135,8 @@ class CacheKeyTests {
             assertThatThrownBy(() -> users.key(odd))
                     .isInstanceOf(InvalidCacheKeyException.class)
                     .hasMessageContaining(odd.getClass().getTypeName())
-                    .hasMessageContaining("Use its id or a list of texts");
+                    .hasMessageContaining("Use its id or a list of texts, or make it a record");
         }
-        assertThat(CacheKey.hasStableText(Query.class)).isTrue();
-        assertThat(CacheKey.hasStableText(int[].class)).isFalse();
-        assertThat(CacheKey.hasStableText(Set.class)).isFalse();
     }
 
     @Test

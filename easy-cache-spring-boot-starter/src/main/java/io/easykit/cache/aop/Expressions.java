@@ -2,6 +2,7 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -62,12 +63,13 @@ final class Expressions {
             throw where.problem("a key part is empty", "Name a parameter, for example keys = \"#id\".");
         }
         Compiled compiled = compile("keys", text, mayUseResult);
-        Class<?> type = compiled.type();
-        if (type != null && !CacheKey.hasStableText(type)) {
+        Type type = compiled.genericType();
+        Type unfit = type == null ? null : CacheKey.unfitFor(type);
+        if (unfit != null) {
             throw where.problem(
-                    "the key part '" + text + "' is a " + type.getTypeName()
-                            + ", which has no text that is the same for equal values",
-                    "Use its id, or a list of texts, for example keys = \"#user.id\".");
+                    "the key part '" + text + "' is a " + unfit.getTypeName()
+                            + ", which has no text that is the same for equal values and another one for unequal values",
+                    "Use its id, or a list of texts, for example keys = \"#user.id\", or make it a record.");
         }
         return compiled;
     }
@@ -79,7 +81,9 @@ final class Expressions {
         visit(root, node -> usesResult[0] |= checkNode(attribute, text, node, mayUseResult));
         checkRootProperties(attribute, text, root);
         Compiled direct = direct(attribute, text, root, usesResult[0]);
-        return direct != null ? direct : new Compiled(call -> spel.evaluate(parsed, names, call), usesResult[0], null);
+        return direct != null
+                ? direct
+                : new Compiled(call -> spel.evaluate(parsed, names, call), usesResult[0], null, null);
     }
 
     private SpelExpression parse(String attribute, String text) {
@@ -193,20 +197,20 @@ final class Expressions {
                     "'" + text + "' in " + attribute + " is always null",
                     "Name a parameter, for example #id, or a text in quotes, for example 'all'.");
         }
-        return new Compiled(call -> value, false, value.getClass());
+        return new Compiled(call -> value, false, value.getClass(), value.getClass());
     }
 
     private @Nullable Compiled variable(SpelNode node, boolean usesResult) {
         String name = node.toStringAST().substring(1);
         if (name.equals(RESULT)) {
-            return new Compiled(Call::result, usesResult, resultType());
+            return Compiled.of(Call::result, usesResult, resultType());
         }
         Integer index = names.indexOf(name);
         if (index == null) {
             return null;
         }
         int position = index;
-        return new Compiled(call -> call.argument(position), usesResult, parameterType(position));
+        return Compiled.of(call -> call.argument(position), usesResult, parameterType(position));
     }
 
     private @Nullable Compiled path(String attribute, String text, SpelNode compound, Compiled start) {
@@ -221,7 +225,7 @@ final class Expressions {
             type = step.type();
         }
         Property[] all = steps.toArray(Property[]::new);
-        return new Compiled(call -> follow(start.expression().evaluate(call), all), start.usesResult(), type);
+        return new Compiled(call -> follow(start.expression().evaluate(call), all), start.usesResult(), type, type);
     }
 
     private @Nullable Property step(String attribute, String text, Class<?> type, SpelNode node) {
@@ -260,20 +264,30 @@ final class Expressions {
         }
     }
 
-    private Class<?> parameterType(int index) {
-        return ResolvableType.forMethodParameter(where.method(), index, where.targetClass())
-                .resolve(where.method().getParameterTypes()[index]);
+    private ResolvableType parameterType(int index) {
+        ResolvableType type = ResolvableType.forMethodParameter(where.method(), index, where.targetClass());
+        return type.resolve() != null
+                ? type
+                : ResolvableType.forClass(where.method().getParameterTypes()[index]);
     }
 
-    private @Nullable Class<?> resultType() {
+    private ResolvableType resultType() {
         ResolvableType type = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
-        return (type.resolve() == Optional.class ? type.getGeneric(0) : type).resolve();
+        return type.resolve() == Optional.class ? type.getGeneric(0) : type;
     }
 
     /**
      * An expression, and what is known of it.
      *
      * @param type of its value; null if only the call will tell
+     * @param genericType of its value, as far as it is known
      */
-    record Compiled(CallExpression expression, boolean usesResult, @Nullable Class<?> type) {}
+    record Compiled(
+            CallExpression expression, boolean usesResult, @Nullable Class<?> type, @Nullable Type genericType) {
+
+        static Compiled of(CallExpression expression, boolean usesResult, ResolvableType type) {
+            Class<?> raw = type.resolve();
+            return new Compiled(expression, usesResult, raw, raw == null ? null : type.getType());
+        }
+    }
 }

@@ -32,6 +32,7 @@ final class OperationFactory {
     private final BeanFactory beans;
     private final CacheSettingsTable settings;
     private final SpelEvaluator spel;
+    private final KeyKinds kinds = new KeyKinds();
 
     OperationFactory(Environment environment, BeanFactory beans, CacheSettingsTable settings) {
         this.environment = environment;
@@ -108,17 +109,18 @@ final class OperationFactory {
                 resolve(where, "prefix", annotation.getString("prefix")));
     }
 
-    private static KeyExpression key(
-            CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {
+    private KeyExpression key(CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {
         List<String> texts = List.of(annotation.getStringArray("keys"));
         if (texts.isEmpty()) {
             throw where.problem(
                     "keys is empty, so all calls would share one entry",
                     "Name at least one part, for example keys = \"#id\", or keys = \"'all'\" for a single entry.");
         }
-        return new KeyExpression(
-                texts,
-                texts.stream().map(text -> compiler.apply(text).expression()).toList());
+        List<Compiled> parts = texts.stream().map(compiler).toList();
+        List<@Nullable Class<?>> types = new ArrayList<>();
+        parts.forEach(part -> types.add(part.type()));
+        kinds.require(name(where, annotation), where, texts, types);
+        return new KeyExpression(texts, parts.stream().map(Compiled::expression).toList());
     }
 
     /** The cache of entries that are only updated here: what the settings say. */

@@ -256,6 +256,80 @@ class CacheDeclarationTests {
         refuses(ObjectTextKey.class, "find(Filter)", "Filter, which has no text", "Use its id");
     }
 
+    static class NestedArrayKey {
+        @Cacheable(prefix = "user", keys = "#ids")
+        public User find(List<Optional<long[]>> ids) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesAnArrayInsideAListAsKey() {
+        refuses(NestedArrayKey.class, "find(List)", "long[], which has no text", "make it a record");
+    }
+
+    static class TextOnly {
+
+        private String text = "";
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    static class TextOnlyKey {
+        @Cacheable(prefix = "user", keys = "#filter")
+        public User find(TextOnly filter) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesAKeyOfWhichNothingIsKnownButItsText() {
+        refuses(TextOnlyKey.class, "find(TextOnly)", "TextOnly, which has no text", "make it a record");
+    }
+
+    static class NumberAndText {
+        @Cacheable(
+                prefix = "user",
+                keys = {"#shop", "#id"})
+        public User find(String shop, int id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(
+                prefix = "user",
+                keys = {"#shop", "#id"})
+        public void update(String shop, String id) {}
+    }
+
+    @Test
+    void refusesAnUpdateByATextOfWhatIsReadByANumber() {
+        refuses(NumberAndText.class, "'#id' is a", "never name the same entry of 'user'", "Declare both with the same");
+    }
+
+    static class TwoNumbers {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(Long id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void update(int id) {}
+
+        @UpdateCache(prefix = "user", keys = "#user.id()")
+        public void update(User user) {}
+
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void updateAny(Object id) {}
+    }
+
+    @Test
+    void takesNumbersOfDifferentSizesForOneKey() {
+        runner.withBean(TwoNumbers.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
     static class BadPrefix {
         @Cacheable(prefix = "user:", keys = "#id")
         public User find(long id) {
