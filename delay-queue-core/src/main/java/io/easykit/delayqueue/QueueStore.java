@@ -51,7 +51,16 @@ public interface QueueStore {
     List<Settlement> fail(ShardKey shard, List<Failure> failures);
 
     /** Hands back messages that were not run; they are due as before, at no cost. */
-    List<Settlement> release(ShardKey shard, List<Lease> leases);
+    default List<Settlement> release(ShardKey shard, List<Lease> leases) {
+        return release(shard, leases, Duration.ZERO);
+    }
+
+    /**
+     * Hands back messages that were not run, at no cost.
+     *
+     * @param delay until they are due again, for a node that cannot run them while others can; zero keeps the due time
+     */
+    List<Settlement> release(ShardKey shard, List<Lease> leases, Duration delay);
 
     /**
      * Prolongs leases, counted from now; never shortens one. Where the answer is not {@code APPLIED}, the message has been

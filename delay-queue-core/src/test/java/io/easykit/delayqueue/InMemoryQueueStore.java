@@ -353,13 +353,14 @@ public final class InMemoryQueueStore implements QueueStore {
     }
 
     @Override
-    public synchronized List<Settlement> release(ShardKey key, List<Lease> leases) {
+    public synchronized List<Settlement> release(ShardKey key, List<Lease> leases, Duration delay) {
         Shard shard = shard(key);
         Long front = shard.first(Place.WAITING);
         List<Long> arrivals = new ArrayList<>();
         List<Settlement> settlements = leases.stream()
                 .map(lease -> settle(shard, lease, (message, past) -> {
                     past.releases++;
+                    past.due = delay.isZero() ? past.due : soonest() + ceilingMillis(delay);
                     message.move(Place.WAITING, past.due);
                     arrivals.add(past.due);
                 }))

@@ -8,10 +8,15 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 
-/** The moves, one Lua file each beside this class, and the text of one as it is sent: the prelude and the file. */
+/**
+ * The moves, one Lua file each beside this class, and the text of one as it is sent: what it uses of the prelude, and the
+ * file. Redis creates every function of the text at each call, so a function that is not used would cost time.
+ */
 record LuaScript(Bytes text, String sha) {
 
     /** Lower case with {@code .lua} is the file. */
@@ -39,15 +44,48 @@ record LuaScript(Bytes text, String sha) {
         }
     }
 
+    /** A declaration of the prelude: a function, or a value. */
+    private static final Pattern DECLARATION = Pattern.compile("(?m)^local (?:function )?(\\w+)(?:\\(| =)");
+
+    private static final Pattern COMMENT = Pattern.compile("--.*");
+
     /**
      * Reads a script.
      *
      * @param edit changes the text before it is used; what ships changes nothing
      */
     static LuaScript load(Name name, UnaryOperator<String> edit) {
-        byte[] text =
-                edit.apply(resource("prelude.lua") + resource(name.file())).getBytes(StandardCharsets.UTF_8);
+        byte[] text = edit.apply(withPrelude(resource(name.file()))).getBytes(StandardCharsets.UTF_8);
         return new LuaScript(Bytes.of(text), sha1(text));
+    }
+
+    /**
+     * Puts the blocks of the prelude that are used in front of a script. Blocks are separated by blank lines and use what
+     * stands before them. One that declares something is left out if nothing after it has one of the names.
+     */
+    static String withPrelude(String script) {
+        String[] blocks = resource("prelude.lua").split("\n\n", -1);
+        String text = script;
+        String used = COMMENT.matcher(script).replaceAll("");
+        for (int i = blocks.length - 1; i >= 0; i--) {
+            if (isUsed(blocks[i], used)) {
+                text = blocks[i].stripTrailing() + "\n\n" + text;
+                used = COMMENT.matcher(blocks[i]).replaceAll("") + used;
+            }
+        }
+        return text;
+    }
+
+    private static boolean isUsed(String block, String after) {
+        List<String> names = DECLARATION
+                .matcher(block)
+                .results()
+                .map(match -> match.group(1))
+                .toList();
+        return names.isEmpty()
+                || names.stream().anyMatch(name -> Pattern.compile("\\b" + name + "\\b")
+                        .matcher(after)
+                        .find());
     }
 
     static String resource(String file) {

@@ -115,8 +115,8 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     }
 
     @Override
-    public List<Settlement> release(ShardKey shard, List<Lease> leases) {
-        return settle(LuaScript.Name.RELEASE, shard, new Arguments(), leases);
+    public List<Settlement> release(ShardKey shard, List<Lease> leases, Duration delay) {
+        return settle(LuaScript.Name.RELEASE, shard, new Arguments().add(delay), leases);
     }
 
     @Override

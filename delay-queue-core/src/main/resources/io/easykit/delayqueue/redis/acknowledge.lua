@@ -4,4 +4,4 @@
 -- ARGV   (id, number)*
 -- return code*    1 acknowledged, 0 stale, -1 gone
 checkGroups(1, 2)
-return acknowledge(1)
+return (acknowledge(1))

@@ -3,15 +3,21 @@
 -- KEYS   prefix, settings
 -- ARGV   lease ms, (id, number)*
 -- return code*    1 renewed, 0 stale, -1 gone; where it is not 1, the handler has lost its message
-local lease = whole(ARGV[1], 1, 10 ^ 11, 'lease')
+local lease = duration(ARGV[1], 1, 10 ^ 11, 'lease')
 checkGroups(2, 2)
 local ids, holding, codes = held(2, 2)
-local leases = {}
+local leases, renewed = {}, {}
 for i, id in ipairs(ids) do
-  if holding[i] then leases[#leases + 1], leases[#leases + 2] = now + lease, id end
+  if holding[i] then
+    leases[#leases + 1], leases[#leases + 2] = now + lease, id
+    renewed[#renewed + 1] = id
+  end
 end
-if #leases > 0 then
+if #renewed > 0 then
   admit()
   redis.call('ZADD', inflight, 'XX', 'GT', unpack(leases))
+  -- Where a reap stopped half way, the message stays with its handler.
+  spare('ZREM', waiting, unpack(renewed))
+  spare('ZREM', dead, unpack(renewed))
 end
 return codes

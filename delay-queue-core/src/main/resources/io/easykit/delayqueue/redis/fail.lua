@@ -5,33 +5,43 @@
 -- return code*    1 moved, 0 stale, -1 gone
 checkGroups(1, 4)
 local delays = {}
-for i = 3, #ARGV, 4 do delays[#delays + 1] = ARGV[i] == '-1' and -1 or whole(ARGV[i], 0, 10 ^ 14, 'delay') end
-local front = first(waiting)
+for i = 3, #ARGV, 4 do delays[#delays + 1] = ARGV[i] == '-1' and -1 or duration(ARGV[i], 0, 10 ^ 14, 'delay') end
 local ids, holding, codes = held(1, 4)
-local failed, notes, newStates, retries, deaths, earliest = {}, {}, {}, {}, {}, nil
+local leaving, newStates, retries, deaths, leftovers, earliest = {}, {}, {}, {}, {}, nil
 for i, id in ipairs(ids) do
-  if holding[i] then
-    local s = parse(holding[i])
+  if holding[i] then leaving[#leaving + 1], leaving[id] = id, i end
+end
+if #leaving == 0 then return codes end
+local dueAgain, diedAt = elsewhere(leaving)
+admit()
+for n, id in ipairs(leaving) do
+  local i = leaving[id]
+  local s = parse(holding[i]) or fresh(ARGV[4 * i - 2])
+  -- Where this very call stopped half way before, only the rest of it is to be done.
+  local isMoved = diedAt[n] and delays[i] < 0 or dueAgain[n] and tonumber(dueAgain[n]) == tonumber(s.due)
+  if not isMoved then
     s.failures = s.failures + 1
-    failed[#failed + 1], notes[#notes + 1] = id, {id, s.owner, ARGV[4 * i]}
+    note(id, s.owner, ARGV[4 * i])
     if delays[i] < 0 then
       deaths[#deaths + 1], deaths[#deaths + 2] = now, id
+      if dueAgain[n] then leftovers[#leftovers + 1] = {waiting, id} end
     else
       local due = soonest + delays[i]
       s.due = string.format('%.0f', due)
       retries[#retries + 1], retries[#retries + 2] = due, id
+      if diedAt[n] then leftovers[#leftovers + 1] = {dead, id} end
       if not earliest or due < earliest then earliest = due end
     end
     newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
   end
 end
-if #failed == 0 then return codes end
-redis.call('ZREM', inflight, unpack(failed))
-redis.call('HSET', states, unpack(newStates))
+local news = isNews(earliest)
 if #retries > 0 then redis.call('ZADD', waiting, unpack(retries)) end
 if #deaths > 0 then redis.call('ZADD', dead, unpack(deaths)) end
-for _, entry in ipairs(notes) do note(unpack(entry)) end
-count('failed', #failed)
+if #newStates > 0 then redis.call('HSET', states, unpack(newStates)) end
+for _, entry in ipairs(leftovers) do redis.call('ZREM', unpack(entry)) end
+redis.call('ZREM', inflight, unpack(leaving))
+count('failed', #newStates / 2)
 count('dead', #deaths / 2)
-ring(front, earliest)
+if news then ring(earliest) end
 return codes

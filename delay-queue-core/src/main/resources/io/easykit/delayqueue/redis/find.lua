@@ -1,11 +1,11 @@
--- Reads one message, wherever it is.
+-- Reads one message, wherever it is. One in two places counts as in flight, and is read there first.
 --
 -- KEYS   prefix, settings
 -- ARGV   id
 -- return (id, place, score, state, first error, last error, frame), or nothing    nil where there is none
 checkCount(1)
 local id, reply = ARGV[1], {}
-for _, place in ipairs({'waiting', 'inflight', 'dead'}) do
+for _, place in ipairs({'inflight', 'waiting', 'dead'}) do
   local score = redis.call('ZSCORE', prefix .. place, id)
   if score then describe(reply, id, place, tonumber(score)) end
 end

@@ -10,5 +10,8 @@ if ARGV[1] == 'pause' then
   return redis.call('HSET', settings, 'paused', '1')
 end
 local changed = redis.call('HDEL', settings, 'paused')
-if changed == 1 then ring(nil, first(waiting)) end
+if changed == 1 then
+  local due = first(waiting)
+  if due then ring(due) end
+end
 return changed

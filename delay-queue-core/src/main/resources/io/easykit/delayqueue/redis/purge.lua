@@ -7,28 +7,24 @@
 --   or   count    by age
 local aged = ARGV[1] == 'age'
 check(aged or ARGV[1] == 'ids', 'neither ids nor age')
-local done, codes = {}, {}
+local found, codes, done, deaths, seen = {}, {}, {}, {}, {}
 if aged then
   checkCount(3)
-  local cutOff = now - whole(ARGV[2], 0, 2 ^ 53, 'age')
-  done = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, whole(ARGV[3], 1, 100, 'count'))
+  local cutOff = now - duration(ARGV[2], 0, 2 ^ 53, 'age')
+  found = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, whole(ARGV[3], 1, 100, 'count'))
 else
   checkGroups(2, 2)
-  local seen = {}
   for i = 3, #ARGV, 2 do whole(ARGV[i], 0, 2 ^ 53, 'died at') end
-  for i = 2, #ARGV, 2 do
-    local id, diedAt = ARGV[i], redis.call('ZSCORE', dead, ARGV[i])
-    local meant = diedAt and tonumber(diedAt) == tonumber(ARGV[i + 1]) and not seen[id]
-    codes[#codes + 1] = meant and 1 or 0
-    if meant then
-      seen[id] = true
-      done[#done + 1] = id
-    end
+  for i = 2, #ARGV, 2 do found[#found + 1] = ARGV[i] end
+end
+local diedAt = #found > 0 and redis.call('ZMSCORE', dead, unpack(found)) or {}
+for i, id in ipairs(found) do
+  local isMeant = diedAt[i] and (aged or tonumber(diedAt[i]) == tonumber(ARGV[2 * i + 1])) and not seen[id]
+  codes[i] = 0
+  -- What a script that stopped half way has left in another place as well is not dead.
+  if isMeant and not redis.call('ZSCORE', waiting, id) and not redis.call('ZSCORE', inflight, id) then
+    seen[id], done[#done + 1], deaths[#deaths + 1], codes[i] = true, id, diedAt[i], 1
   end
 end
-if #done > 0 then
-  redis.call('ZREM', dead, unpack(done))
-  forget(done)
-  count('purged', #done)
-end
+if #done > 0 then finish(dead, done, deaths, 'purged') end
 return aged and #done or codes

@@ -5,40 +5,44 @@
 -- return now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
 checkCount(3)
 local most = whole(ARGV[1], 1, 100, 'count')
-local maxLost, delay = whole(ARGV[2], 1, 10 ^ 6, 'maxLost'), whole(ARGV[3], 0, 10 ^ 14, 'delay')
-local reply = {now, -1}
+local maxLost, delay = duration(ARGV[2], 1, 10 ^ 6, 'maxLost'), duration(ARGV[3], 0, 10 ^ 14, 'delay')
+local reply, newStates, entries, deaths, earliest = {now, -1}, {}, {}, {}, nil
+
+local function lose(id, s)
+  s.lost = s.lost + 1
+  local dies = s.lost >= maxLost
+  if dies then
+    deaths[#deaths + 1], deaths[#deaths + 2] = now, id
+    note(id, s.owner, 'LEASE_LOST')
+  else
+    if delay > 0 then s.due = string.format('%.0f', soonest + delay) end
+    local due = tonumber(s.due)
+    entries[#entries + 1], entries[#entries + 2] = due, id
+    if not earliest or due < earliest then earliest = due end
+  end
+  newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3] = id, tonumber(s.number), s.owner
+  reply[at + 4], reply[at + 5] = s.lost, dies and 0 or 1
+end
+
 local ids = redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, most)
 if #ids > 0 then
-  local front = first(waiting)
   local known = redis.call('HMGET', states, unpack(ids))
-  local newStates, entries, deaths, earliest = {}, {}, {}, nil
-  redis.call('ZREM', inflight, unpack(ids))
+  local dueAgain, diedAt = elsewhere(ids)
+  admit()
   for i, id in ipairs(ids) do
-    -- A state that somebody deleted by hand is begun anew.
-    local s = known[i] and parse(known[i])
-      or {number = '0', failures = 0, lost = 0, releases = 0, due = string.format('%.0f', now), owner = ''}
-    s.lost = s.lost + 1
-    local dies = s.lost >= maxLost
-    if dies then
-      deaths[#deaths + 1], deaths[#deaths + 2] = now, id
-      note(id, s.owner, 'LEASE_LOST')
-    else
-      if delay > 0 then s.due = string.format('%.0f', soonest + delay) end
-      local due = tonumber(s.due)
-      entries[#entries + 1], entries[#entries + 2] = due, id
-      if not earliest or due < earliest then earliest = due end
-    end
-    newStates[2 * i - 1], newStates[2 * i] = id, format(s)
-    local at = #reply
-    reply[at + 1], reply[at + 2], reply[at + 3] = id, tonumber(s.number), s.owner
-    reply[at + 4], reply[at + 5] = s.lost, dies and 0 or 1
+    -- Where a script stopped half way after it had put the message elsewhere, only the rest is to be done.
+    if not dueAgain[i] and not diedAt[i] then lose(id, parse(known[i]) or fresh('0')) end
   end
-  redis.call('HSET', states, unpack(newStates))
+  local news = isNews(earliest)
   if #entries > 0 then redis.call('ZADD', waiting, unpack(entries)) end
   if #deaths > 0 then redis.call('ZADD', dead, unpack(deaths)) end
-  count('lost', #ids)
+  if #newStates > 0 then redis.call('HSET', states, unpack(newStates)) end
+  redis.call('ZREM', inflight, unpack(ids))
+  count('lost', #newStates / 2)
   count('dead', #deaths / 2)
-  ring(front, earliest)
+  if news then ring(earliest) end
 end
 reply[2] = first(inflight) or -1
 return reply

@@ -9,7 +9,7 @@
 --   or   cut-off, count    of a page
 local paged = ARGV[1] == 'page'
 check(paged or ARGV[1] == 'ids', 'neither ids nor page')
-local delay, gap = whole(ARGV[2], 0, 10 ^ 14, 'delay'), whole(ARGV[3], 0, 10 ^ 14, 'gap')
+local delay, gap = duration(ARGV[2], 0, 10 ^ 14, 'delay'), duration(ARGV[3], 0, 10 ^ 14, 'gap')
 local ids, codes, cutOff = {}, {}, nil
 if paged then
   checkCount(5)
@@ -22,20 +22,27 @@ else
     ids[#ids + 1] = ARGV[i]
   end
 end
-local front, due, moved = first(waiting), soonest + delay, 0
+local due = soonest + delay
+local moved, newStates, entries, seen = {}, {}, {}, {}
 for i, id in ipairs(ids) do
   local diedAt = redis.call('ZSCORE', dead, id)
+  local isMeant = diedAt and (paged or tonumber(diedAt) == tonumber(ARGV[3 + 2 * i]))
   codes[i] = 0
-  if diedAt and (paged or tonumber(diedAt) == tonumber(ARGV[3 + 2 * i])) then
-    redis.call('ZREM', dead, id)
-    local state = redis.call('HGET', states, id)
-    local s = state and parse(state) or {number = '0', releases = 0, owner = ''}
-    s.failures, s.lost, s.due = 0, 0, string.format('%.0f', due + math.floor(gap * moved / 10 ^ 6))
-    redis.call('HSET', states, id, format(s))
-    redis.call('ZADD', waiting, s.due, id)
-    moved, codes[i] = moved + 1, 1
+  if isMeant and not seen[id] and not redis.call('ZSCORE', inflight, id) then
+    local s = parse(redis.call('HGET', states, id)) or fresh('0')
+    s.failures, s.lost, s.due = 0, 0, string.format('%.0f', due + math.floor(gap * #moved / 10 ^ 6))
+    seen[id], moved[#moved + 1], codes[i] = true, id, 1
+    newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
+    entries[#entries + 1], entries[#entries + 2] = s.due, id
   end
 end
-count('redriven', moved)
-if moved > 0 then ring(front, due) end
-return paged and {cutOff, moved} or codes
+if #moved > 0 then
+  local news = isNews(due)
+  admit()
+  redis.call('ZADD', waiting, unpack(entries))
+  redis.call('HSET', states, unpack(newStates))
+  redis.call('ZREM', dead, unpack(moved))
+  count('redriven', #moved)
+  if news then ring(due) end
+end
+return paged and {cutOff, #moved} or codes

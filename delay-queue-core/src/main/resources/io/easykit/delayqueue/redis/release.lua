@@ -1,26 +1,35 @@
--- Hands back messages that were not run: in flight to waiting, at the old due time, on no budget.
+-- Hands back messages that were not run: in flight to waiting, on no budget.
 --
 -- KEYS   prefix, settings
--- ARGV   (id, number)*
+-- ARGV   delay ms (0: at the old due time), (id, number)*
 -- return code*    1 released, 0 stale, -1 gone
-checkGroups(1, 2)
-local front = first(waiting)
-local ids, holding, codes = held(1, 2)
+local delay = duration(ARGV[1], 0, 10 ^ 14, 'delay')
+checkGroups(2, 2)
+local ids, holding, codes = held(2, 2)
 local released, newStates, entries, earliest = {}, {}, {}, nil
 for i, id in ipairs(ids) do
-  if holding[i] then
-    local s = parse(holding[i])
-    local due = tonumber(s.due)
-    s.releases = s.releases + 1
-    released[#released + 1] = id
+  if holding[i] then released[#released + 1], released[id] = id, i end
+end
+if #released == 0 then return codes end
+local dueAgain, diedAt = elsewhere(released)
+admit()
+for n, id in ipairs(released) do
+  local i = released[id]
+  -- Where a script stopped half way after it had put the message there, only the rest is to be done.
+  if not dueAgain[n] and not diedAt[n] then
+    local s = parse(holding[i]) or fresh(ARGV[2 * i + 1])
+    local due = delay > 0 and soonest + delay or tonumber(s.due)
+    s.releases, s.due = s.releases + 1, string.format('%.0f', due)
     newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
     entries[#entries + 1], entries[#entries + 2] = due, id
     if not earliest or due < earliest then earliest = due end
   end
 end
-if #released == 0 then return codes end
+local news = isNews(earliest)
+if #entries > 0 then
+  redis.call('ZADD', waiting, unpack(entries))
+  redis.call('HSET', states, unpack(newStates))
+end
 redis.call('ZREM', inflight, unpack(released))
-redis.call('HSET', states, unpack(newStates))
-redis.call('ZADD', waiting, unpack(entries))
-ring(front, earliest)
+if news then ring(earliest) end
 return codes

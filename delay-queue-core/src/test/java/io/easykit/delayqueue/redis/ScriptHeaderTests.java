@@ -62,16 +62,24 @@ class ScriptHeaderTests {
 
     private static Set<Long> codesIn(LuaScript.Name name) {
         String body = body(name);
-        boolean fenced =
-                Pattern.compile("\\b(held|acknowledge)\\(").matcher(body).find();
-        String prelude = LuaScript.resource("prelude.lua");
-        String fence = prelude.substring(
-                prelude.indexOf("local function held"), prelude.indexOf("local function acknowledge"));
-        return numbers((fenced ? fence : body)
+        String shared = "";
+        if (Pattern.compile("\\b(held|acknowledge)\\(").matcher(body).find()) {
+            body = function("held");
+        } else if (body.contains("changeable(")) {
+            shared = function("changeable").replaceAll("\\((\\{.*})\\)\\[place] or", "$1,");
+        }
+        return numbers((body + "\n" + shared)
                 .lines()
                 .filter(line -> line.matches(".*\\bcodes?(\\[.*\\])? = .*"))
                 .map(line -> line.replaceAll(".*\\bcodes?(\\[[^=]*\\])? = ", "")
                         .replaceAll("\\w+\\([^)]*\\)|ARGV\\[[^]]*\\]", "")));
+    }
+
+    /** A function of the prelude that decides codes. */
+    private static String function(String name) {
+        String prelude = LuaScript.resource("prelude.lua");
+        int from = prelude.indexOf("local function " + name);
+        return prelude.substring(from, prelude.indexOf("\nend\n", from));
     }
 
     private static boolean javaReads(LuaScript.Name name, long code) {

@@ -16,7 +16,7 @@ class WeakenedProtocolTests {
         FENCE_WITHOUT_NUMBER("string.sub(state, 1, #number) == number and ", ""),
         FENCE_WITHOUT_LEASE("state and leases[i] and ", "state and "),
         REPETITION_IN_A_BATCH_COUNTS("== number and not seen[id]", "== number"),
-        CLAIM_ROUNDS_UP("waiting, '-inf', now, 'WITHSCORES'", "waiting, '-inf', soonest, 'WITHSCORES'"),
+        CLAIM_ROUNDS_UP("string.format('%.0f', now), 'WITHSCORES'", "string.format('%.0f', soonest), 'WITHSCORES'"),
         DELAY_ROUNDS_DOWN("math.ceil(micros / 1000)", "math.floor(micros / 1000)"),
         NUMBER_WITHOUT_FLOOR("math.max(lastNumber + 1, micros)", "lastNumber + 1"),
         NUMBER_WITHOUT_MEMORY("math.max(lastNumber + 1, micros)", "micros"),
@@ -24,23 +24,20 @@ class WeakenedProtocolTests {
         CLAIM_ANSWERS_OLD_REQUESTS("last[1] > request", "false"),
         REPLAY_WITHOUT_NUMBER("s and s.number == string.format('%.0f', number + i - 1) and ", "s and "),
         REPLAY_WITHOUT_LEASE("+ i - 1) and redis.call('ZSCORE', inflight, id)", "+ i - 1)"),
-        CROWD_BESIDE_A_LOST_ONE("if past[i].lost ~= '0' then", "if false then"),
+        CROWD_BESIDE_A_LOST_ONE("if s.lost ~= '0' then", "if false then"),
         CLAIM_WHILE_PAUSED("elseif kept[2] then", "elseif false then"),
         EXTEND_SHORTENS("'XX', 'GT', unpack(leases)", "'XX', unpack(leases)"),
         SEND_OVERWRITES("frame, 'NX')", "frame)"),
         REAP_TAKES_LIVE_LEASES("inflight, '-inf', now, 'LIMIT'", "inflight, '-inf', '+inf', 'LIMIT'"),
         REAP_NEVER_BURIES("s.lost >= maxLost", "false"),
-        RELEASE_COSTS("s.releases = s.releases + 1", "s.failures = s.failures + 1"),
+        RELEASE_COSTS("s.releases, s.due = s.releases + 1,", "s.failures, s.due = s.failures + 1,"),
         REDRIVE_OF_ANY_DEATH("paged or tonumber(diedAt) == tonumber(ARGV[3 + 2 * i])", "true"),
         REDRIVE_KEEPS_BUDGETS("s.failures, s.lost, s.due = 0, 0, ", "s.due = "),
-        PURGE_OF_ANY_DEATH("diedAt and tonumber(diedAt) == tonumber(ARGV[i + 1]) and", "diedAt and"),
-        PURGE_COUNTS_REPETITIONS("tonumber(ARGV[i + 1]) and not seen[id]", "tonumber(ARGV[i + 1])"),
-        CANCEL_OF_ANY_LIFE(
-                "elseif life ~= '' and redis.call('GETRANGE', message(id), 0, #life - 1) ~= life then code = 4\n"
-                        + "  elseif redis.call('ZREM'",
-                "elseif redis.call('ZREM'"),
-        ERRORS_STAY("if redis.call('EXISTS', errors) == 1 then", "if false then"),
-        BELL_ONLY_WHEN_EMPTY("not front or due < front and front > now", "not front");
+        PURGE_OF_ANY_DEATH("(aged or tonumber(diedAt[i]) == tonumber(ARGV[2 * i + 1]))", "true"),
+        PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))"),
+        CANCEL_OF_ANY_LIFE("if code ~= 0 and life ~= ''", "if false"),
+        ERRORS_STAY("if extras > 0 then spare('HDEL'", "if false then spare('HDEL'"),
+        BELL_ONLY_WHEN_EMPTY("string.format('%.0f', math.max(due, now))", "'+inf'");
 
         final String protection;
         final String replacement;
