@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <V> the value
  */
-public final class CacheKey<V> {
+@SuppressWarnings("rawtypes") // a HashMap sorts colliding keys only if they compare to their raw class
+public final class CacheKey<V> implements Comparable<CacheKey> {
 
     private final CacheSpec<V> spec;
     private final String name;
@@ -58,6 +59,13 @@ public final class CacheKey<V> {
     @Override
     public int hashCode() {
         return name.hashCode();
+    }
+
+    /** By name, then by cluster. Keeps maps fast whose keys were chosen to have one hash. */
+    @Override
+    public int compareTo(CacheKey other) {
+        int order = name.compareTo(other.name);
+        return order != 0 ? order : spec.clusterId().compareTo(other.spec.clusterId());
     }
 
     @Override

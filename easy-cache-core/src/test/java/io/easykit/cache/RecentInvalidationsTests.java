@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class RecentInvalidationsTests {
 
@@ -56,5 +58,27 @@ class RecentInvalidationsTests {
 
     private static CacheKey<String> key(int id) {
         return Workbench.ap().key(id);
+    }
+
+    /** {@code "Aa"} and {@code "BB"} have one hash, so all these texts do. */
+    @Timeout(10)
+    @Test
+    void staysFastWhereAllKeysHaveOneHash() {
+        List<String> texts = List.of("");
+        for (int length = 0; length < 15; length++) {
+            texts = texts.stream()
+                    .flatMap(text -> Stream.of(text + "Aa", text + "BB"))
+                    .toList();
+        }
+        List<CacheKey<String>> keys =
+                texts.stream().map(text -> Workbench.ap().key(text)).toList();
+        RecentInvalidations all = new RecentInvalidations(Duration.ofHours(1), keys.size(), clock);
+
+        for (int round = 0; round < 3; round++) {
+            all.add(keys);
+        }
+
+        assertThat(keys.stream().mapToInt(CacheKey::hashCode).distinct()).hasSize(1);
+        assertThat(all.all()).hasSize(keys.size());
     }
 }

@@ -58,8 +58,10 @@ public final class RedisEntryStore implements EntryStore {
 
     private static final byte[] PROBE_LEASE = bytes(Duration.ofSeconds(1).toMillis());
 
-    /** What an epoch looks like: it has four bytes of a value. */
     private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
+
+    /** An epoch has four bytes of a value. The highest number is no epoch. */
+    private static final long NO_EPOCH = 0xFFFF_FFFFL;
 
     private static final byte[] TRUE = bytes("1");
     private static final byte[] FALSE = bytes("0");
@@ -198,7 +200,7 @@ public final class RedisEntryStore implements EntryStore {
     public Map<String, Long> epochs() {
         Map<String, Long> epochs = new HashMap<>();
         await(readAll(names.epochs())).forEach((prefix, epoch) -> {
-            if (NUMBER.matcher(text(epoch)).matches()) {
+            if (NUMBER.matcher(text(epoch)).matches() && Long.parseLong(text(epoch)) < NO_EPOCH) {
                 epochs.put(text(prefix), Long.parseLong(text(epoch)));
             }
         });

@@ -15,20 +15,34 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local caller, election, keep = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local takesOld, ahead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
 local entry = redis.call('HMGET', KEYS[1], 'v', 'f', 's', 'i')
-local value, fill, intents = entry[1], entry[2], tonumber(entry[4])
--- What is no number is a time long past, here and in the other scripts.
-local stale = entry[3] and (tonumber(entry[3]) or 0)
+-- A timestamp that is not a number counts as expired.
+local function moment(text)
+  local number = tonumber(text)
+  return number and number >= 0 and number < 1e15 and number or 0
+end
+local value, fill, intents = entry[1], entry[2], moment(entry[4])
+local stale = entry[3] and moment(entry[3])
 
 if value and (#value < 12 or struct.unpack('>I4', value, 7) < epoch) then value = false end
 if fill and #fill ~= 14 then fill = false end
 local expires = value and struct.unpack('>I6', value) or 0
 local elected = fill and string.sub(fill, 1, 4) ~= caller and struct.unpack('>I6', fill, 9) or 0
+-- No election lasts longer than a day: this one is garbage.
+if elected - now > math.max(election, 86400000) then elected = 0 end
 
 local function elect()
   local token = fill and string.sub(fill, 1, 8) or caller .. struct.pack('>I4', now % 4294967296)
   fill = token .. struct.pack('>I6', now + election)
+  local life = redis.call('PTTL', KEYS[1])
   redis.call('HSET', KEYS[1], 'f', fill)
-  if redis.call('PTTL', KEYS[1]) < election + keep then redis.call('PEXPIRE', KEYS[1], election + keep) end
+  if life < election + keep then
+    -- Redis does not undo a script that fails: no key may stay behind without a TTL.
+    local reply = redis.pcall('PEXPIRE', KEYS[1], election + keep)
+    if type(reply) == 'table' then
+      redis.call('HDEL', KEYS[1], 'f')
+      error(reply.err)
+    end
+  end
   return fill
 end
 
@@ -37,7 +51,7 @@ if value and not stale and now < expires then
   return {now, 'SUCCESS_NEED_QUERY', value, elect()}
 end
 local old = takesOld and value and stale and now < stale and now < expires and value
-if intents and now < intents then
+if now < intents then
   if old then return {now, 'SUCCESS', old, false, 0, 1} end
   return {now, 'NEED_QUERY_NO_STORE'}
 end

@@ -8,29 +8,41 @@
 -- returns 1 an old value stays for the window, 0 no value is left
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local window = tonumber(ARGV[2])
-redis.call('HDEL', KEYS[1], 'f', 'i:' .. ARGV[1])
+local window, intent = tonumber(ARGV[2]), 'i:' .. ARGV[1]
+-- A timestamp that is not a number counts as expired.
+local function moment(text)
+  local number = tonumber(text)
+  return number and number >= 0 and number < 1e15 and number or 0
+end
+
+-- The value before the intents: a script that fails half way leaves nothing readable that was not readable before.
 local entry = redis.call('HMGET', KEYS[1], 'v', 's', 'i')
-local value, stale = entry[1], tonumber(entry[2] or now + window) or 0
+local stays = entry[1] and window > 0
+local stale = entry[2] and moment(entry[2]) or now + window
+if stays then
+  stale = math.min(now + window, stale)
+  redis.call('HSET', KEYS[1], 's', stale)
+  redis.call('HDEL', KEYS[1], 'f', intent)
+else
+  redis.call('HDEL', KEYS[1], 'f', 'v', 's', intent)
+end
 
 local intents = 0
 if entry[3] then
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     if string.sub(fields[i], 1, 2) == 'i:' then
-      local ends = tonumber(fields[i + 1]) or 0
+      local ends = moment(fields[i + 1])
       if ends > now then intents = math.max(intents, ends) else redis.call('HDEL', KEYS[1], fields[i]) end
     end
   end
   if intents > 0 then redis.call('HSET', KEYS[1], 'i', intents) else redis.call('HDEL', KEYS[1], 'i') end
 end
 
-if not value or window <= 0 then
-  if intents > 0 then redis.call('HDEL', KEYS[1], 'v', 's') else redis.call('DEL', KEYS[1]) end
+if not stays then
+  if intents == 0 then redis.call('DEL', KEYS[1]) end
   return 0
 end
-stale = math.min(now + window, stale)
-redis.call('HSET', KEYS[1], 's', stale)
 local life, wanted = redis.call('PTTL', KEYS[1]), math.max(stale, intents, now + 1) - now
 if life < 0 or life > wanted then redis.call('PEXPIRE', KEYS[1], wanted) end
 return 1

@@ -9,14 +9,28 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local lease = tonumber(ARGV[2])
-local ends = now + lease
+local ends, intent = now + lease, 'i:' .. ARGV[1]
+-- A timestamp that is not a number counts as expired.
+local function moment(text)
+  local number = tonumber(text)
+  return number and number >= 0 and number < 1e15 and number or 0
+end
+
 local entry = redis.call('HMGET', KEYS[1], 'v', 's', 'i')
-redis.call('HSET', KEYS[1], 'i:' .. ARGV[1], ends, 'i', math.max(ends, tonumber(entry[3]) or 0))
+local life = redis.call('PTTL', KEYS[1])
+redis.call('HSET', KEYS[1], intent, ends, 'i', math.max(ends, moment(entry[3])))
+if life < lease then
+  -- Redis does not undo a script that fails: no key may stay behind without a TTL.
+  local reply = redis.pcall('PEXPIRE', KEYS[1], lease)
+  if type(reply) == 'table' then
+    if life == -2 then redis.call('HDEL', KEYS[1], intent, 'i') end
+    return reply
+  end
+end
 if ARGV[3] == '0' then
   redis.call('HDEL', KEYS[1], 'f', 'v', 's')
 else
   redis.call('HDEL', KEYS[1], 'f')
-  if entry[1] then redis.call('HSET', KEYS[1], 's', math.min(ends, tonumber(entry[2] or ends) or 0)) end
+  if entry[1] then redis.call('HSET', KEYS[1], 's', math.min(ends, entry[2] and moment(entry[2]) or ends)) end
 end
-if redis.call('PTTL', KEYS[1]) < lease then redis.call('PEXPIRE', KEYS[1], lease) end
 return 1

@@ -9,9 +9,15 @@
 local time = redis.call('TIME')
 local now = tonumber(time[1])
 local told = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) or 0
--- An epoch has four bytes of a value; what is above is none.
-if told >= 4294967295 then told = 0 end
-local epoch = math.max(now, math.floor(told) + 1, ARGV[2] + 1)
+-- An epoch has four bytes of a value. The highest one is no epoch, and the one below is never exceeded.
+if not (told >= 0 and told < 4294967295) then told = 0 end
+local epoch = math.min(4294967294, math.max(now, math.floor(told) + 1, ARGV[2] + 1))
+local life = redis.call('PTTL', KEYS[1])
 redis.call('HSET', KEYS[1], ARGV[1], epoch)
-redis.call('PEXPIRE', KEYS[1], 31536000000)
+local reply = redis.pcall('PEXPIRE', KEYS[1], 31536000000)
+if type(reply) == 'table' then
+  -- Redis does not undo a script that fails: no key may stay behind without a TTL.
+  if life == -2 then redis.call('HDEL', KEYS[1], ARGV[1]) end
+  return reply
+end
 return epoch

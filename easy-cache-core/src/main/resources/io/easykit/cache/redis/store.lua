@@ -14,5 +14,10 @@ if not fill or #fill ~= 14 or string.sub(fill, 1, 8) ~= string.sub(ARGV[1], 1, 8
 local life = tonumber(ARGV[4])
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'v', struct.pack('>I6I4', now + life, ARGV[2]) .. ARGV[3])
-redis.call('PEXPIRE', KEYS[1], life)
+-- Redis does not undo a script that fails: a value without a TTL would be served for ever.
+local reply = redis.pcall('PEXPIRE', KEYS[1], life)
+if type(reply) == 'table' then
+  redis.call('DEL', KEYS[1])
+  return reply
+end
 return 1

@@ -35,6 +35,21 @@ class FetchScriptTests {
     }
 
     @Test
+    void takesAnElectionThatNeverEndsForGarbage() {
+        entry.field("f", "fill-tok\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff").lives(130);
+
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"garbage", "nan", "inf", "-inf", "1e300", "-7", ""})
+    void takesATimestampThatIsNoNumberForExpired(String garbage) {
+        entry.value(300, 0, "old").field("s", garbage).field("i", garbage).lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+    }
+
+    @Test
     void electsTheSameReaderAgainWhenRepeated() {
         String first = fetch("call", STRICT);
 

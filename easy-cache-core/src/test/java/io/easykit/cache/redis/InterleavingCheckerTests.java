@@ -245,12 +245,16 @@ class InterleavingCheckerTests {
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
         INVALIDATION_KEEPS_THE_FILL_TOKEN(
-                ScriptTexts.shipped().weaken(RedisScript.INVALIDATE, "'f', 'i:' .. ARGV[1])", "'i:' .. ARGV[1])"),
+                ScriptTexts.shipped().weaken(RedisScript.INVALIDATE, "'f', intent)", "intent)"),
                 "version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.INVALIDATION, 1, 0, 3)),
 
         STORE_LEAVES_LOCKS_BEHIND(
-                ScriptTexts.shipped().weaken(RedisScript.STORE, "redis.call('DEL', KEYS[1])", ""),
+                ScriptTexts.shipped()
+                        .weaken(
+                                RedisScript.STORE,
+                                "return 0 end\nlocal life = tonumber(ARGV[4])\nredis.call('DEL', KEYS[1])",
+                                "return 0 end local life = tonumber(ARGV[4])"),
                 "a store left more than the value",
                 new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
@@ -272,7 +276,7 @@ class InterleavingCheckerTests {
 
         ELECTION_WITHOUT_AN_EXPIRY(
                 ScriptTexts.shipped()
-                        .weaken(RedisScript.FETCH, "redis.call('PEXPIRE', KEYS[1], election + keep)", "local no = 0"),
+                        .weaken(RedisScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], election + keep)", "0"),
                 "the key never expires",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 

@@ -158,6 +158,20 @@ class InvalidateScriptTests {
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"nan", "inf", "-inf", "1e300", "-7", ""})
+    void takesATimestampThatIsNoNumberForExpired(String garbage) {
+        entry.value(300, 0, "old")
+                .field("s", garbage)
+                .field("i", garbage)
+                .field("i:x", garbage)
+                .lives(300);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(1L);
+
+        assertThat(entry.state()).startsWith("{s=").contains("v=old +300s").endsWith(" lives 0s");
+    }
+
     @Test
     void failsOnAKeyOfAnotherType() {
         entry.isText();

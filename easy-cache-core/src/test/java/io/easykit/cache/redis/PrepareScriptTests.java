@@ -115,6 +115,16 @@ class PrepareScriptTests {
                         .replace("'0'", entry.spell("s", "0")));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"nan", "inf", "1e300", "-7", ""})
+    void takesATimestampThatIsNoNumberForExpired(String garbage) {
+        entry.field("i", garbage).field("i:x", garbage).lives(10);
+
+        prepare("u", true);
+
+        assertThat(entry.state()).startsWith("{i=+30s, i:u=+30s, i:x='").endsWith(" lives 30s");
+    }
+
     @Test
     void failsOnAKeyOfAnotherType() {
         entry.isText();

@@ -60,7 +60,7 @@ class RaiseEpochScriptTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "garbage", "1e300", "-7", "99999999999999999999", "nan"})
+    @ValueSource(strings = {"", "garbage", "1e300", "-7", "4294967295", "99999999999999999999", "nan", "inf"})
     void takesGarbageForNoEpoch(String garbage) {
         redis.command("HSET", KEY, "user", garbage);
 
@@ -68,6 +68,12 @@ class RaiseEpochScriptTests {
 
         assertThat(epoch).isBetween(1_000_000_000L, 4_294_967_295L);
         assertThat(epochs()).isEqualTo(Map.of("user", Long.toString(epoch)));
+    }
+
+    @Test
+    void neverExceedsFourBytes() {
+        assertThat(raise("user", 4_294_967_294L)).isEqualTo(4_294_967_294L);
+        assertThat(raise("user", 99_999_999_999L)).isEqualTo(4_294_967_294L);
     }
 
     @Test

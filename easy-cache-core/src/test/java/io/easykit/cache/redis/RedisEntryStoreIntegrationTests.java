@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -327,6 +328,16 @@ class RedisEntryStoreIntegrationTests {
             assertIll(() -> store.fetch(key, 0));
             assertIll(() -> store.invalidate(List.of(key), ""));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"4294967295", "9999999999", "-1", "1e9", "99999999999999999999"})
+    void takesNothingForAnEpochThatHasMoreThanFourBytes(String garbage) {
+        RedisEntryStore store = store(Client.LETTUCE);
+        onShared(redis -> redis.command("HSET", "ec:epochs", "store", garbage));
+
+        assertThat(store.epochs()).isEmpty();
+        assertThat(store.raiseEpoch("store", 0)).isLessThan(4_294_967_295L);
     }
 
     @Test

@@ -1,0 +1,285 @@
+package io.easykit.cache.redis;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Redis does not undo the writes of a script that fails half way, for example because an ACL refuses one command.
+ *
+ * <p>Runs each script on each state of an entry, once for each call of it that can fail and once for each command that
+ * can be refused, and checks what must hold whatever came of it: no key without a TTL, no value readable that was not
+ * readable before, no right to store that was not there, and no reply that promises what was not done.
+ */
+class HalfScriptTests {
+
+    private static final String KEY = "entry";
+    private static final String TOKEN = "fill-tok";
+    private static final int MORE_CALLS_THAN_ANY = 20;
+    private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
+
+    private final RawRedis redis = RedisServer.shared().connect();
+    private long now;
+
+    /** What may lie in Redis. Times are in seconds from now. */
+    private enum Seed {
+        NOTHING,
+        VALUE,
+        STALE_VALUE,
+        LATE_VALUE_AND_ELECTION,
+        ELECTION,
+        RELEASED_ELECTION,
+        VALUE_AND_ELECTION,
+        STALE_VALUE_AND_ELECTION,
+        OWN_INTENT,
+        OWN_INTENT_AND_STALE_VALUE,
+        OTHER_INTENT,
+        BOTH_INTENTS_AND_STALE_VALUE,
+        CRASHED_INTENT_AND_VALUE,
+        CRASHED_INTENT_AND_ELECTION;
+
+        boolean has(String part) {
+            return name().contains(part);
+        }
+    }
+
+    @BeforeEach
+    void flush() {
+        RedisServer.shared().flush();
+        List<?> time = (List<?>) redis.command("TIME");
+        now = Long.parseLong(new String((byte[]) time.get(0), ISO_8859_1)) * 1000;
+    }
+
+    @AfterEach
+    void close() {
+        redis.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(RedisScript.class)
+    void promisesNothingAndLeavesNothingBehindWhenItFails(RedisScript script) {
+        List<String> broken = Stream.concat(
+                        IntStream.rangeClosed(1, MORE_CALLS_THAN_ANY)
+                                .mapToObj(call -> failing("calls == " + call, script)),
+                        commandsOf(script).map(command -> failing("name == '" + command + "'", script)))
+                .toList();
+        int failures = 0;
+        for (Seed seed : Seed.values()) {
+            Reads before = reads(() -> plant(seed));
+            for (String text : broken) {
+                failures += check(script, seed, text, before) ? 1 : 0;
+            }
+        }
+        assertThat(failures).as("scripts that failed half way").isGreaterThan(Seed.values().length);
+    }
+
+    /** Whether it failed. */
+    private boolean check(RedisScript script, Seed seed, String text, Reads before) {
+        plant(seed);
+        Object reply = run(script, text);
+        Map<String, String> fields = fields();
+        long life = life();
+        Reads after = reads(() -> {
+            plant(seed);
+            run(script, text);
+        });
+
+        String at = script + " on " + seed + " with " + text.lines().findFirst().orElseThrow() + " leaves "
+                + fields.keySet();
+        assertThat(life).as("TTL: " + at).isNotEqualTo(-1);
+        if (fields.keySet().equals(Set.of("v"))) {
+            assertThat(life).as("TTL of what a plain read takes: " + at).isLessThanOrEqualTo(endOf(fields) - now + 1);
+        }
+        if (!(reply instanceof Exception)) {
+            assertThat(after).as("promise: " + at).isEqualTo(reads(() -> {
+                plant(seed);
+                run(script, script.text());
+            }));
+            return false;
+        }
+        boolean brings = script == RedisScript.STORE;
+        assertThat(after.strict).as("strict read: " + at).isIn(before.strict, null, brings ? "new!" : null);
+        assertThat(after.lenient).as("lenient read: " + at).isIn(before.lenient, null, brings ? "new!" : null);
+        assertThat(after.stores && !before.stores).as("right to store: " + at).isFalse();
+        if (seed.has("OTHER_INTENT") || seed.has("BOTH_INTENTS")) {
+            assertThat(after.noStore).as("the intent of another update: " + at).isTrue();
+        }
+        return true;
+    }
+
+    /**
+     * What readers get of an entry.
+     *
+     * @param strict value that a CP reader gets, null for none
+     * @param lenient value that an AP reader gets, null for none
+     * @param stores whether a loader that was elected before may store
+     * @param noStore whether a reader without a value is told that nobody may store
+     */
+    private record Reads(@Nullable String strict, @Nullable String lenient, boolean stores, boolean noStore) {}
+
+    private Reads reads(Runnable state) {
+        state.run();
+        List<?> strict = (List<?>) fetch("0");
+        state.run();
+        List<?> lenient = (List<?>) fetch("1");
+        state.run();
+        Object stored = eval(RedisScript.STORE.text(), ticket(10), "0", "new!", "300000");
+        return new Reads(
+                valueOf(strict),
+                valueOf(lenient),
+                stored.equals(1L),
+                "NEED_QUERY_NO_STORE".equals(text(strict.get(1))));
+    }
+
+    private Object fetch(String takesOld) {
+        return eval(RedisScript.FETCH.text(), "read", "10000", "120000", takesOld, "0", "0");
+    }
+
+    private static @Nullable String valueOf(List<?> reply) {
+        boolean success = text(reply.get(1)).startsWith("SUCCESS");
+        return success ? text(reply.get(2)).substring(10) : null;
+    }
+
+    private Object run(RedisScript script, String text) {
+        return switch (script) {
+            case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0");
+            case STORE -> eval(text, ticket(10), "0", "new!", "300000");
+            case RELEASE -> eval(text, ticket(10));
+            case PREPARE -> eval(text, "own", "30000", "1");
+            case INVALIDATE -> eval(text, "own", "20000");
+            case DISCARD -> eval(text, "old!");
+            case HEAL -> eval(text);
+            case RAISE_EPOCH -> eval(text, "prefix", "7");
+        };
+    }
+
+    /** The script with one failure in it; the first line says which. */
+    private static String failing(String when, RedisScript script) {
+        return "local fails = function(calls, name) return " + when + " end\n"
+                + """
+                local server, calls = redis, 0
+                local redis = {
+                  call = function(name, ...)
+                    calls = calls + 1
+                    if fails(calls, name) then error('ERR refused ' .. name) end
+                    return server.call(name, ...)
+                  end,
+                  pcall = function(name, ...)
+                    calls = calls + 1
+                    if fails(calls, name) then return {err = 'ERR refused ' .. name} end
+                    return server.pcall(name, ...)
+                  end
+                }
+                """
+                + script.text();
+    }
+
+    private static Stream<String> commandsOf(RedisScript script) {
+        return CALL.matcher(script.text())
+                .results()
+                .map((MatchResult call) -> call.group(1))
+                .distinct();
+    }
+
+    private void plant(Seed seed) {
+        redis.command("DEL", KEY);
+        Map<String, String> fields = new LinkedHashMap<>();
+        long life = 130;
+        if (seed.has("VALUE")) {
+            life = seed.has("LATE") ? 100 : 300;
+            fields.put("v", sixBytes(seed.has("LATE") ? -10 : 300) + "\0\0\0\0" + "old!");
+        }
+        if (seed.has("STALE")) {
+            fields.put("s", at(20));
+        }
+        if (seed.has("ELECTION")) {
+            fields.put("f", seed.has("RELEASED") ? TOKEN + "\0\0\0\0\0\0" : ticket(10));
+        }
+        if (seed.has("OWN_INTENT") || seed.has("BOTH_INTENTS")) {
+            fields.putAll(Map.of("i", at(30), "i:own", at(30)));
+        }
+        if (seed.has("OTHER_INTENT") || seed.has("BOTH_INTENTS")) {
+            fields.putAll(Map.of("i", at(40), "i:other", at(40)));
+        }
+        if (seed.has("CRASHED_INTENT")) {
+            fields.putAll(Map.of("i", at(-20), "i:crashed", at(-20)));
+        }
+        if (!fields.isEmpty()) {
+            List<String> command = new ArrayList<>(List.of("HSET", KEY));
+            fields.forEach((name, value) -> command.addAll(List.of(name, value)));
+            send(command);
+            redis.command("PEXPIRE", KEY, Long.toString(life * 1000));
+        }
+    }
+
+    private Map<String, String> fields() {
+        List<?> flat = (List<?>) redis.command("HGETALL", KEY);
+        Map<String, String> fields = new TreeMap<>();
+        for (int i = 0; i < flat.size(); i += 2) {
+            fields.put(text(flat.get(i)), text(flat.get(i + 1)));
+        }
+        return fields;
+    }
+
+    private long life() {
+        return (Long) redis.command("PTTL", KEY);
+    }
+
+    private static long endOf(Map<String, String> fields) {
+        String value = fields.get("v");
+        return ByteBuffer.wrap(("\0\0" + value.substring(0, 6)).getBytes(ISO_8859_1))
+                .getLong();
+    }
+
+    private String at(int seconds) {
+        return Long.toString(now + seconds * 1000L);
+    }
+
+    private String ticket(int election) {
+        return TOKEN + sixBytes(election);
+    }
+
+    private String sixBytes(int seconds) {
+        byte[] bytes = ByteBuffer.allocate(8).putLong(now + seconds * 1000L).array();
+        return new String(bytes, 2, 6, ISO_8859_1);
+    }
+
+    /** The reply, or the exception for an error reply. */
+    private Object eval(String script, String... arguments) {
+        List<String> command = new ArrayList<>(List.of("EVAL", script, "1", KEY));
+        command.addAll(Arrays.asList(arguments));
+        try {
+            return send(command);
+        } catch (RuntimeException error) {
+            return error;
+        }
+    }
+
+    private Object send(List<String> command) {
+        return redis.command(
+                command.stream().map(part -> part.getBytes(ISO_8859_1)).toArray(byte[][]::new));
+    }
+
+    private static String text(Object bytes) {
+        return new String((byte[]) bytes, ISO_8859_1);
+    }
+}
