@@ -117,8 +117,11 @@ enum RedisBackends {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    private static @Nullable String setting(String property, String variable) {
-        return System.getProperty(property, System.getenv(variable));
+    /** Null if neither is set. An empty one counts as unset: that is how scripts clear a variable. */
+    static @Nullable String setting(@Nullable String property, @Nullable String variable) {
+        return property != null && !property.isBlank()
+                ? property
+                : variable != null && !variable.isBlank() ? variable : null;
     }
 
     private static String rootMessage(Throwable e) {
@@ -134,7 +137,8 @@ enum RedisBackends {
         if (!DockerClientFactory.instance().isDockerAvailable()) {
             return Optional.empty();
         }
-        String image = setting("easykit.test.redis.image", "EASYKIT_TEST_REDIS_IMAGE");
+        String image =
+                setting(System.getProperty("easykit.test.redis.image"), System.getenv("EASYKIT_TEST_REDIS_IMAGE"));
         return Optional.of(ContainerBackend.open(image == null ? "redis:7.4-alpine" : image));
     }
 
@@ -177,7 +181,7 @@ enum RedisBackends {
 
     private static final class Current {
         static final RedisBackend BACKEND = choose(
-                setting("easykit.test.redis", "EASYKIT_TEST_REDIS"),
+                setting(System.getProperty("easykit.test.redis"), System.getenv("EASYKIT_TEST_REDIS")),
                 System.getenv().getOrDefault("PATH", ""));
     }
 }

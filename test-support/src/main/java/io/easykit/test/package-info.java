@@ -15,7 +15,8 @@
  * {@code PATH}, otherwise of the binary that the artifact {@code embedded-redis} carries (Redis 6.2). Where none of
  * them works the tests fail, with the reasons and the remedies. The system property {@code easykit.test.redis} or the
  * environment variable {@code EASYKIT_TEST_REDIS} forces one: {@code docker}, {@code path} or {@code embedded};
- * {@code easykit.test.redis.image} or {@code EASYKIT_TEST_REDIS_IMAGE} names another image.
+ * {@code easykit.test.redis.image} or {@code EASYKIT_TEST_REDIS_IMAGE} names another image. Empty ones count
+ * as unset.
  *
  * <p>Everything that runs here ends with the JVM at the latest, and several JVMs can run tests side by side.
  */

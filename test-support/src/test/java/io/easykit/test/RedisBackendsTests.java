@@ -1,5 +1,6 @@
 package io.easykit.test;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -23,6 +24,14 @@ class RedisBackendsTests {
                 .isThrownBy(() -> RedisBackends.choose("podman", ""))
                 .withMessageContaining("podman")
                 .withMessageContaining("docker, path and embedded");
+    }
+
+    @Test
+    void takesAnEmptySettingForNone() {
+        assertThat(RedisBackends.setting("", " ")).isNull();
+        assertThat(RedisBackends.setting(null, "")).isNull();
+        assertThat(RedisBackends.setting("", "path")).isEqualTo("path");
+        assertThat(RedisBackends.setting("docker", "path")).isEqualTo("docker");
     }
 
     @Test
