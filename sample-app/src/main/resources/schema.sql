@@ -6,8 +6,10 @@ create table if not exists product (
 
 create table if not exists stock (
     sku varchar(60) primary key,
-    quantity int not null check (quantity >= 0)
+    quantity bigint not null check (quantity >= 0)
 );
+-- A stock of the largest int could not take back what an unpaid order had reserved.
+alter table stock alter column quantity bigint not null;
 
 create table if not exists orders (
     id varchar(36) primary key,

@@ -64,6 +64,18 @@ class OrderIntegrationTests {
     }
 
     @Test
+    void takesBackWhatWasReservedAlthoughTheStockWasFilledToTheBrimMeanwhile() {
+        shop.put("/stocks/SKU-4", "{\"quantity\": 10}");
+        Answer order = shop.post("/orders", "{\"productId\": 4, \"quantity\": 5}");
+        assertThat(shop.put("/stocks/SKU-4", "{\"quantity\": 2147483647}").status())
+                .isEqualTo(200);
+        await().atMost(Duration.ofSeconds(30))
+                .until(() ->
+                        shop.get("/orders/" + order.text("id")).text("status").equals("CLOSED"));
+        assertThat(shop.get("/stocks/SKU-4").number("quantity")).isEqualTo(2147483652L);
+    }
+
+    @Test
     void keepsTheStockOfAPaidOrder() {
         shop.put("/stocks/SKU-2", "{\"quantity\": 10}");
         Answer paid = shop.post("/orders", "{\"productId\": 2, \"quantity\": 4}");

@@ -33,6 +33,7 @@ class ShopCrashIntegrationTests {
             first.kill();
         }
         try (ChildJvm second = start()) {
+            second.awaitLine(text -> text.contains("that a killed shop left behind"), PATIENCE);
             ShopClient shop = clientOf(second);
             assertThat(shop.get("/products/1").text("name")).isEqualTo("Kept");
             assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(7);

@@ -22,6 +22,11 @@ class EmbeddedRedisConfiguration {
     DataRedisConnectionDetails embeddedRedisConnectionDetails(EmbeddedRedis redis) {
         return new DataRedisConnectionDetails() {
             @Override
+            public String getPassword() {
+                return redis.password();
+            }
+
+            @Override
             public Standalone getStandalone() {
                 return Standalone.of("127.0.0.1", redis.port());
             }
