@@ -78,6 +78,7 @@ final class CacheDispatcher implements CacheReader {
 
     private final EntryStore store;
     private final Epochs epochs;
+    private final LoadLimit limit;
     private final Values values;
     private final Transactions transactions;
     private final Executor background;
@@ -87,15 +88,16 @@ final class CacheDispatcher implements CacheReader {
     private final Map<CacheKey<?>, Flight<?>> flights = new ConcurrentHashMap<>();
     private final SoloLoads soloLoads;
 
-    CacheDispatcher(EntryStore store, Epochs epochs, Engine engine) {
+    CacheDispatcher(EntryStore store, Epochs epochs, LoadLimit limit, Engine engine) {
         this.store = store;
         this.epochs = epochs;
+        this.limit = limit;
         this.values = engine.values();
         this.transactions = engine.transactions();
         this.background = engine.background();
         this.listener = engine.listener();
         this.ticker = engine.ticker();
-        this.soloLoads = new SoloLoads(engine);
+        this.soloLoads = new SoloLoads(limit, engine);
     }
 
     @Override
@@ -158,11 +160,24 @@ final class CacheDispatcher implements CacheReader {
         if (running.isOwn()) {
             return soloLoads.load(read);
         }
+        if (running.isStuck(read.options().waiting())) {
+            return takeOver(running, mine, read);
+        }
         Landing<V> landing = awaitLanding(running, read);
         if (landing == null) {
             return soloLoads.join(read, running);
         }
         return landing.serves(read) ? values.unpack(landing, read.key()) : null;
+    }
+
+    /** Loads and stores in place of a load that may never return. As many such loads as overdue readers may run. */
+    private <V> @Nullable Landing<V> takeOver(Flight<V> stuck, Flight<V> mine, Read<V> read) {
+        try (LoadLimit.Permit permit = limit.tryEnterOverdue(read.key())) {
+            if (permit == null) {
+                return soloLoads.join(read, stuck);
+            }
+            return flights.replace(read.key(), stuck, mine) ? lead(mine, read, null) : null;
+        }
     }
 
     private <V> @Nullable Landing<V> awaitLanding(Flight<V> running, Read<V> read) {
@@ -364,9 +379,16 @@ final class CacheDispatcher implements CacheReader {
             });
         } catch (RejectedExecutionException full) {
             log.debug("No thread is free to refresh {}", read.key());
-            if (ticket != null) {
-                release(read.key(), ticket);
-            }
+            giveUp(read.key(), ticket);
+        } catch (Throwable fault) {
+            log.warn("Cannot refresh {} in the background; it is loaded when it expires", read.key(), fault);
+            giveUp(read.key(), ticket);
+        }
+    }
+
+    private void giveUp(CacheKey<?> key, @Nullable Ticket ticket) {
+        if (ticket != null) {
+            release(key, ticket);
         }
     }
 

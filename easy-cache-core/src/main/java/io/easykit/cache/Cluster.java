@@ -51,7 +51,9 @@ final class Cluster {
         this.store = new GuardedStore(store, availability);
         this.epochs = new Epochs(this.store::epochs);
         this.local = new LocalEntries(level, engine.values(), degraded.localLife());
-        this.reader = new DegradingReader(id, new CacheDispatcher(this.store, epochs, engine), local, degraded, engine);
+        LoadLimit limit = new LoadLimit(degraded.concurrentLoads(), engine.ticker());
+        CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, limit, engine);
+        this.reader = new DegradingReader(id, dispatcher, local, degraded, limit, engine);
         this.keeper = new ClusterKeeper(this, options, engine.ticker());
     }
 

@@ -26,13 +26,19 @@ final class DegradingReader implements CacheReader {
     private final Transactions transactions;
     private final Ticker ticker;
 
-    DegradingReader(String clusterId, CacheReader normal, LocalEntries local, DegradedOptions options, Engine engine) {
+    DegradingReader(
+            String clusterId,
+            CacheReader normal,
+            LocalEntries local,
+            DegradedOptions options,
+            LoadLimit limit,
+            Engine engine) {
         this.clusterId = clusterId;
         this.normal = normal;
         this.local = local;
         this.cpReads = options.cpReads();
-        this.limit = new LoadLimit(options.concurrentLoads());
-        this.loads = new SoloLoads(engine);
+        this.limit = limit;
+        this.loads = new SoloLoads(limit, engine);
         this.listener = engine.listener();
         this.transactions = engine.transactions();
         this.ticker = engine.ticker();
@@ -68,7 +74,7 @@ final class DegradingReader implements CacheReader {
      * would wait for may be waiting for these.
      */
     private boolean mustNotWait() {
-        return transactions.isActive() || limit.isInside();
+        return transactions.isActive() || LoadLimit.isInside();
     }
 
     private <V> @Nullable V fromLocalLevel(Read<V> read) throws Throwable {
@@ -95,6 +101,6 @@ final class DegradingReader implements CacheReader {
     }
 
     private <V> @Nullable V load(Read<V> read) throws Throwable {
-        return loads.join(read.with(limit.around(read.loader())), null).get();
+        return loads.join(read.with(limit.around(read)), null).get();
     }
 }

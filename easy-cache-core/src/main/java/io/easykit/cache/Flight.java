@@ -10,7 +10,11 @@ import org.jspecify.annotations.Nullable;
 /** This JVM's present effort for one key, and what others who want the key may have of it. */
 final class Flight<V> {
 
+    /** How long a reader whose waiting time is over still waits for the load of another such reader. */
+    static final Duration GRACE = Duration.ofMillis(500);
+
     private final Thread pilot = Thread.currentThread();
+    private final long began = System.nanoTime();
     private final CompletableFuture<Landing<V>> landing = new CompletableFuture<>();
 
     /** Whether the calling thread flies this one itself: a loader that reads its own key must not wait for itself. */
@@ -18,8 +22,20 @@ final class Flight<V> {
         return pilot == Thread.currentThread();
     }
 
+    /**
+     * Whether it takes so long that those who come now must not count on it. Real time, as for all who wait for it.
+     *
+     * @param waiting how long they would wait
+     */
+    boolean isStuck(Duration waiting) {
+        Duration longest = waiting.compareTo(GRACE) < 0 ? GRACE : waiting;
+        return System.nanoTime() - began > longest.toNanos();
+    }
+
+    /** Ends the flight. A failure that concerns its pilot only, such as an interrupt, is nobody else's. */
     void land(Landing<V> result) {
-        landing.complete(result);
+        Throwable failure = result.failure();
+        landing.complete(failure != null && PilotFailures.contain(failure) ? Landing.ownOnly(null) : result);
     }
 
     /** The landing of this flight or of another, whichever is first; null when the time is over. */

@@ -1,35 +1,101 @@
 package io.easykit.cache;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Lets only so many loads run at a time. */
+/**
+ * Bounds the loads that no election bounds: those while Redis is away, and those of readers whose waiting time is over.
+ * The latter would otherwise flood a database that does not answer: each of them may hang as well.
+ *
+ * <p>One key takes at most a quarter of the permits for overdue readers, so that loads of one row that hang do not keep
+ * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may
+ * be waiting for it, in this cluster or in another one.
+ */
 final class LoadLimit {
 
-    private final Semaphore places;
-    private final ThreadLocal<Boolean> inside = new ThreadLocal<>();
+    private static final ThreadLocal<Boolean> INSIDE = new ThreadLocal<>();
 
-    LoadLimit(int concurrentLoads) {
-        this.places = new Semaphore(concurrentLoads, true);
+    private final int concurrentLoads;
+    private final Semaphore permits;
+    private final Ticker ticker;
+    private final Map<CacheKey<?>, Integer> overdue = new ConcurrentHashMap<>();
+
+    LoadLimit(int concurrentLoads, Ticker ticker) {
+        this.concurrentLoads = concurrentLoads;
+        this.permits = new Semaphore(concurrentLoads, true);
+        this.ticker = ticker;
     }
 
-    <V> Loader<V, Throwable> around(Loader<V, ?> loader) {
-        return () -> load(loader);
+    /** A permit in use. */
+    interface Permit extends AutoCloseable {
+
+        Permit NONE = () -> {};
+
+        @Override
+        void close();
     }
 
-    /** Whether the calling thread has a place already. */
-    boolean isInside() {
-        return inside.get() != null;
+    /** Whether the calling thread has a permit already. */
+    static boolean isInside() {
+        return INSIDE.get() != null;
     }
 
-    private <V> @Nullable V load(Loader<V, ?> loader) throws Throwable {
-        places.acquireUninterruptibly();
-        inside.set(true);
-        try {
-            return loader.load();
-        } finally {
-            inside.remove();
-            places.release();
+    /** The loader with a permit, for which it waits as long as its reader may. */
+    @SuppressWarnings("try") // the permit is held, not used
+    <V> Loader<V, Throwable> around(Read<V> read) {
+        return () -> {
+            try (Permit permit = enter(read)) {
+                return read.loader().load();
+            }
+        };
+    }
+
+    /** A permit for a reader whose waiting time is over; null if there is none for it. */
+    @Nullable Permit tryEnterOverdue(CacheKey<?> key) {
+        if (isInside()) {
+            return Permit.NONE;
         }
+        int perKey = Math.max(1, concurrentLoads / 4);
+        if (overdue.merge(key, 1, Integer::sum) > perKey || !permits.tryAcquire()) {
+            leave(key);
+            return null;
+        }
+        INSIDE.set(true);
+        return () -> {
+            INSIDE.remove();
+            permits.release();
+            leave(key);
+        };
+    }
+
+    private Permit enter(Read<?> read) {
+        if (isInside()) {
+            return Permit.NONE;
+        }
+        if (!acquire(read)) {
+            throw new CacheLoadTimeoutException(
+                    read.key(), "all " + concurrentLoads + " permits for loads without Redis are in use");
+        }
+        INSIDE.set(true);
+        return () -> {
+            INSIDE.remove();
+            permits.release();
+        };
+    }
+
+    private boolean acquire(Read<?> read) {
+        try {
+            return permits.tryAcquire(Math.max(0, read.patience(ticker)), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return permits.tryAcquire();
+        }
+    }
+
+    private void leave(CacheKey<?> key) {
+        overdue.computeIfPresent(key, (any, count) -> count == 1 ? null : count - 1);
     }
 }

@@ -7,15 +7,23 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Loads that are not stored. */
+/**
+ * Loads that are not stored.
+ *
+ * <p>Readers of a key share one such load, and wait for it no longer than their waiting time, or for {@link Flight#GRACE}
+ * if that is over. Then each loads for itself, as long as the {@link LoadLimit} has a permit. An interrupted reader stops
+ * waiting at once and does the same, with its interrupt flag set.
+ */
 final class SoloLoads {
 
+    private final LoadLimit limit;
     private final Values values;
     private final CacheListener listener;
     private final Ticker ticker;
     private final Map<CacheKey<?>, Flight<?>> flights = new ConcurrentHashMap<>();
 
-    SoloLoads(Engine engine) {
+    SoloLoads(LoadLimit limit, Engine engine) {
+        this.limit = limit;
         this.values = engine.values();
         this.listener = engine.listener();
         this.ticker = engine.ticker();
@@ -40,6 +48,7 @@ final class SoloLoads {
      * @param beside another flight for the key, whose result is as welcome; null if there is none
      */
     <V> Landing<V> join(Read<V> read, @Nullable Flight<V> beside) {
+        long deadline = ticker.nanoTime() + Math.max(read.patience(ticker), Flight.GRACE.toNanos());
         for (; ; ) {
             Flight<V> mine = new Flight<>();
             Flight<V> running = putIfAbsent(read.key(), mine);
@@ -49,9 +58,9 @@ final class SoloLoads {
             if (running.isOwn()) {
                 return load(read);
             }
-            Landing<V> landing = await(running, beside);
+            Landing<V> landing = await(running, beside, read, deadline);
             if (landing == null) {
-                return load(read);
+                return loadOverdue(read);
             }
             if (landing.serves(read)) {
                 return values.unpack(landing, read.key());
@@ -71,13 +80,27 @@ final class SoloLoads {
         }
     }
 
-    private static <V> @Nullable Landing<V> await(Flight<V> running, @Nullable Flight<V> beside) {
+    private <V> @Nullable Landing<V> await(Flight<V> running, @Nullable Flight<V> beside, Read<V> read, long deadline) {
+        long left = deadline - ticker.nanoTime();
+        if (left <= 0 || running.isStuck(read.options().waiting())) {
+            return null;
+        }
         try {
-            return running.await(beside, Long.MAX_VALUE);
+            return running.await(beside, left);
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             return null;
         }
+    }
+
+    private <V> Landing<V> loadOverdue(Read<V> read) {
+        try (LoadLimit.Permit permit = limit.tryEnterOverdue(read.key())) {
+            if (permit != null) {
+                return load(read);
+            }
+        }
+        String reason = "too many other readers of this key, or of other ones, have begun to load for themselves";
+        return Landing.failed(new CacheLoadTimeoutException(read.key(), reason), ticker.nanoTime());
     }
 
     @SuppressWarnings("unchecked") // equal keys have the same spec, so the same V

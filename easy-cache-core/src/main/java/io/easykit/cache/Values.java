@@ -51,7 +51,7 @@ final class Values {
         }
         try {
             return Envelope.of(Kind.VALUE, codec.encode(value, key.spec().type()));
-        } catch (Exception | LinkageError | StackOverflowError unfit) {
+        } catch (Throwable unfit) {
             log.warn(
                     "Cannot cache the value of {}: {} has no form in bytes. Return a plain object, or give the codec"
                             + " a module for it.",

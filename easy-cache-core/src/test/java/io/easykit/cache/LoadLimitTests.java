@@ -3,20 +3,28 @@ package io.easykit.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.LoadLimit.Permit;
 import io.easykit.cache.Workbench.Caller;
 import io.easykit.cache.Workbench.GatedLoader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class LoadLimitTests {
 
-    private final LoadLimit limit = new LoadLimit(1);
+    private static final Duration SHORT = Duration.ofMillis(50);
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private final LoadLimit limit = new LoadLimit(1, Ticker.SYSTEM);
 
     @Test
     void letsTheNextInWhenOneHasLoaded() throws Exception {
         GatedLoader<String> loader = new GatedLoader<>(() -> "first");
-        Caller<String> first = call(loader);
+        Caller<String> first = call(LONG, loader);
         loader.awaitEntered();
-        Caller<String> second = call(() -> "second").awaitWaiting();
+        Caller<String> second = call(LONG, () -> "second").awaitWaiting();
         assertThat(second.isDone()).isFalse();
         loader.letGo();
         assertThat(first.result()).isEqualTo("first");
@@ -24,31 +32,106 @@ class LoadLimitTests {
     }
 
     @Test
-    void givesThePlaceBackAfterAFailure() throws Throwable {
+    void givesThePermitBackAfterAFailure() throws Throwable {
         IllegalStateException failure = new IllegalStateException("no database");
-        assertThatThrownBy(() -> limit.around(() -> {
+        assertThatThrownBy(() -> limit.around(read(LONG, () -> {
                             throw failure;
-                        })
+                        }))
                         .load())
                 .isSameAs(failure);
-        assertThat(limit.isInside()).isFalse();
-        assertThat(call(() -> "next").result()).isEqualTo("next");
+        assertThat(LoadLimit.isInside()).isFalse();
+        assertThat(call(LONG, () -> "next").result()).isEqualTo("next");
     }
 
     @Test
-    void knowsWhoHasAPlace() throws Throwable {
-        assertThat(limit.isInside()).isFalse();
-        assertThat(limit.around(limit::isInside).load()).isTrue();
-        assertThat(limit.isInside()).isFalse();
+    void knowsWhoHasAPermit() throws Throwable {
+        assertThat(LoadLimit.isInside()).isFalse();
+        assertThat(limit.around(read(LONG, () -> String.valueOf(LoadLimit.isInside())))
+                        .load())
+                .isEqualTo("true");
+        assertThat(LoadLimit.isInside()).isFalse();
     }
 
-    private Caller<String> call(Loader<String, RuntimeException> loader) {
-        return Workbench.call(() -> {
-            try {
-                return limit.around(loader).load();
-            } catch (Throwable failure) {
-                throw new IllegalStateException(failure);
+    @Test
+    void asksForNoSecondPermitInsideALoadOfAnyCluster() throws Throwable {
+        LoadLimit other = new LoadLimit(1, Ticker.SYSTEM);
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = Workbench.call(() -> load(other, read(LONG, loader)));
+        loader.awaitEntered();
+        assertThat(limit.around(read(LONG, () -> load(other, read(SHORT, () -> "nested"))))
+                        .load())
+                .isEqualTo("nested");
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("first");
+    }
+
+    @Test
+    void endsTheWaitForAPermitWithTheWaitingTime() throws Exception {
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = call(LONG, loader);
+        loader.awaitEntered();
+        assertThat(call(SHORT, () -> "never").failure())
+                .hasRootCauseInstanceOf(CacheLoadTimeoutException.class)
+                .rootCause()
+                .hasMessageContaining("50ms")
+                .hasMessageContaining("degraded.concurrent-loads");
+        loader.letGo();
+        first.result();
+    }
+
+    @Test
+    void endsTheWaitForAPermitWithAnInterrupt() throws Exception {
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = call(LONG, loader);
+        loader.awaitEntered();
+        Caller<String> second = call(LONG, () -> "never").awaitWaiting();
+        second.interrupt();
+        assertThat(second.failure()).hasRootCauseInstanceOf(CacheLoadTimeoutException.class);
+        loader.letGo();
+        first.result();
+    }
+
+    @Test
+    void givesOneKeyAQuarterOfThePermitsForOverdueReaders() throws Exception {
+        LoadLimit eight = new LoadLimit(8, Ticker.SYSTEM);
+        assertThat(overdue(eight, 1, 5)).hasSize(2);
+        assertThat(overdue(eight, 2, 5)).hasSize(2);
+        List<Permit> third = overdue(eight, 3, 5);
+        assertThat(overdue(eight, 4, 5)).hasSize(2);
+        assertThat(overdue(eight, 5, 5)).isEmpty();
+        third.forEach(Permit::close);
+        assertThat(overdue(eight, 5, 5)).hasSize(2);
+    }
+
+    /** Each reader on a thread of its own. */
+    private static List<Permit> overdue(LoadLimit limit, int id, int readers) throws Exception {
+        List<Permit> taken = new ArrayList<>();
+        for (Caller<Permit> reader : Workbench.call(
+                readers, () -> limit.tryEnterOverdue(Workbench.ap().key(id)))) {
+            Permit permit = reader.result();
+            if (permit != null) {
+                taken.add(Objects.requireNonNull(permit));
             }
-        });
+        }
+        return taken;
+    }
+
+    private static Read<String> read(Duration waiting, Loader<String, ?> loader) {
+        CacheSpec<String> spec = Workbench.ap();
+        CacheKey<String> key =
+                spec.withOptions(spec.options().withWaiting(waiting)).key(1);
+        return new Read<>(key, loader, any -> true, System.nanoTime());
+    }
+
+    private Caller<String> call(Duration waiting, Loader<String, RuntimeException> loader) {
+        return Workbench.call(() -> load(limit, read(waiting, loader)));
+    }
+
+    private static String load(LoadLimit limit, Read<String> read) {
+        try {
+            return limit.around(read).load();
+        } catch (Throwable failure) {
+            throw new IllegalStateException(failure);
+        }
     }
 }

@@ -1,0 +1,23 @@
+package io.easykit.cache;
+
+import java.time.Duration;
+
+/**
+ * A reader gave up: its waiting time is over, no value came, and too many loads run already for another one. Thrown
+ * instead of the value, so that a database that does not answer is not flooded with further loads.
+ */
+public final class CacheLoadTimeoutException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    CacheLoadTimeoutException(CacheKey<?> key, String reason) {
+        super(message(key, reason), null);
+    }
+
+    private static String message(CacheKey<?> key, String reason) {
+        Duration waiting = key.spec().options().waiting();
+        return "No value of " + key + " came within the waiting time of " + waiting.toMillis() + "ms, and " + reason
+                + ". Look for loads that hang or are slow: give the queries of the cached method a timeout. If they are"
+                + " slow by nature, lengthen 'waiting' or raise 'degraded.concurrent-loads'.";
+    }
+}
