@@ -38,7 +38,10 @@ final class Availability {
         if (e instanceof StoreUnavailableException) {
             if (unanswered.add(consumer) && (unanswered.size() == 1 || isOver(toldLost))) {
                 toldLost = nanos.getAsLong();
-                log.warn("Delivery of {} has to wait, and goes on by itself: {}", shard, e.getMessage());
+                log.warn(
+                        "Delivery of {} has to wait, and goes on by itself: {}",
+                        shard,
+                        LogText.of(String.valueOf(e.getMessage())));
             }
             return;
         }
@@ -49,7 +52,7 @@ final class Availability {
             log.warn(
                     "Delivery of {} stands still until this is mended, and is tried each second: {}",
                     shard,
-                    e.getMessage(),
+                    LogText.of(String.valueOf(e.getMessage())),
                     defect);
         }
     }

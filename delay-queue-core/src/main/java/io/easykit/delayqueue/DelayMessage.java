@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -39,5 +40,15 @@ public record DelayMessage<T>(
     /** Which run this is, from 1, as failures count; a run whose lease was lost does not. */
     public int attempt() {
         return failures + 1;
+    }
+
+    /** Without payload and header values: they do not belong in logs. */
+    @Override
+    public String toString() {
+        return "DelayMessage[topic=" + topic + ", id=" + LogText.of(id) + ", payload="
+                + payload.getClass().getName() + ", headers=" + LogText.list(List.copyOf(headers.keySet())) + ", due="
+                + due
+                + ", deliveryId=" + LogText.of(deliveryId) + ", failures=" + failures + ", lost=" + lost + ", releases="
+                + releases + "]";
     }
 }

@@ -65,7 +65,7 @@ public final class DelayQueueTemplate {
      * a handler looks at the state of things anyway.
      */
     public void cancelAfterCommit(String topic, String id) {
-        sender.cancelAfterCommit(topic, id);
+        sender.cancelAfterCommit(topic, MessageIds.requireWellFormed(id));
     }
 
     /** Gives a message that waits another due time, a while from now. */
@@ -89,6 +89,7 @@ public final class DelayQueueTemplate {
     }
 
     private ShardKey shardOf(String topic, String id) {
+        MessageIds.requireWellFormed(id);
         return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
     }
 }

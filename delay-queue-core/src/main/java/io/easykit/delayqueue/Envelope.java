@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,10 @@ import org.jspecify.annotations.Nullable;
 public record Envelope(long nonce, Map<String, String> headers, @Nullable RetryPolicy retry, Bytes body) {
 
     private static final int VERSION = 1;
+
+    /** A frame with a greater number is garbage. */
+    private static final int NEWEST_POSSIBLE = 31;
+
     private static final int HEADERS = 1;
     private static final int RETRY = 2;
 
@@ -64,22 +69,24 @@ public record Envelope(long nonce, Map<String, String> headers, @Nullable RetryP
     /**
      * Reads a frame.
      *
-     * @throws UndecodableMessageException when this is no frame, or one of a version that came later
+     * @throws NewerFrameException         when the frame is of a later version
+     * @throws UndecodableMessageException when this is no frame
      */
     public static Envelope decode(Bytes frame) {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(frame.array()));
         try {
             long nonce = in.readLong();
             int version = in.readUnsignedByte();
+            int content = in.readUnsignedByte();
+            if (version > VERSION && version <= NEWEST_POSSIBLE) {
+                throw new NewerFrameException("frames of version " + version);
+            }
             if (version != VERSION) {
                 throw new UndecodableMessageException(
-                        "The message has format version " + version + ", and this node reads version " + VERSION
-                                + ": update the node.",
-                        null);
+                        "The message has the frame version " + version + ", which never existed.", null);
             }
-            int content = in.readUnsignedByte();
             if ((content & ~(HEADERS | RETRY)) != 0) {
-                throw new UndecodableMessageException("The message holds unknown parts: " + content + ".", null);
+                throw new NewerFrameException("frames with the parts " + Integer.toBinaryString(content));
             }
             Map<String, String> headers = (content & HEADERS) == 0 ? Map.of() : readHeaders(in);
             RetryPolicy retry = (content & RETRY) == 0 ? null : readRetry(in);
@@ -87,6 +94,13 @@ public record Envelope(long nonce, Map<String, String> headers, @Nullable RetryP
         } catch (IOException | IllegalArgumentException e) {
             throw new UndecodableMessageException("The message is not an envelope of this queue: " + frame + ".", e);
         }
+    }
+
+    /** Without header values: they do not belong in logs. */
+    @Override
+    public String toString() {
+        return "Envelope[nonce=" + nonce + ", headers=" + LogText.list(List.copyOf(headers.keySet())) + ", retry="
+                + retry + ", body=" + body + "]";
     }
 
     private void writeHeaders(DataOutputStream out) throws IOException {

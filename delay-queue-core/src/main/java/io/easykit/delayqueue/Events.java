@@ -25,7 +25,7 @@ final class Events {
                 listener.onEvent(event);
                 tell(listener, event);
             } catch (Throwable e) {
-                log.warn("A listener failed on {}", event, e);
+                log.warn("A listener failed on {}", LogText.of(event.toString()), e);
             }
         }
     }
@@ -39,7 +39,10 @@ final class Events {
                         .toList();
                 listeners = known;
             } catch (RuntimeException e) {
-                log.warn("The listeners cannot be told of {}, because they are not there", event, e);
+                log.warn(
+                        "The listeners cannot be told of {}, because they are not there",
+                        LogText.of(event.toString()),
+                        e);
                 return List.of();
             }
         }

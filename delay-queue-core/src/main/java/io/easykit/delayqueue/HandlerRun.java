@@ -190,7 +190,7 @@ final class HandlerRun implements Runnable {
         }
     }
 
-    /** Adds the message to what the handler gets; one that cannot be read is to be dead. */
+    /** Adds the message to those that the handler gets; for one that cannot be read, the run has failed. */
     private void decode(HeldMessage message, List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
         message.began = setting.nanos().getAsLong();
         if (message.delivery.frame().length() == 0) {
@@ -201,15 +201,17 @@ final class HandlerRun implements Runnable {
             decoded.add(decode(message));
             called.add(message);
         } catch (UndecodableMessageException e) {
-            message.reject(e);
+            message.fail(e);
         } catch (Throwable e) {
-            if (e instanceof VirtualMachineError && !(e instanceof StackOverflowError)) {
-                // Such as too little memory here and now: says nothing about the payload.
-                message.fail(e);
-            } else {
-                message.reject(new UndecodableMessageException(
-                        "The payload cannot be decoded: " + ErrorText.firstLine(ErrorText.of(e)), e));
-            }
+            boolean isOfTheNode = e instanceof VirtualMachineError && !(e instanceof StackOverflowError);
+            // Its message may quote the payload.
+            message.fail(
+                    isOfTheNode
+                            ? e
+                            : new UndecodableMessageException(
+                                    "The payload cannot be decoded: "
+                                            + e.getClass().getName(),
+                                    e));
         }
     }
 

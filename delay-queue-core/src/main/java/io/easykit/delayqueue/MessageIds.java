@@ -26,12 +26,38 @@ final class MessageIds {
 
     /** Refuses ids that a sender may not choose. */
     static String requireOwn(String id) {
-        int length = id.getBytes(StandardCharsets.UTF_8).length;
+        int length = requireWellFormed(id).getBytes(StandardCharsets.UTF_8).length;
         if (id.isBlank() || length > MAX_OWN_ID_BYTES || id.startsWith("~")) {
-            throw new IllegalArgumentException("Message id '" + id + "' is not usable: give it 1 to " + MAX_OWN_ID_BYTES
-                    + " bytes that are not blank, and no '~' at the start, which generated ids have.");
+            throw new IllegalArgumentException(
+                    "Message id '" + LogText.of(id) + "' is not usable: give it 1 to " + MAX_OWN_ID_BYTES
+                            + " bytes that are not blank, and no '~' at the start, which generated ids have.");
         }
         return id;
+    }
+
+    /** Refuses what UTF-8 cannot hold: two such ids would become the same one. */
+    static String requireWellFormed(String id) {
+        if (!isWellFormed(id)) {
+            throw new IllegalArgumentException("Message id '" + LogText.of(id)
+                    + "' has an unpaired surrogate, which UTF-8 cannot hold: give it whole characters.");
+        }
+        return id;
+    }
+
+    /** Whether each surrogate has its pair. */
+    static boolean isWellFormed(String text) {
+        for (int at = 0; at < text.length(); at++) {
+            if (Character.isSurrogate(text.charAt(at))) {
+                boolean pairs = Character.isHighSurrogate(text.charAt(at))
+                        && at + 1 < text.length()
+                        && Character.isLowSurrogate(text.charAt(at + 1));
+                if (!pairs) {
+                    return false;
+                }
+                at++;
+            }
+        }
+        return true;
     }
 
     /** The shard of the id in a topic of so many shards. A generated id of a shard that does not exist goes by hash. */

@@ -1,9 +1,11 @@
 package io.easykit.delayqueue;
 
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers names and values
  * @param retry   the message's own policy, or null for that of its listener
  * @param phase   when to store it in a transaction, or null for the template's
+ * @param payloadType type to encode the payload as, or null for its class
  */
 public record OutgoingMessage(
         String topic,
@@ -29,7 +32,8 @@ public record OutgoingMessage(
         @Nullable String id,
         Map<String, String> headers,
         @Nullable RetryPolicy retry,
-        @Nullable SendPhase phase) {
+        @Nullable SendPhase phase,
+        @Nullable Type payloadType) {
 
     public OutgoingMessage {
         if (payload == null) {
@@ -40,17 +44,12 @@ public record OutgoingMessage(
         if (id != null) {
             MessageIds.requireOwn(id);
         }
-        headers.forEach((name, value) -> {
-            if (name == null || value == null) {
-                throw new IllegalArgumentException("Header '" + name + "' of a message to topic '" + topic
-                        + "' has the value " + value + ": give it a name and a value, or leave it out.");
-            }
-        });
+        headers.forEach((name, value) -> requireHeader(topic, name, value));
         headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }
 
     public static OutgoingMessage of(String topic, Object payload) {
-        return new OutgoingMessage(topic, payload, Due.in(Duration.ZERO), null, Map.of(), null, null);
+        return new OutgoingMessage(topic, payload, Due.in(Duration.ZERO), null, Map.of(), null, null, null);
     }
 
     /** Due a while after the store has taken it, by the store's clock. */
@@ -65,24 +64,55 @@ public record OutgoingMessage(
 
     /** An id of its own, 1 to 256 bytes: while a message with this id is live, another one is not stored. */
     public OutgoingMessage id(String ownId) {
-        return new OutgoingMessage(topic, payload, due, ownId, headers, retry, phase);
+        return new OutgoingMessage(topic, payload, due, ownId, headers, retry, phase, payloadType);
     }
 
     public OutgoingMessage header(String name, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
-        return new OutgoingMessage(topic, payload, due, id, more, retry, phase);
+        return new OutgoingMessage(topic, payload, due, id, more, retry, phase, payloadType);
     }
 
     public OutgoingMessage retry(RetryPolicy policy) {
-        return new OutgoingMessage(topic, payload, due, id, headers, policy, phase);
+        return new OutgoingMessage(topic, payload, due, id, headers, policy, phase, payloadType);
     }
 
     public OutgoingMessage phase(SendPhase sendPhase) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, sendPhase);
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, sendPhase, payloadType);
+    }
+
+    /**
+     * Encodes the payload as this type. A generic payload needs it where its elements are polymorphic, because a list does not
+     * know the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}.
+     */
+    public OutgoingMessage payloadType(Type type) {
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, type);
+    }
+
+    private static void requireHeader(String topic, @Nullable String name, @Nullable String value) {
+        if (name == null || value == null) {
+            throw new IllegalArgumentException("Header '" + (name == null ? null : LogText.of(name))
+                    + "' of a message to topic '" + LogText.of(topic) + "' has "
+                    + (value == null ? "the value null" : "no name")
+                    + ": give it a name and a value, or leave it out.");
+        }
+        if (!MessageIds.isWellFormed(name) || !MessageIds.isWellFormed(value)) {
+            throw new IllegalArgumentException(
+                    "Header '" + LogText.of(name) + "' of a message to topic '" + LogText.of(topic)
+                            + "' has an unpaired surrogate in its name or value, which UTF-8 cannot hold: give it whole characters.");
+        }
+    }
+
+    /** Without payload and header values: they do not belong in logs. */
+    @Override
+    public String toString() {
+        return "OutgoingMessage[topic=" + LogText.of(topic) + ", payload="
+                + payload.getClass().getName() + ", due=" + due
+                + ", id=" + (id == null ? null : LogText.of(id)) + ", headers="
+                + LogText.list(List.copyOf(headers.keySet())) + ", retry=" + retry + ", phase=" + phase + "]";
     }
 
     private OutgoingMessage with(Due time) {
-        return new OutgoingMessage(topic, payload, time, id, headers, retry, phase);
+        return new OutgoingMessage(topic, payload, time, id, headers, retry, phase, payloadType);
     }
 }

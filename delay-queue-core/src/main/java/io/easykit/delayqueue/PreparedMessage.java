@@ -16,6 +16,7 @@ final class PreparedMessage {
     private final QueueStore.NewMessage message;
     private final long nonce;
     private @Nullable SendOutcome outcome;
+    private boolean unknown;
 
     /** @param nonce tells this life of the id from others */
     PreparedMessage(ShardKey shard, QueueStore.NewMessage message, long nonce) {
@@ -53,6 +54,15 @@ final class PreparedMessage {
     /** Whether the id belonged to another message when this one was last sent. */
     boolean isDuplicate() {
         return outcome == SendOutcome.DUPLICATE;
+    }
+
+    /** A send got no answer: the message may be stored or not. */
+    void doubt() {
+        unknown = true;
+    }
+
+    boolean isUnknown() {
+        return unknown && outcome == null;
     }
 
     /** Takes down what the store has said; false if it had said so before. */

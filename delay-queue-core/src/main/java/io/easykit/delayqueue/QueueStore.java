@@ -173,7 +173,7 @@ public interface QueueStore {
      */
     record NewMessage(String id, Due due, Bytes frame) {
         public NewMessage {
-            requireId(id);
+            requireId(MessageIds.requireWellFormed(id));
             require(frame.length() > 0, "A frame is not empty");
         }
     }
@@ -300,7 +300,7 @@ public interface QueueStore {
      */
     record Target(String id, @Nullable Bytes life) {
         public Target {
-            requireId(id);
+            requireId(MessageIds.requireWellFormed(id));
         }
     }
 
@@ -309,7 +309,7 @@ public interface QueueStore {
     /** One death of one message: a later death of the same id is another. */
     record Death(String id, Instant diedAt) {
         public Death {
-            requireId(id);
+            requireId(MessageIds.requireWellFormed(id));
         }
     }
 

@@ -128,7 +128,7 @@ final class Sender {
 
     private PreparedMessage prepare(OutgoingMessage message, int shard) {
         long nonce = ThreadLocalRandom.current().nextLong();
-        Bytes body = codec.encode(message.payload());
+        Bytes body = codec.encode(message.payload(), message.payloadType());
         Bytes frame = new Envelope(nonce, message.headers(), message.retry(), body).encode();
         String ownId = message.id();
         String id = ownId == null ? MessageIds.generate(shard) : ownId;
@@ -171,20 +171,30 @@ final class Sender {
             }
         });
         if (failure[0] != null) {
-            throw new BatchSendException(results(all), failure[0]);
+            throw new BatchSendException(all, failure[0]);
         }
     }
 
     private void call(ShardKey shard, List<PreparedMessage> messages) {
-        List<SendOutcome> outcomes = messages.size() == 1
-                ? List.of(groups.send(shard, messages.get(0).message()))
-                : store.send(
-                        shard, messages.stream().map(PreparedMessage::message).toList());
+        List<SendOutcome> outcomes = outcomes(shard, messages);
         for (int i = 0; i < messages.size(); i++) {
             PreparedMessage message = messages.get(i);
             if (message.learn(outcomes.get(i))) {
                 events.emit(new DelayQueueEvent.Sent(shard.topic(), message.id(), outcomes.get(i)));
             }
+        }
+    }
+
+    private List<SendOutcome> outcomes(ShardKey shard, List<PreparedMessage> messages) {
+        try {
+            return messages.size() == 1
+                    ? List.of(groups.send(shard, messages.get(0).message()))
+                    : store.send(
+                            shard,
+                            messages.stream().map(PreparedMessage::message).toList());
+        } catch (StoreUnavailableException e) {
+            messages.forEach(PreparedMessage::doubt);
+            throw e;
         }
     }
 

@@ -17,7 +17,7 @@ public record ShardKey(String topic, int shard) {
 
     public ShardKey {
         if (!TOPIC.matcher(topic).matches()) {
-            throw new IllegalArgumentException("Topic '" + topic
+            throw new IllegalArgumentException("Topic '" + LogText.of(topic)
                     + "' is not usable: give it 1 to 128 letters, digits, or characters of \". _ : / -\".");
         }
         if (shard < 0 || shard >= MAX_SHARDS) {

@@ -57,11 +57,17 @@ class EnvelopeTests {
     @Test
     void namesTheVersionThatItCannotRead() {
         assertThatThrownBy(() -> Envelope.decode(Bytes.of("12345678\u0002\u0000body".getBytes(UTF_8))))
-                .isInstanceOf(UndecodableMessageException.class)
+                .isInstanceOf(NewerFrameException.class)
                 .hasMessageContaining("version 2")
-                .hasMessageContaining("update the node");
+                .hasMessageContaining("Update this node");
         assertThatThrownBy(() -> Envelope.decode(Bytes.of("12345678\u0001\u0004body".getBytes(UTF_8))))
-                .isInstanceOf(UndecodableMessageException.class)
-                .hasMessageContaining("unknown parts");
+                .isInstanceOf(NewerFrameException.class)
+                .hasMessageContaining("parts 100");
+        for (String garbage : new String[] {"12345678\u0000\u0000body", "12345678 \u0000body", "{\"orderId\":17}"}) {
+            assertThatThrownBy(() -> Envelope.decode(Bytes.of(garbage.getBytes(UTF_8))))
+                    .isInstanceOf(UndecodableMessageException.class)
+                    .isNotInstanceOf(NewerFrameException.class)
+                    .hasMessageContaining("never existed");
+        }
     }
 }

@@ -11,6 +11,7 @@ import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import io.easykit.delayqueue.StoredMessage.Place;
 import io.easykit.delayqueue.TestQueue.Run;
 import java.io.IOException;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -109,7 +110,7 @@ class FailureTests {
 
     @Test
     void buriesWhatMakesItsReaderFailAnAssertion() {
-        queue.start(listener(), message -> {});
+        queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {});
         queue.engine.template().send(OutgoingMessage.of(TOPIC, "assertion").id("a"));
         queue.send("b", Duration.ZERO);
         queue.time.advance(Duration.ofSeconds(1));
@@ -148,9 +149,36 @@ class FailureTests {
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(2);
     }
 
+    /** As during a rolling deploy. */
     @Test
-    void buriesAPayloadThatCannotBeReadAndShowsIt() {
-        queue.start(listener(), message -> {});
+    void triesAgainAPayloadThatItCannotReadSoThatAnotherNodeReadsIt() {
+        ListenerContainer old = queue.start(listener().retry(POLICY), message -> {});
+        queue.engine.template().send(OutgoingMessage.of(TOPIC, "broken").id("a"));
+        queue.time.advance(Duration.ofMillis(500));
+        assertThat(queue.find("a").place()).isEqualTo(Place.WAITING);
+        assertThat(queue.history("a").failures()).isEqualTo(1);
+        queue.time.advance(Duration.ofSeconds(3));
+        assertThat(queue.history("a").failures()).isEqualTo(2);
+
+        queue.stop(old);
+        DelayQueueEngine newer = queue.builder(queue.time.node(), queue.memory)
+                .codec(new TestQueue.TextCodec() {
+                    @Override
+                    public Object decode(Bytes body, Type type) {
+                        return new String(body.array(), UTF_8);
+                    }
+                })
+                .build();
+        queue.start(newer, listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runIds()).containsExactly("a");
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+    }
+
+    @Test
+    void buriesAPayloadThatCannotBeReadAfterItsLastAttemptAndShowsIt() {
+        queue.start(listener().retry(POLICY), message -> {});
         queue.engine.template().send(OutgoingMessage.of(TOPIC, "broken").id("a"));
         queue.time.advance(Duration.ofHours(1));
 
@@ -159,7 +187,20 @@ class FailureTests {
         assertThat(dead.place()).isEqualTo(Place.DEAD);
         assertThat(new String(Envelope.decode(queue.frame("a")).body().array(), UTF_8))
                 .isEqualTo("broken");
-        assertThat(queue.lastError("a")).contains("cannot be decoded").contains("no such text");
+        assertThat(queue.firstError("a"))
+                .startsWith("io.easykit.delayqueue.UndecodableMessageException: The payload cannot be decoded:"
+                        + " java.lang.IllegalStateException\n");
+        assertThat(queue.history("a").failures()).isEqualTo(4);
+        assertThat(queue.events(DelayQueueEvent.Died.class)).hasSize(1);
+    }
+
+    @Test
+    void buriesAtOnceAPayloadThatCannotBeReadIfThatIsNeverRetried() {
+        queue.start(listener().notRetried(List.of(UndecodableMessageException.class)), message -> {});
+        queue.engine.template().send(OutgoingMessage.of(TOPIC, "broken").id("a"));
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
         assertThat(queue.history("a").failures()).isEqualTo(1);
     }
 
@@ -173,6 +214,7 @@ class FailureTests {
         assertThat(queue.runs).isEmpty();
         assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
         assertThat(queue.find("a").frame()).isEqualTo(noFrame);
+        assertThat(queue.history("a").failures()).isEqualTo(5);
     }
 
     @ParameterizedTest

@@ -10,10 +10,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SendTests {
 
@@ -134,6 +138,7 @@ class SendTests {
                     assertThat(e.results()).hasSize(300);
                     assertThat(e.results().stream().filter(SendResult::isPending))
                             .hasSize(100);
+                    assertThat(e.unknown()).hasSize(100);
                 })
                 .hasMessageContaining("100 of 300");
     }
@@ -191,6 +196,47 @@ class SendTests {
         assertThatThrownBy(() -> template.send(TOPIC, "x", Duration.ofSeconds(-1)))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> DelayQueueEngine.builder(queue.memory).build()).hasMessageContaining("no codec");
+    }
+
+    /** UTF-8 has no form for half a pair, so two such ids would become one, and the second message a duplicate. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a\uD800", "\uD800b", "\uDC00", "a\uDC00\uD800", "\uD83D\uD83D\uDE00"})
+    void refusesHalvesOfCharactersInIdsAndHeaders(String text) {
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
+                () -> OutgoingMessage.of(TOPIC, "x").id(text),
+                () -> OutgoingMessage.of(TOPIC, "x").header(text, "v"),
+                () -> OutgoingMessage.of(TOPIC, "x").header("k", text),
+                () -> template.find(TOPIC, text),
+                () -> template.cancel(TOPIC, text),
+                () -> template.cancelAfterCommit(TOPIC, text),
+                () -> template.reschedule(TOPIC, text, HOUR),
+                () -> queue.engine.deadLetters().redrive(TOPIC, text, Instant.EPOCH),
+                () -> queue.engine.deadLetters().purge(TOPIC, text, Instant.EPOCH))) {
+            assertThatThrownBy(call)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("unpaired surrogate")
+                    .hasMessageNotContaining(text);
+        }
+        OutgoingMessage.of(TOPIC, "x").id("\uD83D\uDE00").header("\uD83D\uDE00", "\uD83D\uDE00");
+    }
+
+    @Test
+    void showsNoPayloadAndNoHeaderValueInText() {
+        OutgoingMessage message = OutgoingMessage.of(TOPIC, "secret").header("token", "secret");
+
+        assertThat(message.toString())
+                .contains(TOPIC, "java.lang.String", "token")
+                .doesNotContain("secret");
+        Envelope envelope = new Envelope(1, Map.of("token", "secret"), null, Bytes.of(new byte[3]));
+        assertThat(envelope.toString()).contains("token", "3 bytes").doesNotContain("secret");
+    }
+
+    @Test
+    void escapesInExceptionsWhatItRefuses() {
+        assertThatThrownBy(() -> OutgoingMessage.of(TOPIC, "x").id("~a\nERROR forged"))
+                .hasMessageContaining("~a\\nERROR forged")
+                .hasMessageNotContaining("\n");
+        assertThatThrownBy(() -> template.send("a\nb", "x", HOUR)).hasMessageContaining("a\\nb");
     }
 
     @Test

@@ -114,7 +114,7 @@ final class TestQueue {
     }
 
     /** Texts as they are; three of them cannot be read. */
-    static final class TextCodec implements PayloadCodec {
+    static class TextCodec implements PayloadCodec {
 
         @Override
         public Bytes encode(Object payload) {

@@ -4,32 +4,70 @@ import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.UndecodableMessageException;
 import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Payloads as JSON. Unknown properties are tolerated, so that senders may be newer than listeners. */
+/**
+ * Payloads as JSON. The default mapper tolerates what a rolling deploy brings: see {@link #defaults()}. Exceptions of this
+ * codec name types, properties and positions, and never quote the payload.
+ */
 public final class JacksonPayloadCodec implements PayloadCodec {
+
+    private static final Bytes NULL = Bytes.of("null".getBytes(StandardCharsets.US_ASCII));
 
     private final JsonMapper mapper;
 
     public JacksonPayloadCodec() {
-        this(JsonMapper.builder().build());
+        this(defaults().build());
     }
 
+    /** @param mapper such as one built from {@link #defaults()} */
     public JacksonPayloadCodec(JsonMapper mapper) {
         this.mapper = mapper;
     }
 
+    /**
+     * The mapper of a new codec, to be adjusted. Differences from Jackson's own defaults: a primitive that is missing or null
+     * is 0 or false, and an enum constant that is unknown is the one with {@code @JsonEnumDefaultValue}, if there is one.
+     * Unknown properties are ignored, as Jackson 3 does by itself.
+     */
+    public static JsonMapper.Builder defaults() {
+        return JsonMapper.builder()
+                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+                .enable(EnumFeature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
+                .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION);
+    }
+
     @Override
     public Bytes encode(Object payload) {
+        return encode(payload, null);
+    }
+
+    @Override
+    public Bytes encode(Object payload, @Nullable Type type) {
+        Bytes json;
         try {
-            return Bytes.of(mapper.writeValueAsBytes(payload));
+            ObjectWriter writer = type == null ? mapper.writer() : mapper.writerFor(mapper.constructType(type));
+            json = Bytes.of(writer.writeValueAsBytes(payload));
         } catch (JacksonException e) {
             throw new IllegalArgumentException(
-                    "A payload of " + payload.getClass().getName() + " cannot be written as JSON: "
-                            + e.getOriginalMessage(),
-                    e);
+                    "A payload of " + payload.getClass().getName() + nameOf(type) + " cannot be written as JSON: "
+                            + JsonProblem.of(e) + ".");
         }
+        if (json.equals(NULL)) {
+            throw new IllegalArgumentException(
+                    "A payload of " + payload.getClass().getName() + nameOf(type)
+                            + " becomes null as JSON, which no listener could be given: send a value, such as the id of what it is"
+                            + " about.");
+        }
+        return json;
     }
 
     @Override
@@ -39,11 +77,17 @@ public final class JacksonPayloadCodec implements PayloadCodec {
             payload = mapper.readValue(body.array(), mapper.constructType(type));
         } catch (JacksonException e) {
             throw new UndecodableMessageException(
-                    "The payload is no JSON for " + type.getTypeName() + ": " + e.getOriginalMessage(), e);
+                    "The payload of " + body + " cannot be read as " + type.getTypeName() + ": " + JsonProblem.of(e)
+                            + ".",
+                    null);
         }
         if (payload == null) {
             throw new UndecodableMessageException("The payload is null, not a " + type.getTypeName() + ".", null);
         }
         return payload;
+    }
+
+    private static String nameOf(@Nullable Type type) {
+        return type == null ? "" : " as " + type.getTypeName();
     }
 }

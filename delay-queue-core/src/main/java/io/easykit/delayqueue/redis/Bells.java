@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.redis;
 
+import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.QueueStore.BellListener;
 import io.easykit.delayqueue.QueueStore.Subscription;
 import io.easykit.delayqueue.ShardKey;
@@ -133,13 +134,13 @@ final class Bells implements AutoCloseable {
     private void again(RuntimeException failure) {
         String refusal = ScriptRunner.refusal(failure);
         if (refusal == null) {
-            log.debug("Redis takes no subscription to bells at the moment", failure);
+            log.debug("Redis takes no subscription to bells at the moment", RedisReply.safe(failure));
         } else {
             log.warn(
                     "Messages that are due earlier than those before them may be a second late, because Redis refuses"
                             + " subscriptions. Let its user subscribe to {}: {}",
                     keys.allBells(),
-                    refusal);
+                    LogText.of(refusal));
         }
         if (!thread.isShutdown()) {
             thread.schedule(
@@ -202,11 +203,24 @@ final class Bells implements AutoCloseable {
     /** One connection with its subscriptions, which tells of its end instead of beginning anew by itself. */
     private final class Line extends RedisMessageListenerContainer {
 
+        private volatile @Nullable Thread failing;
+
+        /** To the thread that handles a failure it has ended: else that logs a stack trace, and recovers by itself. */
+        @Override
+        public boolean isRunning() {
+            return Thread.currentThread() != failing && super.isRunning();
+        }
+
         @Override
         protected void handleSubscriptionException(
                 CompletableFuture<Void> future, BackOffExecution recovery, Throwable cause) {
             boolean wasSubscribed = future.isDone();
-            super.handleSubscriptionException(future, recovery, cause);
+            failing = Thread.currentThread();
+            try {
+                super.handleSubscriptionException(future, recovery, cause);
+            } finally {
+                failing = null;
+            }
             if (wasSubscribed && cause instanceof RuntimeException failure) {
                 CompletableFuture<Void> unused = Bells.this.begin(() -> lost(this, failure));
             }

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
@@ -15,6 +16,7 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -50,12 +52,12 @@ final class ScriptRunner {
     }
 
     void loadAll() {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = connect("to load the scripts")) {
             for (LuaScript script : scripts.values()) {
                 connection.scriptingCommands().scriptLoad(script.text().array());
             }
         } catch (DataAccessException e) {
-            throw translate("load the scripts", e);
+            throw translate("to load the scripts", e);
         }
     }
 
@@ -75,7 +77,8 @@ final class ScriptRunner {
                         Stream.of(RedisKeys.bytes(keys.prefix(shard)), RedisKeys.bytes(keys.settings(shard))),
                         arguments.stream())
                 .toArray(byte[][]::new);
-        try (RedisConnection connection = connections.getConnection()) {
+        String what = name.file() + " on " + shard;
+        try (RedisConnection connection = connect(what)) {
             try {
                 return connection.scriptingCommands().evalSha(script.sha(), type, 2, all);
             } catch (DataAccessException e) {
@@ -85,7 +88,28 @@ final class ScriptRunner {
                 return connection.scriptingCommands().eval(script.text().array(), type, 2, all);
             }
         } catch (DataAccessException e) {
-            throw translate(name.file() + " on " + shard, e);
+            throw translate(what, e);
+        }
+    }
+
+    /** Nothing is sent before there is a connection, so a failure here leaves no doubt. */
+    private RedisConnection connect(String what) {
+        try {
+            return connections.getConnection();
+        } catch (DataAccessException e) {
+            DelayQueueException translated = translate(what, e);
+            throw translated instanceof StoreUnavailableException
+                    ? new StoreUnavailableException(
+                            "Redis cannot be reached, and " + what + " was not carried out: " + text(e),
+                            RedisReply.safe(e))
+                    : translated;
+        } catch (IllegalStateException e) {
+            throw new StoreUnavailableException(
+                    "The connection to Redis is closed, because the application stops or has not started it yet, and "
+                            + what
+                            + " was not carried out. Send before the application context is closed, for example in a"
+                            + " SmartLifecycle or a listener of ContextClosedEvent.",
+                    e);
         }
     }
 
@@ -94,20 +118,43 @@ final class ScriptRunner {
     }
 
     static DelayQueueException translate(String what, DataAccessException e) {
+        Throwable cause = RedisReply.safe(e);
         if (says(e, "OOM")) {
             return new StoreFullException(
                     "Redis is out of memory and refused " + what
                             + ": nothing was stored. Free memory, or raise maxmemory.",
-                    e);
+                    cause);
         }
         String refusal = refusal(e);
         if (refusal != null) {
-            return new StoreRefusedException("Redis refused " + what + ": " + refusal, e);
+            return new StoreRefusedException("Redis refused " + what + ": " + LogText.of(refusal), cause);
         }
+        String text = errorReply(e) != null
+                ? "Redis cannot carry out " + what + " now: "
+                : wasRejected(e)
+                        ? "Redis is not connected, and " + what + " was not carried out: "
+                        : "Redis did not answer " + what + ", so its outcome is unknown: ";
+        return new StoreUnavailableException(text + text(e), cause);
+    }
+
+    /** The driver has no connection and sent nothing. */
+    private static boolean wasRejected(Throwable thrown) {
+        for (Throwable e = thrown; e != null; e = e.getCause()) {
+            if (e.getMessage() != null && e.getMessage().startsWith("Currently not connected")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String text(DataAccessException e) {
         String error = errorReply(e);
-        return new StoreUnavailableException(
-                "Redis did not carry out " + what + ", or did not answer: " + (error == null ? e.getMessage() : error),
-                e);
+        return LogText.of(error == null ? RedisReply.withoutArguments(ownAndRootMessage(e)) : error);
+    }
+
+    private static String ownAndRootMessage(Throwable e) {
+        Throwable root = NestedExceptionUtils.getMostSpecificCause(e);
+        return e.getMessage() + (root == e ? "" : ": " + root.getMessage());
     }
 
     /** What Redis said if it will say it again, or null. */
@@ -136,7 +183,7 @@ final class ScriptRunner {
             if (!(e instanceof DataAccessException || e instanceof IOException)
                     && message != null
                     && message.matches("(?s)[A-Z]{2,} .*")) {
-                return IN_SCRIPT.matcher(message).replaceFirst("");
+                return RedisReply.withoutArguments(IN_SCRIPT.matcher(message).replaceFirst(""));
             }
         }
         return null;

@@ -54,7 +54,7 @@ public final class ServerCheck {
                     ask("CONFIG", () -> connection.serverCommands().getConfig("save")));
             return report(answers);
         } catch (DataAccessException e) {
-            throw new StoreUnavailableException("Redis does not answer: " + e.getMessage(), e);
+            throw ScriptRunner.translate("the check", e);
         }
     }
 
@@ -109,7 +109,7 @@ public final class ServerCheck {
             if (ScriptRunner.errorReply(e) == null) {
                 throw e;
             }
-            log.debug("Redis refuses {}", command, e);
+            log.debug("Redis refuses {}", command, RedisReply.safe(e));
             return null;
         }
     }

@@ -4,15 +4,28 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.annotation.JsonValue;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.UndecodableMessageException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.reflect.Type;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.node.NullNode;
 
 class JacksonPayloadCodecTests {
 
@@ -65,5 +78,171 @@ class JacksonPayloadCodecTests {
         assertThatThrownBy(() -> codec.encode(endless))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("cannot be written as JSON");
+    }
+
+    private static final String SECRET = "4711-secret";
+
+    enum Color {
+        RED,
+        @JsonEnumDefaultValue
+        OTHER
+    }
+
+    enum Strict {
+        ONE
+    }
+
+    record Grown(long id, int count, boolean flag, double rate, char letter, @Nullable Color color) {}
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = Cat.class, name = "cat"),
+        @JsonSubTypes.Type(value = Dog.class, name = "dog")
+    })
+    interface Animal {}
+
+    record Cat(int lives) implements Animal {}
+
+    record Dog(String name) implements Animal {}
+
+    record Careful(String text) {
+        Careful {
+            if (text.contains("secret")) {
+                throw new IllegalArgumentException("not this: " + text);
+            }
+        }
+    }
+
+    record Holder(
+            @Nullable Integer number,
+            @Nullable Strict strict,
+            @Nullable Map<String, Integer> map,
+            @Nullable Map<Integer, String> byNumber,
+            @Nullable List<Integer> list,
+            @Nullable Instant at,
+            @Nullable Careful careful,
+            @Nullable Animal animal,
+            @Nullable UUID uuid) {}
+
+    record Unwritable(String value) {
+        @Override
+        public String value() {
+            throw new IllegalStateException(SECRET);
+        }
+    }
+
+    record Nothing(String value) {
+        @JsonValue
+        @Nullable String json() {
+            return null;
+        }
+    }
+
+    @Test
+    void readsWhatAnOlderSenderCouldNotKnow() {
+        assertThat(codec.decode(json("{\"id\":1}"), Grown.class)).isEqualTo(new Grown(1, 0, false, 0, (char) 0, null));
+        assertThat(codec.decode(json("{\"id\":1,\"count\":null,\"flag\":null}"), Grown.class))
+                .isEqualTo(new Grown(1, 0, false, 0, (char) 0, null));
+        assertThat(codec.decode(json("{\"id\":1,\"color\":\"VIOLET\"}"), Grown.class))
+                .isEqualTo(new Grown(1, 0, false, 0, (char) 0, Color.OTHER));
+    }
+
+    @Test
+    void canBeGivenOtherFeatures() {
+        JacksonPayloadCodec strict = new JacksonPayloadCodec(JacksonPayloadCodec.defaults()
+                .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+                .enable(EnumFeature.READ_UNKNOWN_ENUM_VALUES_AS_NULL)
+                .build());
+
+        assertThatThrownBy(() -> strict.decode(json("{\"id\":1}"), Grown.class))
+                .isInstanceOf(UndecodableMessageException.class);
+        assertThatThrownBy(() -> strict.decode(json("\"TWO\""), Strict.class)).hasMessageContaining("null");
+    }
+
+    @Test
+    void keepsPolymorphicElementsOfAGenericPayloadThatIsSentWithItsType() throws NoSuchMethodException {
+        Type type = getClass().getDeclaredMethod("animals", List.class).getGenericParameterTypes()[0];
+        List<Animal> animals = List.of(new Cat(9), new Dog("Rex"));
+
+        assertThat(codec.decode(codec.encode(animals, type), type)).isEqualTo(animals);
+        assertThatThrownBy(() -> codec.decode(codec.encode(animals), type))
+                .isInstanceOf(UndecodableMessageException.class)
+                .hasMessageContaining("payloadType");
+    }
+
+    @SuppressWarnings("unused")
+    private static void animals(List<Animal> animals) {}
+
+    /** Each of these makes Jackson, or code that it calls, quote the value, a key, or the source. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"number\":\"4711-secret\"}",
+                "{\"number\":{\"4711-secret\":1}}",
+                "{\"strict\":\"4711-secret\"}",
+                "{\"map\":{\"4711-secret\":\"4711-secret\"}}",
+                "{\"byNumber\":{\"4711-secret\":\"x\"}}",
+                "{\"list\":[1,\"4711-secret\"]}",
+                "{\"at\":\"4711-secret\"}",
+                "{\"careful\":{\"text\":\"4711-secret\"}}",
+                "{\"careful\":\"4711-secret\"}",
+                "{\"animal\":{\"@type\":\"4711-secret\"}}",
+                "{\"animal\":{\"4711-secret\":1}}",
+                "{\"uuid\":\"4711-secret\"}",
+                "{\"number\":4711-secret}",
+                "{\"4711-secret\" 1}",
+                "4711-secret",
+                "[\"4711-secret\"]",
+                "\"4711-secret\"",
+                "{\"number\":1} 4711-secret",
+                "{\"list\":[4711-secret",
+                "{\"number\":47114711471147114711471147114711}"
+            })
+    void neverQuotesThePayloadThatItCannotRead(String text) {
+        for (Type type : List.of(Holder.class, Careful.class, Strict.class, Thread.class)) {
+            try {
+                codec.decode(json(text), type);
+            } catch (UndecodableMessageException e) {
+                assertThat(everythingIn(e))
+                        .doesNotContain("secret")
+                        .doesNotContain("4711")
+                        .contains("bytes");
+            }
+        }
+    }
+
+    @Test
+    void saysWhereItCouldNotRead() {
+        assertThatThrownBy(() -> codec.decode(json("{\"list\":[1,\"x\"]}"), Holder.class))
+                .hasMessageContaining("InvalidFormatException at list[1]")
+                .hasMessageContaining("Holder");
+        assertThatThrownBy(() -> codec.decode(json("{\"careful\":{\"text\":\"secret\"}}"), Holder.class))
+                .hasMessageContaining("java.lang.IllegalArgumentException at")
+                .hasMessageContaining("JacksonPayloadCodecTests$Careful.<init>");
+    }
+
+    @Test
+    void neverQuotesThePayloadThatItCannotWrite() {
+        Object unwritable = new Unwritable("x");
+
+        assertThatThrownBy(() -> codec.encode(Map.of(SECRET, unwritable)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .satisfies(e ->
+                        assertThat(everythingIn(e)).doesNotContain("secret").contains("IllegalStateException"));
+    }
+
+    @Test
+    void refusesToSendWhatBecomesNull() {
+        for (Object payload : List.of(new Nothing("x"), Optional.empty(), NullNode.getInstance())) {
+            assertThatThrownBy(() -> codec.encode(payload))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("becomes null");
+        }
+    }
+
+    private static String everythingIn(Throwable e) {
+        StringWriter text = new StringWriter();
+        e.printStackTrace(new PrintWriter(text));
+        return text.toString();
     }
 }

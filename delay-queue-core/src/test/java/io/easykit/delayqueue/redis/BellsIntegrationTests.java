@@ -134,4 +134,33 @@ class BellsIntegrationTests {
         bells.close();
         destroy(connections);
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void saysOnceAndInOneLineThatRedisRefusesSubscriptions(Driver driver) throws Exception {
+        try (RawRedis redis = server.connect()) {
+            redis.command("ACL", "SETUSER", "default", "resetchannels");
+        }
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+        logger.addAppender(log);
+        RedisConnectionFactory connections = driver.connect(server);
+        Bells bells = new Bells(connections, keys);
+
+        Subscription subscription = listen(bells, SHARDS.get(0));
+        await().until(() -> !log.list.isEmpty());
+        subscription.close();
+        bells.close();
+
+        logger.detachAppender(log);
+        assertThat(log.list)
+                .filteredOn(event -> event.getLevel().isGreaterOrEqual(Level.WARN))
+                .singleElement()
+                .satisfies(event -> {
+                    assertThat(event.getFormattedMessage()).contains("Let its user subscribe to dq:*");
+                    assertThat(event.getThrowableProxy()).isNull();
+                });
+        destroy(connections);
+    }
 }

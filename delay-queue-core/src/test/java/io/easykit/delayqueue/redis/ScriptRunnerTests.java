@@ -1,20 +1,27 @@
 package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** What the error replies of Redis mean, in the words of 6.2 (which wraps what a script has met) and of 7. */
 class ScriptRunnerTests {
@@ -94,6 +101,59 @@ class ScriptRunnerTests {
                                 "Unable to connect to Redis",
                                 new RedisException(new SSLHandshakeException("PKIX path building failed")))))
                 .isInstanceOf(StoreUnavailableException.class);
+    }
+
+    /** Redis quotes what it was sent, which at the start of a connection is the password. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ERR unknown command 'AUTH', with args beginning with: 'shop' 'secret' ",
+                "ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, `default`, `secret`, ",
+                "ERR unknown command 'EVALSHA', with args beginning with: 'secret'" + IN_SCRIPT_7
+            })
+    void neverPassesOnTheArgumentsThatRedisQuotes(String error) {
+        for (DelayQueueException e : List.of(
+                reply(error),
+                ScriptRunner.translate(
+                        "send.lua",
+                        new RedisConnectionFailureException(
+                                "Unable to connect to Redis: " + error,
+                                new RedisConnectionException(error, new RedisCommandExecutionException(error)))))) {
+            StringWriter text = new StringWriter();
+            e.printStackTrace(new PrintWriter(text));
+            assertThat(text.toString()).doesNotContain("secret").contains("unknown command");
+        }
+    }
+
+    @Test
+    void saysWhatIsKnownOfACallWithoutAnswer() {
+        assertThat(reply("LOADING Redis is loading the dataset in memory")).hasMessageContaining("cannot carry out");
+        assertThat(ScriptRunner.translate(
+                        "send.lua",
+                        new QueryTimeoutException("Redis command timed out", new RedisException("timeout"))))
+                .hasMessageContaining("did not answer send.lua, so its outcome is unknown");
+        assertThat(ScriptRunner.translate(
+                        "send.lua",
+                        new RedisSystemException(
+                                "Redis exception",
+                                new RedisException("Currently not connected. Commands are rejected."))))
+                .hasMessageContaining("was not carried out");
+    }
+
+    @Test
+    void saysWhatToDoWhenTheConnectionIsClosedAlready() {
+        LettuceConnectionFactory closed = new LettuceConnectionFactory();
+        closed.afterPropertiesSet();
+        closed.start();
+        closed.stop();
+        ScriptRunner runner = new ScriptRunner(closed, new RedisKeys("dq:"), text -> text);
+
+        assertThatThrownBy(() -> runner.list(LuaScript.Name.STATS, new ShardKey("t", 0), new Arguments()))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining("application stops")
+                .hasMessageContaining("was not carried out")
+                .hasMessageContaining("SmartLifecycle");
+        closed.destroy();
     }
 
     private static DelayQueueException reply(String error) {

@@ -7,7 +7,6 @@ import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.Transactions;
-import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.listener.TopicSettingsTable;
@@ -24,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -49,8 +49,8 @@ public final class DelayQueueAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    PayloadCodec delayQueuePayloadCodec() {
-        return new JacksonPayloadCodec();
+    PayloadCodec delayQueuePayloadCodec(DelayQueueProperties properties) {
+        return properties.json().codec();
     }
 
     @Bean
@@ -134,8 +134,10 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         RedisConnections delayQueueConnections(
-                RedisConnectionFactory redisConnectionFactory, DelayQueueProperties properties) {
-            return new RedisConnections(redisConnectionFactory, properties.commandTimeout());
+                RedisConnectionFactory redisConnectionFactory,
+                DelayQueueProperties properties,
+                ApplicationContext context) {
+            return new RedisConnections(redisConnectionFactory, properties.commandTimeout(), context);
         }
 
         @Bean

@@ -23,6 +23,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     interrupted, and runs elsewhere
  * @param autoStartup whether the listeners start with the application
  * @param sendPhase when a message that is sent inside a transaction is stored, unless it says otherwise
+ * @param json how payloads are read and written
  * @param defaults settings of all topics
  * @param topics settings by topic, in brackets where its name has other characters than letters, digits and hyphens; they
  *     win over the annotation's attributes, and those over the defaults
@@ -35,6 +36,7 @@ record DelayQueueProperties(
         @DefaultValue("20s") Duration stopTimeout,
         @DefaultValue("true") boolean autoStartup,
         @DefaultValue("before-commit") SendPhase sendPhase,
+        @DefaultValue JsonSettings json,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
         @DefaultValue Map<String, TopicSettings> topics) {
 

@@ -6,7 +6,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -14,10 +17,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The queue's own connections to the application's Redis. Deliberately no {@code RedisConnectionFactory} to the
  * application, which would otherwise lose Boot's own.
  *
- * <p>Work from the moment this is made, so that beans may send while they start; may be stopped and started as often as
- * one likes.
+ * <p>Open from the construction of this bean to its destruction, so that beans may send in {@code @PostConstruct} and
+ * {@code @PreDestroy}: beans that depend on this one are destroyed before it. A stop without the end of the context, as that of
+ * a cached test context, closes the connections until the next start.
  */
-final class RedisConnections implements SmartLifecycle, DisposableBean {
+final class RedisConnections implements SmartLifecycle, DisposableBean, ApplicationListener<ContextClosedEvent> {
 
     /** Started before, and stopped after, whatever may send. */
     static final int PHASE = Integer.MIN_VALUE / 2;
@@ -26,9 +30,12 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
 
     private final @Nullable LettuceConnectionFactory own;
     private final RedisConnectionFactory factory;
+    private final ApplicationContext context;
     private volatile boolean running;
+    private volatile boolean closing;
 
-    RedisConnections(RedisConnectionFactory application, Duration commandTimeout) {
+    RedisConnections(RedisConnectionFactory application, Duration commandTimeout, ApplicationContext context) {
+        this.context = context;
         if (application instanceof LettuceConnectionFactory lettuce) {
             own = LettuceFactories.copyOf(lettuce, commandTimeout);
             own.start();
@@ -55,9 +62,17 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
         running = true;
     }
 
+    /** Comes before the stop. */
+    @Override
+    public void onApplicationEvent(ContextClosedEvent event) {
+        if (event.getApplicationContext() == context) {
+            closing = true;
+        }
+    }
+
     @Override
     public synchronized void stop() {
-        if (own != null) {
+        if (own != null && !closing) {
             own.stop();
         }
         running = false;

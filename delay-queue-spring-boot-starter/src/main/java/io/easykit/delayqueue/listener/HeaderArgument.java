@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.annotation.Header;
 import io.easykit.delayqueue.listener.ListenerSignature.Argument;
 import java.util.Map;
@@ -92,8 +93,8 @@ final class HeaderArgument implements Argument {
         } catch (ConversionException e) {
             throw new InvalidHeaderException(
                     "The header '" + name + "' of the message is no "
-                            + type.getType().getTypeName() + ": '" + text + "'.",
-                    e);
+                            + type.getType().getTypeName() + ": '" + LogText.of(text) + "'.",
+                    null);
         }
     }
 }

@@ -3,7 +3,10 @@ package io.easykit.delayqueue.listener;
 import io.easykit.delayqueue.DelayQueueException;
 import org.jspecify.annotations.Nullable;
 
-/** A message without a header that its listener requires, or with one that it cannot read. Another try would not help. */
+/**
+ * A message without a header that its listener requires, or with one that it cannot read. It counts as a failed run: during a
+ * rolling deploy a node of another version may be able to handle the message.
+ */
 public final class InvalidHeaderException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;

@@ -28,7 +28,7 @@ final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Ba
                     .map(argument -> argument.of(message))
                     .toArray();
         } catch (InvalidHeaderException e) {
-            message.acknowledgment().reject(e);
+            message.acknowledgment().fail(e);
             return;
         }
         invoke(arguments);

@@ -1,9 +1,14 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.easykit.delayqueue.Acknowledgment;
+import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEngine;
@@ -11,13 +16,17 @@ import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.annotation.Header;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -46,6 +55,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -142,16 +152,101 @@ class DelayListenerIntegrationTests {
     }
 
     @Test
-    void killsAMessageAtOnceThatLacksAHeader() {
-        runner.withBean(EveryForm.class).run(context -> {
-            context.getBean(DelayQueueTemplate.class).send("headers", "x", Duration.ZERO);
+    void killsAMessageThatLacksAHeaderAfterItsLastAttempt() {
+        runner.withBean(EveryForm.class)
+                .withPropertyValues(
+                        "delay-queue.topics.headers.max-attempts=2", "delay-queue.topics.headers.back-off.delay=10ms")
+                .run(context -> {
+                    context.getBean(DelayQueueTemplate.class).send("headers", "x", Duration.ZERO);
 
-            DeadLetters dead = context.getBean(DeadLetters.class);
-            await().untilAsserted(() ->
-                    assertThat(dead.page("headers", 0, 10).messages()).hasSize(1));
-            assertThat(dead.page("headers", 0, 10).messages().get(0).lastError())
-                    .satisfies(error -> assertThat(error.text()).contains("no header 'tenant'"));
+                    DeadLetters dead = context.getBean(DeadLetters.class);
+                    await().untilAsserted(() ->
+                            assertThat(dead.page("headers", 0, 10).messages()).hasSize(1));
+                    assertThat(dead.page("headers", 0, 10).messages().get(0).lastError())
+                            .satisfies(error -> assertThat(error.text()).contains("no header 'tenant'"));
+                    assertThat(dead.page("headers", 0, 10).messages().get(0).history())
+                            .satisfies(history -> assertThat(history.failures()).isEqualTo(2));
+                });
+    }
+
+    @Test
+    void readsAGenericPayloadThatIsSentWithItsType() {
+        runner.withBean(Zoo.class).run(context -> {
+            List<Animal> animals = List.of(new Cat(9), new Dog("Rex"));
+            context.getBean(DelayQueueTemplate.class)
+                    .send(OutgoingMessage.of("zoo", animals)
+                            .payloadType(new ParameterizedTypeReference<List<Animal>>() {}.getType()));
+
+            assertThat(context.getBean(Zoo.class).seen.poll(20, TimeUnit.SECONDS))
+                    .isEqualTo(animals);
         });
+    }
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = Cat.class, name = "cat"),
+        @JsonSubTypes.Type(value = Dog.class, name = "dog")
+    })
+    interface Animal {}
+
+    record Cat(int lives) implements Animal {}
+
+    record Dog(String name) implements Animal {}
+
+    static class Zoo {
+
+        final BlockingQueue<List<Animal>> seen = new LinkedBlockingQueue<>();
+
+        @DelayListener(topic = "zoo")
+        void visit(List<Animal> animals) {
+            seen.add(animals);
+        }
+    }
+
+    @Test
+    void storesWhatABeanSendsBeforeItIsDestroyed() {
+        try (RedisServer server = RedisServer.start()) {
+            new ApplicationContextRunner()
+                    .withUserConfiguration(Application.class)
+                    .withBean(Leaving.class)
+                    .withPropertyValues("spring.data.redis.url=" + server.uri(), "delay-queue.command-timeout=2s")
+                    .run(context -> assertThat(context).hasNotFailed());
+
+            try (RawRedis redis = server.connect()) {
+                assertThat(redis.command("ZCARD", "dq:{leaving:0}:waiting")).isEqualTo(1L);
+            }
+        }
+    }
+
+    static class Leaving {
+
+        private final DelayQueueTemplate template;
+
+        Leaving(DelayQueueTemplate template) {
+            this.template = template;
+        }
+
+        @PreDestroy
+        void leave() {
+            template.send("leaving", "bye", Duration.ofHours(1));
+        }
+    }
+
+    @Test
+    void readsJsonAsTheSettingsSay() {
+        runner.withPropertyValues(
+                        "delay-queue.json.deserialization.fail-on-null-for-primitives=true",
+                        "delay-queue.json.enums.read-unknown-enum-values-as-null=true")
+                .run(context -> {
+                    PayloadCodec codec = context.getBean(PayloadCodec.class);
+                    Bytes json = Bytes.of("{\"id\":\"1\"}".getBytes(UTF_8));
+
+                    assertThatThrownBy(() -> codec.decode(json, Order.class))
+                            .isInstanceOf(UndecodableMessageException.class);
+                });
+        runner.run(context -> assertThat(context.getBean(PayloadCodec.class)
+                        .decode(Bytes.of("{\"id\":\"1\"}".getBytes(UTF_8)), Order.class))
+                .isEqualTo(new Order("1", 0)));
     }
 
     @Test
