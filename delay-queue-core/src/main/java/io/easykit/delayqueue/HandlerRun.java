@@ -21,7 +21,8 @@ final class HandlerRun implements Runnable {
             MessageHandler.Batch<Object> handler,
             PayloadCodec codec,
             Events events,
-            LongSupplier nanos) {}
+            LongSupplier nanos,
+            NewerFrames newer) {}
 
     /** The runs that this thread is within; a handler may not wait for its own end. */
     private static final ThreadLocal<MessageHandler.Batch<?>> CURRENT = new ThreadLocal<>();
@@ -200,6 +201,8 @@ final class HandlerRun implements Runnable {
         try {
             decoded.add(decode(message));
             called.add(message);
+        } catch (NewerFrameException e) {
+            setting.newer().handBack(message, e);
         } catch (UndecodableMessageException e) {
             message.fail(e);
         } catch (Throwable e) {

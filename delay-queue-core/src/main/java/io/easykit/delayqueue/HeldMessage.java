@@ -18,7 +18,14 @@ final class HeldMessage implements Acknowledgment {
     enum Verdict {
         ACKNOWLEDGED,
         FAILED,
-        HANDED_BACK
+        HANDED_BACK,
+        /** This node ends while the handler runs. */
+        GIVEN_UP;
+
+        /** Whether it is for another node to run the message. */
+        boolean isForOthers() {
+            return this == HANDED_BACK || this == GIVEN_UP;
+        }
     }
 
     /**
@@ -50,6 +57,7 @@ final class HeldMessage implements Acknowledgment {
 
     private final AtomicReference<@Nullable Result> result = new AtomicReference<>();
     private volatile RetryPolicy retry;
+    private volatile Duration handBackDelay = Duration.ZERO;
     private volatile boolean lost;
 
     /** When its handler began, by this node's clock. */
@@ -147,10 +155,25 @@ final class HeldMessage implements Acknowledgment {
         settle(new Result(Verdict.HANDED_BACK, null, null));
     }
 
+    /** Another node is to run it a while later, because this one cannot. */
+    void handBack(Duration delay) {
+        handBackDelay = delay;
+        handBack();
+    }
+
+    /** The handler still runs at the end of this node: it may be what ends it, so it costs a lost lease. */
+    void giveUp() {
+        settle(new Result(Verdict.GIVEN_UP, null, null));
+    }
+
+    Duration handBackDelay() {
+        return handBackDelay;
+    }
+
     @Override
     public boolean isLost() {
         Result settled = result.get();
-        return lost || (settled != null && settled.verdict() == Verdict.HANDED_BACK);
+        return lost || (settled != null && settled.verdict().isForOthers());
     }
 
     /** It belongs to somebody else now, or may. */

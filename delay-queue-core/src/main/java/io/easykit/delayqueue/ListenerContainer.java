@@ -51,8 +51,13 @@ public final class ListenerContainer {
     ListenerContainer(EngineParts engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
         this.engine = engine;
         this.endpoint = endpoint;
-        this.runs =
-                new HandlerRun.Setting(endpoint, handler, engine.codec(), engine.events(), engine.scheduler()::nanos);
+        this.runs = new HandlerRun.Setting(
+                endpoint,
+                handler,
+                engine.codec(),
+                engine.events(),
+                engine.scheduler()::nanos,
+                new NewerFrames(endpoint));
     }
 
     public ListenerEndpoint endpoint() {
@@ -106,7 +111,7 @@ public final class ListenerContainer {
 
     /**
      * Ends delivery: claims no more, hands back what has not begun, waits for running handlers as long as the endpoint
-     * says, then interrupts them and hands back their messages. Returns when all is settled, or when the store does not
+     * says, then interrupts them and gives up their messages at the cost of a lost lease each. Returns when all is settled, or when the store does not
      * answer for two seconds. Called by a handler of this container, or by an interrupted thread, it returns at once, and the
      * stop completes in the background; the handler has the same time to end as the others.
      */

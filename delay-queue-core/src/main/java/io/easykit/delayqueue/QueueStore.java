@@ -78,6 +78,16 @@ public interface QueueStore {
      */
     Reaped reap(ShardKey shard, int count, int maxLost, Duration delay);
 
+    /**
+     * Gives up messages as if their leases had ended now, for a node that ends while their handlers run. Each costs one lost
+     * lease, and the last that {@code maxLost} allows makes it dead.
+     *
+     * @param maxLost as in {@link #reap}
+     * @param delay   as in {@link #reap}
+     * @return what was lost; leases that do not hold any more are left out
+     */
+    Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLost, Duration delay);
+
     /** Ends messages that are waiting. */
     List<ChangeOutcome> cancel(ShardKey shard, List<Target> targets);
 

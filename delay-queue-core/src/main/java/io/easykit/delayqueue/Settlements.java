@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import io.easykit.delayqueue.QueueStore.Failure;
 import io.easykit.delayqueue.QueueStore.Settlement;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -21,6 +22,8 @@ final class Settlements {
     private final Deque<HeldMessage> acknowledged = new ArrayDeque<>();
     private final Deque<HeldMessage> failed = new ArrayDeque<>();
     private final Deque<HeldMessage> handedBack = new ArrayDeque<>();
+    private final Deque<HeldMessage> handedBackLater = new ArrayDeque<>();
+    private final Deque<HeldMessage> givenUp = new ArrayDeque<>();
 
     Settlements(ShardScope scope) {
         this.scope = scope;
@@ -34,12 +37,13 @@ final class Settlements {
         switch (message.result().verdict()) {
             case ACKNOWLEDGED -> acknowledged.add(message);
             case FAILED -> failed.add(message);
-            case HANDED_BACK -> handedBack.add(message);
+            case HANDED_BACK -> (message.handBackDelay().isZero() ? handedBack : handedBackLater).add(message);
+            case GIVEN_UP -> givenUp.add(message);
         }
     }
 
     int size() {
-        return acknowledged.size() + failed.size() + handedBack.size();
+        return acknowledged.size() + failed.size() + handedBack.size() + handedBackLater.size() + givenUp.size();
     }
 
     boolean hasAcknowledged() {
@@ -59,6 +63,19 @@ final class Settlements {
         tell(failed, some -> scope.store()
                 .fail(scope.shard(), some.stream().map(Settlements::failure).toList()));
         tell(handedBack, some -> scope.store().release(scope.shard(), HeldMessage.leases(some)));
+        tell(handedBackLater, some -> scope.store()
+                .release(scope.shard(), HeldMessage.leases(some), some.get(0).handBackDelay()));
+        tell(givenUp, this::giveUp);
+    }
+
+    /** The reply names what was lost; nothing else is to be concluded. */
+    private List<Settlement> giveUp(List<HeldMessage> some) {
+        ListenerEndpoint endpoint = scope.endpoint();
+        scope.store()
+                .giveUp(scope.shard(), HeldMessage.leases(some), endpoint.maxLost(), endpoint.lostDelay())
+                .lost()
+                .forEach(scope.reports()::leaseExpired);
+        return Collections.nCopies(some.size(), Settlement.APPLIED);
     }
 
     /** Tells the store what no claim has taken along. */

@@ -38,8 +38,9 @@ import org.slf4j.LoggerFactory;
  * ({@link Intake#outageHasEnded}), because these nodes have settlements to send as well. During the outage the pauses between
  * two calls get shorter as the end of a lease comes near, so that a lease that outlasts the outage is renewed.
  *
- * <p><b>Stop.</b> Runs that have not begun are handed back, the others get until the deadline, then they are interrupted and
- * handed back as well. The loop ends when the store has been told everything, or has not answered for a while.
+ * <p><b>Stop.</b> Runs that have not begun are handed back. The others get until the deadline; then they are interrupted, and
+ * their messages given up at the cost of a lost lease: a handler that ends its process, or hangs until somebody ends it, would
+ * otherwise do so for ever. The loop ends when the store has been told everything, or has not answered for a while.
  */
 final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
 
@@ -344,7 +345,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
                 run.abandon();
             }
             if (over) {
-                message.handBack();
+                message.giveUp();
                 interrupt(run);
             }
         }

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue;
 
-import io.easykit.delayqueue.HeldMessage.Verdict;
 import io.easykit.delayqueue.QueueStore.Failure;
 import io.easykit.delayqueue.QueueStore.LostLease;
 import io.easykit.delayqueue.StoredMessage.ErrorNote;
@@ -37,7 +36,7 @@ final class ShardReports {
     /** A message is settled here, which the store has not been told yet. */
     void settled(HeldMessage message, Duration runtime) {
         HeldMessage.Result result = message.result();
-        if (result.verdict() == Verdict.HANDED_BACK) {
+        if (result.verdict().isForOthers()) {
             return;
         }
         Failure failure = result.failure();
@@ -59,7 +58,7 @@ final class ShardReports {
     }
 
     void settledLate(HeldMessage message) {
-        if (message.result().verdict() != Verdict.HANDED_BACK) {
+        if (!message.result().verdict().isForOthers()) {
             log.warn(
                     "The result of message {} of {} came too late and changed nothing",
                     LogText.of(message.id()),

@@ -5,6 +5,9 @@ import static io.easykit.delayqueue.TestQueue.listener;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.FaultyStore.Fault;
 import io.easykit.delayqueue.QueueStore.NewMessage;
 import io.easykit.delayqueue.StoredMessage.ErrorNote;
@@ -17,9 +20,11 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
 
 class FailureTests {
 
@@ -215,6 +220,33 @@ class FailureTests {
         assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
         assertThat(queue.find("a").frame()).isEqualTo(noFrame);
         assertThat(queue.history("a").failures()).isEqualTo(5);
+    }
+
+    /** During a rolling deploy a newer node sends what this one cannot read. */
+    @Test
+    void handsBackAFrameOfALaterVersionWithADelayAtNoCostAndWarnsOnce() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(NewerFrames.class);
+        logger.addAppender(log);
+        ListenerContainer old = queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {});
+        for (String id : List.of("a", "b")) {
+            byte[] frame = new Envelope(7, Map.of(), null, Bytes.of("new".getBytes(UTF_8)))
+                    .encode()
+                    .array();
+            frame[Long.BYTES] = 2;
+            queue.memory.send(SHARD, List.of(new NewMessage(id, Due.in(Duration.ZERO), Bytes.of(frame))));
+        }
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(queue.runs).isEmpty();
+        assertThat(queue.find("a").place()).isEqualTo(Place.WAITING);
+        assertThat(queue.history("a").failures()).isZero();
+        assertThat(queue.history("a").lost()).isZero();
+        assertThat(queue.history("a").releases()).isBetween(10, 25);
+        assertThat(log.list).singleElement().asString().contains("orders", "version 2", "Update this node");
+        logger.detachAppender(log);
+        queue.stop(old);
     }
 
     @ParameterizedTest

@@ -387,14 +387,36 @@ public final class InMemoryQueueStore implements QueueStore {
 
     @Override
     public synchronized Reaped reap(ShardKey key, int count, int maxLost, Duration delay) {
+        List<Message> expired = new ArrayList<>();
+        for (Message message : shard(key).in(Place.IN_FLIGHT)) {
+            if (message.at <= now() && expired.size() < count) {
+                expired.add(message);
+            }
+        }
+        return lose(key, expired, maxLost, delay);
+    }
+
+    @Override
+    public synchronized Reaped giveUp(ShardKey key, List<Lease> leases, int maxLost, Duration delay) {
+        List<Message> held = new ArrayList<>();
+        for (Lease lease : leases) {
+            Message message = shard(key).live.get(lease.id());
+            if (message != null
+                    && message.place == Place.IN_FLIGHT
+                    && message.past().number == lease.number()
+                    && !held.contains(message)) {
+                held.add(message);
+            }
+        }
+        return lose(key, held, maxLost, delay);
+    }
+
+    private Reaped lose(ShardKey key, List<Message> messages, int maxLost, Duration delay) {
         Shard shard = shard(key);
         Long front = shard.first(Place.WAITING);
         List<LostLease> lost = new ArrayList<>();
         List<Long> arrivals = new ArrayList<>();
-        for (Message message : shard.in(Place.IN_FLIGHT)) {
-            if (message.at > now() || lost.size() == count) {
-                break;
-            }
+        for (Message message : messages) {
             Past past = message.past();
             past.lost++;
             boolean dies = past.lost >= maxLost;

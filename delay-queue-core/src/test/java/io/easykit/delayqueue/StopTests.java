@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class StopTests {
@@ -49,7 +50,7 @@ class StopTests {
     }
 
     @Test
-    void handsBackWhatDoesNotEndInTimeAtNoCost() {
+    void givesUpWhatDoesNotEndInTimeAtTheCostOfALease() {
         ListenerContainer container = queue.start(
                 listener().manual(true).stopTimeout(Duration.ofSeconds(20)),
                 message -> running.add(message.acknowledgment()));
@@ -64,8 +65,33 @@ class StopTests {
         assertThat(container.hasEnded()).isTrue();
         assertThat(running.get(0).isLost()).isTrue();
         assertThat(queue.find("a").place()).isEqualTo(Place.WAITING);
-        assertThat(queue.history("a").releases()).isEqualTo(1);
-        assertThat(queue.history("a").lost()).isZero();
+        assertThat(queue.history("a").releases()).isZero();
+        assertThat(queue.history("a").lost()).isEqualTo(1);
+        assertThat(queue.history("a").failures()).isZero();
+    }
+
+    /** Such as one that calls System.exit, or hangs until somebody ends the process: each time the stop waits in vain. */
+    @ParameterizedTest
+    @EnumSource(names = {"NONE", "LOST_REQUEST", "LOST_REPLY"})
+    void buriesAMessageWhoseHandlerNeverEndsAfterSoManyStops(FaultyStore.Fault fault) {
+        ListenerEndpoint.Builder endpoint = listener().manual(true).maxLost(3).stopTimeout(Duration.ofSeconds(1));
+        ListenerContainer container = queue.start(endpoint, message -> {});
+        queue.line.once("giveUp", fault);
+        queue.send("a", Duration.ZERO);
+        for (int i = 1; i <= 3; i++) {
+            queue.time.advance(Duration.ofSeconds(1));
+            assertThat(queue.runs).hasSize(i);
+            queue.stop(container);
+            container.start();
+        }
+        queue.time.advance(Duration.ofMinutes(5));
+
+        assertThat(queue.runs).hasSize(3);
+        assertThat(queue.find("a").place()).isEqualTo(Place.DEAD);
+        assertThat(queue.lastError("a")).isEqualTo(StoredMessage.ErrorNote.LEASE_LOST);
+        if (fault != FaultyStore.Fault.LOST_REPLY) {
+            assertThat(queue.events(DelayQueueEvent.Died.class)).hasSize(1);
+        }
     }
 
     @Test

@@ -131,6 +131,17 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     }
 
     @Override
+    public Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLost, Duration delay) {
+        if (leases.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "Give up at least one lease: without one, all expired leases are reaped.");
+        }
+        Arguments arguments = new Arguments().add(MAX_BATCH).add(maxLost).add(delay);
+        addLeases(arguments, leases);
+        return Replies.reaped(scripts.list(LuaScript.Name.REAP, shard, arguments));
+    }
+
+    @Override
     public List<ChangeOutcome> cancel(ShardKey shard, List<Target> targets) {
         Arguments arguments = new Arguments();
         for (Target target : bounded(targets)) {

@@ -1,9 +1,10 @@
 -- Takes messages from consumers whose lease has ended: in flight to waiting, or to dead when too many leases were lost.
 --
 -- KEYS   prefix, settings
--- ARGV   how many (1 to 100), leases that may be lost before death, delay ms (0: at the old due time)
+-- ARGV   how many (1 to 100), leases that may be lost before death, delay ms (0: at the old due time), (id, number)*
+--        with pairs: these that are in flight, although their leases have not ended, because their holder gives them up
 -- return now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
-checkCount(3)
+checkGroups(4, 2)
 local most = whole(ARGV[1], 1, 100, 'count')
 local maxLost, delay = duration(ARGV[2], 1, 10 ^ 6, 'maxLost'), duration(ARGV[3], 0, 10 ^ 14, 'delay')
 local reply, newStates, entries, deaths, earliest = {now, -1}, {}, {}, {}, nil
@@ -26,7 +27,16 @@ local function lose(id, s)
   reply[at + 4], reply[at + 5] = s.lost, dies and 0 or 1
 end
 
-local ids = redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, most)
+local function lost()
+  if #ARGV == 3 then return redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, most) end
+  local ids, given, holding = {}, held(4, 2)
+  for i, id in ipairs(given) do
+    if holding[i] then ids[#ids + 1] = id end
+  end
+  return ids
+end
+
+local ids = lost()
 if #ids > 0 then
   local known = redis.call('HMGET', states, unpack(ids))
   local dueAgain, diedAt = elsewhere(ids)

@@ -317,7 +317,7 @@ final class ProtocolChecker implements AutoCloseable {
 
         private Call settling(List<Lease> leases) {
             Duration lease = Duration.ofMillis(60 + random.nextInt(440));
-            return switch (random.nextInt(6)) {
+            return switch (random.nextInt(leases.isEmpty() ? 6 : 7)) {
                 case 0, 1 -> new Call("acknowledge " + leases, leases, store -> store.acknowledge(KEY, leases));
                 case 2, 3 -> {
                     List<Failure> failures = leases.stream()
@@ -326,6 +326,7 @@ final class ProtocolChecker implements AutoCloseable {
                     yield new Call("fail " + failures, leases, store -> store.fail(KEY, failures));
                 }
                 case 4 -> new Call("release " + leases, leases, store -> store.release(KEY, leases));
+                case 6 -> new Call("give up " + leases, leases, store -> store.giveUp(KEY, leases, 3, Duration.ZERO));
                 default -> new Call("extend " + leases + lease, leases, store -> store.extend(KEY, leases, lease));
             };
         }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.redis;
 import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.easykit.delayqueue.QueueStore.Lease;
 import io.easykit.delayqueue.QueueStore.LostLease;
@@ -89,5 +90,67 @@ class ReapScriptTests {
     void writesNothingWhenNoLeaseHasEnded() {
         assertThat(shard.store.reap(KEY, 10, 3, Duration.ZERO)).isEqualTo(new Reaped(ms(1000), null, List.of()));
         assertThat(shard.state()).isEmpty();
+    }
+
+    /** Neither what has expired besides, nor what somebody else has by now, nor what is not in flight; each once. */
+    @Test
+    void losesBeforeTheEndOfTheirLeasesOnlyWhatIsGivenUp() {
+        shard.seed(
+                """
+                ZADD inflight 999 a 5000 b 5000 c 5000 d
+                ZADD waiting 700 w
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                MSET m:d four
+                MSET m:w five
+                HSET state a 5:1:0:0:800:o b 6:0:2:0:810:p c 7:0:0:0:820:p d 9:0:0:0:830:q w 3:0:0:0:700:p""");
+
+        assertThat(shard.store.giveUp(
+                        KEY,
+                        List.of(
+                                new Lease("b", 6),
+                                new Lease("c", 7),
+                                new Lease("c", 7),
+                                new Lease("d", 8),
+                                new Lease("w", 3),
+                                new Lease("x", 1)),
+                        3,
+                        Duration.ofMillis(100)))
+                .isEqualTo(new Reaped(
+                        ms(1000),
+                        ms(999),
+                        List.of(
+                                new LostLease(new Lease("b", 6), "p", 3, true),
+                                new LostLease(new Lease("c", 7), "p", 1, false))));
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters dead=1, lost=2
+                dead b=1000
+                errors Fb=1000:p:LEASE_LOST, Lb=1000:p:LEASE_LOST
+                inflight a=999, d=5000
+                m:a one
+                m:b two
+                m:c three
+                m:d four
+                m:w five
+                state a=5:1:0:0:800:o, b=6:0:3:0:810:p, c=7:0:1:0:1100:p, d=9:0:0:0:830:q, w=3:0:0:0:700:p
+                waiting w=700, c=1100""");
+    }
+
+    @Test
+    void losesNothingWhereNothingGivenUpIsHeldAnyMore() {
+        shard.seed(
+                """
+                ZADD inflight 999 a
+                SET m:a one
+                HSET state a 5:1:0:0:800:o""");
+
+        assertThat(shard.store
+                        .giveUp(KEY, List.of(new Lease("a", 4)), 3, Duration.ZERO)
+                        .lost())
+                .isEmpty();
+        assertThatIllegalArgumentException().isThrownBy(() -> shard.store.giveUp(KEY, List.of(), 3, Duration.ZERO));
     }
 }

@@ -33,6 +33,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -40,8 +41,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,6 +54,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -167,6 +172,57 @@ class DelayListenerIntegrationTests {
                     assertThat(dead.page("headers", 0, 10).messages().get(0).history())
                             .satisfies(history -> assertThat(history.failures()).isEqualTo(2));
                 });
+    }
+
+    /** As System.exit does, whose hook closes the context while the method waits for the end of the process. */
+    @Test
+    void buriesAMessageWhoseMethodEndsTheApplicationEachTime() {
+        AtomicInteger runs = new AtomicInteger();
+        BlockingQueue<String> closed = new LinkedBlockingQueue<>();
+        ApplicationContextRunner ending = runner.withBean(Ending.class, runs, closed)
+                .withPropertyValues(
+                        "delay-queue.stop-timeout=100ms",
+                        "delay-queue.defaults.max-lost=2",
+                        "delay-queue.defaults.max-attempts=1");
+        runner.run(context -> context.getBean(DelayQueueTemplate.class).send("ending", "x", Duration.ZERO));
+        for (int i = 0; i < 2; i++) {
+            ending.run(context -> assertThat(closed.poll(20, TimeUnit.SECONDS)).isNotNull());
+        }
+        assertThat(runs).hasValue(2);
+        runner.run(context -> {
+            DeadLetters dead = context.getBean(DeadLetters.class);
+            assertThat(dead.page("ending", 0, 10).messages())
+                    .singleElement()
+                    .satisfies(message -> assertThat(message.lastError().text()).isEqualTo("LEASE_LOST"));
+        });
+    }
+
+    static class Ending implements ApplicationContextAware {
+
+        private final AtomicInteger runs;
+        private final BlockingQueue<String> closed;
+        private @Nullable ConfigurableApplicationContext context;
+
+        Ending(AtomicInteger runs, BlockingQueue<String> closed) {
+            this.runs = runs;
+            this.closed = closed;
+        }
+
+        @Override
+        public void setApplicationContext(ApplicationContext context) {
+            this.context = (ConfigurableApplicationContext) context;
+        }
+
+        @DelayListener(topic = "ending")
+        void end(String text) throws InterruptedException {
+            runs.incrementAndGet();
+            Thread hook = new Thread(() -> {
+                Objects.requireNonNull(context).close();
+                closed.add("closed");
+            });
+            hook.start();
+            hook.join();
+        }
     }
 
     @Test
