@@ -1,5 +1,7 @@
 package io.easykit.cache;
 
+import static java.util.Objects.requireNonNull;
+
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.EntryStore.Fetched;
@@ -87,6 +89,7 @@ final class CacheDispatcher implements CacheReader {
 
     private final Map<CacheKey<?>, Flight<?>> flights = new ConcurrentHashMap<>();
     private final SoloLoads soloLoads;
+    private final LoadHints hints = new LoadHints();
 
     CacheDispatcher(EntryStore store, Epochs epochs, LoadLimit limit, Engine engine) {
         this.store = store;
@@ -102,23 +105,36 @@ final class CacheDispatcher implements CacheReader {
 
     @Override
     public <V> @Nullable V fetch(Read<V> read) throws Throwable {
-        for (boolean first = true; ; first = false) {
+        Snapshot seen = store.read(read.key(), epochs.of(read.key()));
+        Opened<V> hit = openFresh(read, seen);
+        if (hit != null) {
+            listener.onHit(read.key(), Hit.FRESH);
+            refreshWhenDue(read, seen);
+            return hit.value();
+        }
+        try (LoadScope scope = transactions.openLoadScope()) {
+            String attached = scope.attachedReason();
+            if (attached == null) {
+                return fetchMissed(read.in(scope), seen).get();
+            }
+            listener.onMiss(read.key());
+            hints.notStored(read.key(), attached);
+            return soloLoads.load(read).get();
+        }
+    }
+
+    private <V> Landing<V> fetchMissed(Read<V> read, Snapshot first) {
+        Landing<V> landing = mayBeServed(read, first) ? decide(read, true) : join(read, true);
+        while (landing == null) {
             Snapshot seen = store.read(read.key(), epochs.of(read.key()));
             Opened<V> hit = openFresh(read, seen);
             if (hit != null) {
-                tell(read, Hit.FRESH, first);
                 refreshWhenDue(read, seen);
-                return hit.value();
+                return Landing.ownOnly(hit.value());
             }
-            if (transactions.isActive()) {
-                tell(read, null, first);
-                return soloLoads.load(read).get();
-            }
-            Landing<V> landing = mayBeServed(read, seen) ? decide(read, first) : join(read, first);
-            if (landing != null) {
-                return landing.get();
-            }
+            landing = mayBeServed(read, seen) ? decide(read, false) : join(read, false);
         }
+        return landing;
     }
 
     /** One call is one hit or one miss, however often it looks. */
@@ -280,6 +296,10 @@ final class CacheDispatcher implements CacheReader {
     }
 
     private <V> Landing<V> loadAndStore(Read<V> read, Ticket ticket) {
+        return requireNonNull(read.scope().run(() -> loadAndStoreHere(read, ticket)));
+    }
+
+    private <V> Landing<V> loadAndStoreHere(Read<V> read, Ticket ticket) {
         long began = ticker.nanoTime();
         V value;
         Envelope sealed;
@@ -358,14 +378,16 @@ final class CacheDispatcher implements CacheReader {
                 || transactions.isActive()) {
             return;
         }
-        inBackground(read, null, () -> {
+        Read<V> handedOver = read.in(transactions.backgroundScope());
+        inBackground(handedOver, null, () -> {
             Fetched fetched = store.fetch(read.key(), epochs.of(read.key()));
-            return fetched.ticket() == null ? null : loadAndStore(read, fetched.ticket());
+            return fetched.ticket() == null ? null : loadAndStore(handedOver, fetched.ticket());
         });
     }
 
     private <V> void refresh(Read<V> read, Ticket ticket) {
-        inBackground(read, ticket, () -> loadAndStore(read, ticket));
+        Read<V> handedOver = read.in(transactions.backgroundScope());
+        inBackground(handedOver, ticket, () -> loadAndStore(handedOver, ticket));
     }
 
     private <V> void inBackground(Read<V> read, @Nullable Ticket ticket, Refresh<V> work) {

@@ -11,6 +11,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Goes on without the store: an AP reader gets what the local level has, or what it loads and leaves there for a short
  * while; a CP reader gets what it loads, or an exception if that is what was chosen. Only so many loads run at a time.
+ *
+ * <p>Two readers do not wait for a place: one amid unfinished work of its caller, which holds a connection of the database,
+ * and one inside a load, which holds a place. Those that it would wait for may be waiting for these.
  */
 final class DegradingReader implements CacheReader {
 
@@ -63,18 +66,15 @@ final class DegradingReader implements CacheReader {
                             + " Repeat the call when Redis is back, or let CP reads bypass the cache.",
                     away);
         }
-        if (mustNotWait()) {
+        if (LoadLimit.isInside()) {
             return loads.load(read).get();
         }
-        return strong ? load(read) : fromLocalLevel(read);
-    }
-
-    /**
-     * A reader in a transaction holds a connection of the database, and one inside a load holds a place: those that it
-     * would wait for may be waiting for these.
-     */
-    private boolean mustNotWait() {
-        return transactions.isActive() || LoadLimit.isInside();
+        try (LoadScope scope = transactions.openLoadScope()) {
+            if (scope.attachedReason() != null) {
+                return loads.load(read).get();
+            }
+            return strong ? load(read.in(scope)) : fromLocalLevel(read.in(scope));
+        }
     }
 
     private <V> @Nullable V fromLocalLevel(Read<V> read) throws Throwable {

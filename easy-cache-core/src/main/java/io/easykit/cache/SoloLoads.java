@@ -1,5 +1,7 @@
 package io.easykit.cache;
 
+import static java.util.Objects.requireNonNull;
+
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.Flight.Landing;
 import java.time.Duration;
@@ -31,6 +33,10 @@ final class SoloLoads {
 
     /** Loads for one reader, on its own. */
     <V> Landing<V> load(Read<V> read) {
+        return requireNonNull(read.scope().run(() -> loadHere(read)));
+    }
+
+    private <V> Landing<V> loadHere(Read<V> read) {
         long began = ticker.nanoTime();
         try {
             V value = read.loader().load();

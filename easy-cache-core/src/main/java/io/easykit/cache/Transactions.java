@@ -51,6 +51,19 @@ public interface Transactions {
         return null;
     }
 
+    /**
+     * Opens the scope for the loads of one read on this thread, before the read waits for anybody. The same thread closes
+     * it.
+     */
+    default LoadScope openLoadScope() {
+        return isActive() ? LoadScope.attached("inside a transaction") : LoadScope.DIRECT;
+    }
+
+    /** The scope for a load that this thread hands to another one. */
+    default LoadScope backgroundScope() {
+        return LoadScope.DIRECT;
+    }
+
     /** Is called back at the end of a transaction. */
     interface Participant {
 

@@ -26,6 +26,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
@@ -177,8 +179,14 @@ public final class EasyCacheAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        Transactions easyCacheTransactions() {
-            return new SpringTransactions();
+        Transactions easyCacheTransactions(EasyCacheProperties properties, ObjectProvider<PoolSizes> sizes) {
+            EasyCacheProperties.Transactions settings = properties.transactions();
+            PoolSizes known = key -> {
+                PoolSizes available = sizes.getIfAvailable();
+                return available == null ? null : available.of(key);
+            };
+            return new SpringTransactions(
+                    new LoadScopes(new ConnectionPools(known, settings.extraConnections()), settings.readOnlyLoads()));
         }
 
         @Bean
@@ -192,6 +200,17 @@ public final class EasyCacheAutoConfiguration {
         static TransactionListenerProcessor easyCacheTransactionListenerProcessor(
                 ObjectProvider<Transactions> transactions) {
             return new TransactionListenerProcessor(transactions::getObject);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DataSourcePoolMetadataProvider.class)
+    static class PoolConfiguration {
+
+        @Bean
+        PoolSizes easyCachePoolSizes(ObjectProvider<DataSourcePoolMetadataProvider> providers) {
+            return new MetadataPoolSizes(new CompositeDataSourcePoolMetadataProvider(
+                    providers.orderedStream().toList()));
         }
     }
 

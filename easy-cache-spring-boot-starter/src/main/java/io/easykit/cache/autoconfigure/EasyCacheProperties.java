@@ -31,6 +31,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
  * @param clusters further Redis servers by the id that annotations name, each with the settings of {@code spring.data.redis}
  * @param availability when a Redis counts as ill and when as well again
  * @param degraded what happens while a Redis is away
+ * @param transactions where loads run whose caller holds a transaction or a connection of the database
  * @param requireRedisAtStart whether the start fails if a Redis does not answer; otherwise the application starts
  *     without and recovers by itself
  */
@@ -46,6 +47,7 @@ record EasyCacheProperties(
         @DefaultValue Map<String, DataRedisProperties> clusters,
         @DefaultValue Availability availability,
         @DefaultValue Degraded degraded,
+        @DefaultValue Transactions transactions,
         @DefaultValue("false") boolean requireRedisAtStart) {
 
     EasyCacheProperties {
@@ -130,6 +132,33 @@ record EasyCacheProperties(
                     "easy-cache.degraded.",
                     () -> new DegradedOptions(Duration.ofSeconds(1), concurrentLoads, cpReads, cpUpdates, journalSize));
         }
+    }
+
+    /**
+     * Where loads run whose caller holds a transaction or a connection of the database.
+     *
+     * @param readOnlyLoads where a load runs that is called inside a read-only transaction
+     * @param extraConnections maximum number of loads at a time that take a further connection of a pool, because their
+     *     caller holds one; half of the pool by default. Less than the size of the pool
+     */
+    record Transactions(@DefaultValue("separate") ReadOnlyLoads readOnlyLoads, @Nullable Integer extraConnections) {
+
+        Transactions {
+            if (extraConnections != null && extraConnections < 0) {
+                throw new InvalidSettingException(
+                        "easy-cache.transactions.extra-connections",
+                        extraConnections,
+                        "Choose a number of connections below the size of the pool, or 0 for none.");
+            }
+        }
+    }
+
+    /** Where a load runs that is called inside a read-only transaction. */
+    enum ReadOnlyLoads {
+        /** Outside the transaction, on a connection of its own. Its value is cached. */
+        SEPARATE,
+        /** In the transaction. Its value is not cached. */
+        ATTACHED
     }
 
     private static void checked(String prefix, Runnable create) {

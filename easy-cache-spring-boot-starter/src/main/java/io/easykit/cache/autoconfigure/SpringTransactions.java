@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
 import java.time.Duration;
 import java.time.Instant;
@@ -8,10 +9,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.ResourceHolderSupport;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -34,6 +37,11 @@ final class SpringTransactions implements Transactions {
     private final TransactionExecutionListener listener = new CommitListener();
     private final Object suspendedKey = new Object();
     private final Object innerKey = new Object();
+    private final LoadScopes scopes;
+
+    SpringTransactions(LoadScopes scopes) {
+        this.scopes = scopes;
+    }
 
     /** Must be registered with each transaction manager. */
     TransactionExecutionListener listener() {
@@ -73,6 +81,23 @@ final class SpringTransactions implements Transactions {
     public void enlist(Participant participant) {
         TransactionSynchronizationManager.registerSynchronization(new Enlisted(participant));
         TransactionSynchronizationManager.bindResource(this, participant);
+    }
+
+    @Override
+    public LoadScope openLoadScope() {
+        return scopes.open(this);
+    }
+
+    @Override
+    public LoadScope backgroundScope() {
+        return LoadScopes.background();
+    }
+
+    /** A manager that holds its transaction as a resource of the thread can be suspended from outside. */
+    void manages(PlatformTransactionManager manager) {
+        if (!(manager instanceof ResourceTransactionManager)) {
+            scopes.setNotSuspendable();
+        }
     }
 
     @Override

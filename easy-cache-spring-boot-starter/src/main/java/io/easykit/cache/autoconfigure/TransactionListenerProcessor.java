@@ -4,8 +4,9 @@ import io.easykit.cache.Transactions;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 
-/** Registers {@link SpringTransactions} with each transaction manager, also with those that the application defines. */
+/** Makes {@link SpringTransactions} and each transaction manager known to one another. */
 final class TransactionListenerProcessor implements BeanPostProcessor {
 
     private final Supplier<Transactions> transactions;
@@ -16,9 +17,12 @@ final class TransactionListenerProcessor implements BeanPostProcessor {
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        if (bean instanceof ConfigurableTransactionManager manager
+        if (bean instanceof PlatformTransactionManager manager
                 && transactions.get() instanceof SpringTransactions spring) {
-            manager.addListener(spring.listener());
+            spring.manages(manager);
+            if (manager instanceof ConfigurableTransactionManager configurable) {
+                configurable.addListener(spring.listener());
+            }
         }
         return bean;
     }

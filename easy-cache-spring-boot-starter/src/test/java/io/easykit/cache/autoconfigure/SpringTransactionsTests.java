@@ -16,7 +16,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 class SpringTransactionsTests {
 
-    private final SpringTransactions transactions = new SpringTransactions();
+    private final SpringTransactions transactions = new SpringTransactions(
+            new LoadScopes(new ConnectionPools(pool -> null, null), EasyCacheProperties.ReadOnlyLoads.SEPARATE));
     private final List<String> heard = new ArrayList<>();
     private DataSourceTransactionManager manager;
 

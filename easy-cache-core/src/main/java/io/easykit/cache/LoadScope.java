@@ -1,0 +1,43 @@
+package io.easykit.cache;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a load runs: apart from the unfinished work of its caller, or amid it.
+ *
+ * <p>A load that runs amid unfinished work may return an uncommitted or an old value. That value is returned to the caller,
+ * and neither stored nor shared.
+ */
+public interface LoadScope extends AutoCloseable {
+
+    /** The caller has no unfinished work; loads run as they are. */
+    LoadScope DIRECT = new LoadScope() {};
+
+    /**
+     * Loads cannot be kept apart from unfinished work.
+     *
+     * @param reason for the log; completes "it was loaded ..."
+     */
+    static LoadScope attached(String reason) {
+        return new LoadScope() {
+            @Override
+            public String attachedReason() {
+                return reason;
+            }
+        };
+    }
+
+    /** Why loads cannot be kept apart from unfinished work; null if they are. */
+    default @Nullable String attachedReason() {
+        return null;
+    }
+
+    /** Runs a load, each time apart from what the loads before have left. */
+    default <T, X extends Throwable> @Nullable T run(Action<T, X> load) throws X {
+        return load.run();
+    }
+
+    /** Gives back what the scope has reserved. */
+    @Override
+    default void close() {}
+}

@@ -1,0 +1,140 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.Action;
+import io.easykit.cache.LoadScope;
+import io.easykit.cache.autoconfigure.EasyCacheProperties.ReadOnlyLoads;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Decides where a load runs, and runs it there.
+ *
+ * <h2>What a load must not see</h2>
+ *
+ * A thread may have a session (a persistence context) or a connection bound to it. Boot does so for each web request (open
+ * session in view), and a transaction for its duration. A load through these may return an entity that was changed and
+ * never saved, one that was read before somebody else's update, or rows of an old snapshot. Stored, it would be served to
+ * everybody.
+ *
+ * <h2>Loads run apart</h2>
+ *
+ * The caller is suspended for the duration of the load ({@link SuspendedCaller}). Where it had a JPA session, the load gets
+ * a new one, so that lazy loading works inside. The value is stored while that session is open. It reaches its first caller
+ * detached, as it does on every hit.
+ *
+ * <p>This needs a further connection if the caller holds one. The number of those is limited ({@link ConnectionPools}).
+ *
+ * <h2>Loads that stay attached</h2>
+ *
+ * <ul>
+ *   <li>In a read-write transaction: apart from it, the load would miss the transaction's own writes and could wait for
+ *       its locks.
+ *   <li>In a transaction that cannot be suspended from here (JTA), or whose end is not reported.
+ *   <li>If no further connection may be taken.
+ * </ul>
+ *
+ * Their values are returned, and not stored.
+ */
+final class LoadScopes {
+
+    private static final LoadScope READ_WRITE =
+            LoadScope.attached("inside a read-write transaction (to cache it, call the"
+                    + " method outside, or declare the transaction readOnly = true)");
+    private static final LoadScope READ_ONLY = LoadScope.attached(
+            "inside a read-only transaction (to cache it, set easy-cache.transactions.read-only-loads to 'separate')");
+    private static final LoadScope NOT_SUSPENDABLE = LoadScope.attached(
+            "inside a transaction that the cache cannot suspend, as with JTA (to cache it, call the method outside)");
+    private static final LoadScope HIDDEN = LoadScope.attached(
+            "inside a transaction whose manager reports no end (to cache it, allow the manager to synchronize)");
+    private static final LoadScope NO_CONNECTION = LoadScope.attached(
+            "while its caller held a database connection and no"
+                    + " further one was free (to cache it, enlarge the pool or easy-cache.transactions.extra-connections)");
+
+    private final ConnectionPools pools;
+    private final ReadOnlyLoads readOnlyLoads;
+    private volatile boolean suspendable = true;
+
+    LoadScopes(ConnectionPools pools, ReadOnlyLoads readOnlyLoads) {
+        this.pools = pools;
+        this.readOnlyLoads = readOnlyLoads;
+    }
+
+    /** Some transactions are bound to their thread by another system. */
+    void setNotSuspendable() {
+        suspendable = false;
+    }
+
+    LoadScope open(SpringTransactions transactions) {
+        boolean active = TransactionSynchronizationManager.isActualTransactionActive();
+        boolean synchronizing = TransactionSynchronizationManager.isSynchronizationActive();
+        Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
+        if (!active && !synchronizing && resources.isEmpty()) {
+            return LoadScope.DIRECT;
+        }
+        if (active && synchronizing && !isReadOnly(transactions)) {
+            return READ_WRITE;
+        }
+        if (active && synchronizing && readOnlyLoads == ReadOnlyLoads.ATTACHED) {
+            return READ_ONLY;
+        }
+        if (active && !suspendable) {
+            return NOT_SUSPENDABLE;
+        }
+        if (transactions.isEndHidden()) {
+            return HIDDEN;
+        }
+        return apart(resources);
+    }
+
+    /** Nothing was updated in it, and nothing can be written through another manager's transaction inside. */
+    private static boolean isReadOnly(SpringTransactions transactions) {
+        return TransactionSynchronizationManager.isCurrentTransactionReadOnly()
+                && transactions.current() == null
+                && !transactions.hasInner();
+    }
+
+    private LoadScope apart(Map<Object, Object> resources) {
+        Set<Object> held = BoundSessions.heldPools(resources);
+        Runnable release = held.isEmpty() ? () -> {} : pools.reserve(held);
+        return release == null ? NO_CONNECTION : new Apart(BoundSessions.factories(resources), release);
+    }
+
+    /** A thread of ours has nothing bound, but its load needs sessions where the caller had some. */
+    static LoadScope background() {
+        List<Object> factories = BoundSessions.factories(TransactionSynchronizationManager.getResourceMap());
+        return factories.isEmpty() ? LoadScope.DIRECT : new Apart(factories, () -> {});
+    }
+
+    private static final class Apart implements LoadScope {
+
+        private final List<Object> factories;
+        private final Runnable release;
+
+        Apart(List<Object> factories, Runnable release) {
+            this.factories = factories;
+            this.release = release;
+        }
+
+        @Override
+        public <T, X extends Throwable> @Nullable T run(Action<T, X> load) throws X {
+            SuspendedCaller caller = SuspendedCaller.suspend();
+            List<Runnable> sessions = new ArrayList<>(factories.size());
+            try {
+                factories.forEach(factory -> sessions.add(BoundSessions.bindNew(factory)));
+                return load.run();
+            } finally {
+                sessions.forEach(Runnable::run);
+                caller.resume();
+            }
+        }
+
+        @Override
+        public void close() {
+            release.run();
+        }
+    }
+}

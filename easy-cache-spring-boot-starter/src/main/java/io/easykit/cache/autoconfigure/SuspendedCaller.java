@@ -1,0 +1,93 @@
+package io.easykit.cache.autoconfigure;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.ResourceHolder;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * What Spring has bound to this thread for its caller: connections, sessions and the transaction. Taken off the thread
+ * for a while, as a transaction manager does for {@code NOT_SUPPORTED}; but also without a transaction, and after its end.
+ *
+ * <p>Not for JTA, whose transactions are bound to the thread by somebody else.
+ */
+final class SuspendedCaller {
+
+    private final Map<Object, Object> resources = new LinkedHashMap<>();
+    private final @Nullable String name = TransactionSynchronizationManager.getCurrentTransactionName();
+    private final boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+    private final @Nullable Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+    private final boolean active = TransactionSynchronizationManager.isActualTransactionActive();
+    private final @Nullable Deque<TransactionSynchronization> synchronizations =
+            TransactionSynchronizationManager.isSynchronizationActive() ? new ArrayDeque<>() : null;
+
+    private SuspendedCaller() {}
+
+    static SuspendedCaller suspend() {
+        SuspendedCaller caller = new SuspendedCaller();
+        if (caller.synchronizations != null) {
+            caller.suspendSynchronizations(caller.synchronizations);
+        }
+        TransactionSynchronizationManager.setCurrentTransactionName(null);
+        TransactionSynchronizationManager.setCurrentTransactionReadOnly(false);
+        TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(null);
+        TransactionSynchronizationManager.setActualTransactionActive(false);
+        caller.unbindResources();
+        return caller;
+    }
+
+    void resume() {
+        resources.forEach((key, resource) -> {
+            TransactionSynchronizationManager.unbindResourceIfPossible(key);
+            TransactionSynchronizationManager.bindResource(key, resource);
+        });
+        TransactionSynchronizationManager.setCurrentTransactionName(name);
+        TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
+        TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(isolation);
+        TransactionSynchronizationManager.setActualTransactionActive(active);
+        if (synchronizations != null) {
+            resumeSynchronizations(synchronizations);
+        }
+    }
+
+    private void suspendSynchronizations(Deque<TransactionSynchronization> suspended) {
+        List<TransactionSynchronization> all = TransactionSynchronizationManager.getSynchronizations();
+        TransactionSynchronizationManager.clearSynchronization();
+        try {
+            for (TransactionSynchronization synchronization : all) {
+                synchronization.suspend();
+                suspended.add(synchronization);
+            }
+        } catch (RuntimeException | Error failure) {
+            TransactionSynchronizationManager.initSynchronization();
+            suspended.forEach(TransactionSynchronization::resume);
+            all.forEach(TransactionSynchronizationManager::registerSynchronization);
+            throw failure;
+        }
+    }
+
+    private static void resumeSynchronizations(Deque<TransactionSynchronization> suspended) {
+        if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.initSynchronization();
+        }
+        for (TransactionSynchronization synchronization : suspended) {
+            synchronization.resume();
+            TransactionSynchronizationManager.registerSynchronization(synchronization);
+        }
+    }
+
+    /** After the synchronizations, which have unbound their own. */
+    private void unbindResources() {
+        Map<Object, Object> bound = new LinkedHashMap<>(TransactionSynchronizationManager.getResourceMap());
+        bound.forEach((key, resource) -> {
+            if (resource instanceof ResourceHolder) {
+                resources.put(key, TransactionSynchronizationManager.unbindResource(key));
+            }
+        });
+    }
+}

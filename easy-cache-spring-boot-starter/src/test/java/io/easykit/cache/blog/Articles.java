@@ -1,0 +1,78 @@
+package io.easykit.cache.blog;
+
+import io.easykit.cache.Consistency;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.transaction.annotation.Transactional;
+
+/** Cached look-ups and updates of articles, as a service has them. */
+class Articles {
+
+    record Headline(long revision, String title) {
+
+        static Headline of(Article article) {
+            return new Headline(article.getRevision(), article.getTitle());
+        }
+    }
+
+    /** Needs a session, since the tags are loaded lazily. */
+    record Summary(String title, int tags) {}
+
+    private final ArticleRepository repository;
+    final AtomicInteger loads = new AtomicInteger();
+
+    Articles(ArticleRepository repository) {
+        this.repository = repository;
+    }
+
+    @Cacheable(prefix = "article", keys = "#id", consistency = Consistency.CP)
+    public Headline strong(long id) {
+        return load(id);
+    }
+
+    @Cacheable(prefix = "headline", keys = "#id", staleWindow = "200ms")
+    public Headline eventual(long id) {
+        return load(id);
+    }
+
+    @Cacheable(prefix = "summary", keys = "#id", staleWindow = "1h", ttl = "2h")
+    public Summary summary(long id) {
+        loads.incrementAndGet();
+        Article article = repository.findById(id).orElseThrow();
+        return new Summary(article.getTitle(), article.tags().size());
+    }
+
+    /** The entity itself. */
+    @Cacheable(prefix = "entity", keys = "#id", consistency = Consistency.CP)
+    public Article entity(long id) {
+        loads.incrementAndGet();
+        return repository.findById(id).orElseThrow();
+    }
+
+    @UpdateCache(prefix = "article", keys = "#id")
+    @UpdateCache(prefix = "headline", keys = "#id")
+    @UpdateCache(prefix = "summary", keys = "#id")
+    @UpdateCache(prefix = "entity", keys = "#id")
+    @Transactional
+    public long revise(long id) {
+        Article article = repository.findLockedById(id).orElseThrow();
+        article.revise();
+        return article.getRevision();
+    }
+
+    @UpdateCache(prefix = "article", keys = "#id")
+    @UpdateCache(prefix = "headline", keys = "#id")
+    @Transactional
+    public void reviseAndFail(long id) {
+        Article article = repository.findLockedById(id).orElseThrow();
+        article.setTitle("rolled back");
+        repository.flush();
+        throw new IllegalStateException("rolled back");
+    }
+
+    private Headline load(long id) {
+        loads.incrementAndGet();
+        return Headline.of(repository.findById(id).orElseThrow());
+    }
+}

@@ -1,0 +1,313 @@
+package io.easykit.cache.blog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.blog.Articles.Headline;
+import io.easykit.cache.blog.Articles.Summary;
+import io.easykit.test.RedisServer;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.SharedEntityManagerCreator;
+import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
+import org.springframework.test.util.AopTestUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.web.context.request.ServletWebRequest;
+
+/** What is stored was read apart from the unfinished work of its reader. */
+class OpenSessionIntegrationTests {
+
+    private static final long ID = 1;
+
+    /** Where a reader stands when it has a session with entities of its own. */
+    enum Place {
+        VIEW,
+        SUPPORTS,
+        READ_ONLY,
+        REPEATABLE_READ_ONLY,
+        AFTER_COMPLETION,
+        AFTER_ROLLBACK,
+        VIEW_AFTER_TRANSACTION
+    }
+
+    private static ConfigurableApplicationContext context;
+
+    private final Articles articles = context.getBean(Articles.class);
+    private final Articles target = AopTestUtils.getTargetObject(articles);
+    private final ArticleRepository repository = context.getBean(ArticleRepository.class);
+    private final EntityManagerFactory factory = context.getBean(EntityManagerFactory.class);
+    private final EntityManager session = SharedEntityManagerCreator.createSharedEntityManager(factory);
+    private final PlatformTransactionManager manager = context.getBean(PlatformTransactionManager.class);
+
+    @BeforeAll
+    static void start() {
+        context = Blog.start("open-session", "spring.jpa.hibernate.ddl-auto=create");
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+    }
+
+    @BeforeEach
+    void fill() {
+        RedisServer.shared().flush();
+        repository.deleteAll();
+        for (long id = ID; id <= 20; id++) {
+            Article article = new Article(id);
+            article.tags().addAll(List.of("one", "two"));
+            repository.save(article);
+        }
+        target.loads.set(0);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Place.class)
+    void storesNothingThatWasChangedAndNeverSaved(Place place) {
+        in(place, () -> entity().setTitle("never saved"), () -> {
+            assertThat(articles.strong(ID).title()).isEqualTo(Article.titleOf(0));
+            assertThat(articles.eventual(ID).title()).isEqualTo(Article.titleOf(0));
+            assertThat(articles.entity(ID).getTitle()).isEqualTo(Article.titleOf(0));
+            assertThat(articles.summary(ID)).isEqualTo(new Summary(Article.titleOf(0), 2));
+        });
+        shouldBeStored(0);
+        assertThat(repository.findById(ID).orElseThrow().getTitle()).isEqualTo(Article.titleOf(0));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Place.class)
+    void storesNothingThatWasReadBeforeSomebodysUpdate(Place place) {
+        in(
+                place,
+                () -> {
+                    entity();
+                    elsewhere(() -> articles.revise(ID));
+                },
+                () -> {
+                    assertThat(articles.strong(ID).revision()).isEqualTo(1);
+                    assertThat(articles.eventual(ID).revision()).isEqualTo(1);
+                    assertThat(articles.entity(ID).getRevision()).isEqualTo(1);
+                });
+        shouldBeStored(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Place.class)
+    void leavesItsCallerAsItWas(Place place) {
+        in(place, () -> {}, () -> {
+            Article mine = entity();
+            mine.setTitle("mine");
+            Object bound = TransactionSynchronizationManager.getResourceMap().toString();
+            articles.strong(ID);
+            assertThat(TransactionSynchronizationManager.getResourceMap().toString())
+                    .isEqualTo(bound);
+            assertThat(entity()).isSameAs(mine);
+            mine.setTitle(Article.titleOf(0));
+        });
+        assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+    }
+
+    @Test
+    void storesNothingInAReadWriteTransaction() {
+        new TransactionTemplate(manager).executeWithoutResult(status -> {
+            entity().setTitle("not committed");
+            assertThat(articles.strong(ID).title()).isEqualTo("not committed");
+            status.setRollbackOnly();
+        });
+        assertThat(articles.strong(ID).title()).isEqualTo(Article.titleOf(0));
+        assertThat(target.loads).hasValue(2);
+    }
+
+    @Test
+    void storesNothingInATransactionWithoutSynchronization() {
+        AbstractPlatformTransactionManager silent = new JpaTransactionManager(factory);
+        silent.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+        new TransactionTemplate(silent).executeWithoutResult(status -> articles.strong(ID));
+        articles.strong(ID);
+        assertThat(target.loads).hasValue(2);
+    }
+
+    @Test
+    void fillsTheCacheFromAReadOnlyFacade() {
+        TransactionTemplate facade = readOnly(TransactionDefinition.ISOLATION_DEFAULT);
+        for (int call = 0; call < 3; call++) {
+            facade.executeWithoutResult(status -> {
+                for (long id = ID; id <= 20; id++) {
+                    assertThat(articles.strong(id)).isEqualTo(new Headline(0, Article.titleOf(0)));
+                }
+            });
+            assertThat(target.loads).hasValue(20);
+        }
+    }
+
+    @Test
+    void givesARefreshTheSessionThatItsCallerHas() {
+        inView(() -> articles.summary(ID));
+        articles.revise(ID);
+        inView(() -> assertThat(articles.summary(ID).title()).isEqualTo(Article.titleOf(0)));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(articles.summary(ID)).isEqualTo(new Summary(Article.titleOf(1), 2)));
+        assertThat(target.loads).hasValue(2);
+    }
+
+    @Test
+    void bringsTheFirstCallerADetachedEntityLikeEveryHit() {
+        inView(() -> {
+            articles.entity(ID).setTitle("detached");
+            articles.entity(ID).setTitle("detached");
+            new TransactionTemplate(manager).executeWithoutResult(status -> entity());
+        });
+        assertThat(repository.findById(ID).orElseThrow().getTitle()).isEqualTo(Article.titleOf(0));
+    }
+
+    /** All connections are held, and each holder would like a further one. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    void neverWaitsForAConnectionThatOnlyItselfCouldGiveBack(int size) {
+        try (ConfigurableApplicationContext small = Blog.start(
+                "small-pool-" + size,
+                "spring.jpa.hibernate.ddl-auto=create",
+                "spring.datasource.hikari.maximum-pool-size=" + size,
+                "spring.datasource.hikari.connection-timeout=30000")) {
+            ArticleRepository rows = small.getBean(ArticleRepository.class);
+            Articles cached = small.getBean(Articles.class);
+            for (long id = ID; id <= 200; id++) {
+                rows.save(new Article(id));
+            }
+            TransactionTemplate facade = new TransactionTemplate(small.getBean(PlatformTransactionManager.class));
+            facade.setReadOnly(true);
+            List<CompletableFuture<Void>> readers = new ArrayList<>();
+            for (int reader = 0; reader < 8; reader++) {
+                boolean inView = reader % 2 == 0;
+                readers.add(CompletableFuture.runAsync(() -> {
+                    Runnable work = () -> {
+                        rows.findById(ID);
+                        for (long id = ID; id <= 200; id++) {
+                            cached.strong(id);
+                        }
+                    };
+                    if (inView) {
+                        view(small.getBean(OpenEntityManagerInViewInterceptor.class), work);
+                    } else {
+                        facade.executeWithoutResult(status -> work.run());
+                    }
+                }));
+            }
+            CompletableFuture.allOf(readers.toArray(CompletableFuture[]::new))
+                    .orTimeout(20, TimeUnit.SECONDS)
+                    .join();
+        }
+    }
+
+    private Article entity() {
+        return session.find(Article.class, ID);
+    }
+
+    /** Others are given the revision, and need no load. */
+    private void shouldBeStored(long revision) {
+        target.loads.set(0);
+        assertThat(elsewhere(() -> articles.strong(ID))).isEqualTo(new Headline(revision, Article.titleOf(revision)));
+        assertThat(elsewhere(() -> articles.eventual(ID))).isEqualTo(new Headline(revision, Article.titleOf(revision)));
+        assertThat(elsewhere(() -> articles.entity(ID)).getTitle()).isEqualTo(Article.titleOf(revision));
+        assertThat(target.loads).hasValue(0);
+    }
+
+    /** Reads what the reader has in its session, then the cache. */
+    private void in(Place place, Runnable session, Runnable reads) {
+        AtomicBoolean done = new AtomicBoolean();
+        Runnable both = () -> {
+            session.run();
+            reads.run();
+            done.set(true);
+        };
+        switch (place) {
+            case VIEW -> inView(both);
+            case SUPPORTS -> {
+                TransactionTemplate supports = new TransactionTemplate(
+                        manager, new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_SUPPORTS));
+                supports.executeWithoutResult(status -> both.run());
+            }
+            case READ_ONLY ->
+                readOnly(TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult(status -> both.run());
+            case REPEATABLE_READ_ONLY ->
+                readOnly(TransactionDefinition.ISOLATION_REPEATABLE_READ).executeWithoutResult(status -> both.run());
+            case AFTER_COMPLETION ->
+                readOnly(TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult(status -> {
+                    session.run();
+                    afterCompletion(reads, done);
+                });
+            case AFTER_ROLLBACK ->
+                new TransactionTemplate(manager).executeWithoutResult(status -> {
+                    session.run();
+                    status.setRollbackOnly();
+                    afterCompletion(reads, done);
+                });
+            case VIEW_AFTER_TRANSACTION ->
+                inView(() -> {
+                    readOnly(TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult(status -> session.run());
+                    reads.run();
+                    done.set(true);
+                });
+        }
+        assertThat(done).isTrue();
+    }
+
+    private static void afterCompletion(Runnable reads, AtomicBoolean done) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCompletion(int result) {
+                reads.run();
+                done.set(true);
+            }
+        });
+    }
+
+    private TransactionTemplate readOnly(int isolation) {
+        DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
+        definition.setReadOnly(true);
+        definition.setIsolationLevel(isolation);
+        return new TransactionTemplate(manager, definition);
+    }
+
+    private void inView(Runnable request) {
+        view(context.getBean(OpenEntityManagerInViewInterceptor.class), request);
+    }
+
+    private static void view(OpenEntityManagerInViewInterceptor interceptor, Runnable request) {
+        ServletWebRequest web = new ServletWebRequest(new MockHttpServletRequest());
+        interceptor.preHandle(web);
+        try {
+            request.run();
+        } finally {
+            interceptor.afterCompletion(web, null);
+        }
+    }
+
+    private static <T> T elsewhere(Supplier<T> work) {
+        return CompletableFuture.supplyAsync(work)
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
+    }
+}
