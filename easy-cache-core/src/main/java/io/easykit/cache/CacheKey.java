@@ -40,6 +40,22 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
         return new CacheKey<>(spec, text.toString());
     }
 
+    /**
+     * The key of an entry by its name, to invalidate it. Of its cache only the prefix is known.
+     *
+     * @throws InvalidCacheKeyException if it is not the {@link #name()} of an entry
+     */
+    static CacheKey<?> named(String clusterId, String name) {
+        int end = name.indexOf("::");
+        if (end < 0) {
+            throw new InvalidCacheKeyException("'" + name + "' is not the name of an entry.");
+        }
+        KeyText.requireText(name);
+        // CP: no old value is served after an update of it is prepared.
+        CacheOptions options = CacheOptions.defaults().withConsistency(Consistency.CP);
+        return new CacheKey<>(new CacheSpec<>(clusterId, name.substring(0, end), Object.class, options), name);
+    }
+
     public CacheSpec<V> spec() {
         return spec;
     }

@@ -30,6 +30,8 @@ final class Cluster {
     private final RolledBackUpdates rolledBack;
     private final CacheReader reader;
     private final ClusterKeeper keeper;
+    private final @Nullable OutboxWriter outbox;
+    private final @Nullable OutboxRelay relay;
 
     /** Held in common by those who tell the store of an invalidation or, failing that, the journal. */
     private final StampedLock telling = new StampedLock();
@@ -40,6 +42,7 @@ final class Cluster {
             LocalLevel level,
             AvailabilityOptions options,
             DegradedOptions degraded,
+            @Nullable Outbox outbox,
             Engine engine) {
         this.id = id;
         this.degraded = degraded;
@@ -55,6 +58,22 @@ final class Cluster {
         CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, limit, engine);
         this.reader = new DegradingReader(id, dispatcher, local, degraded, limit, engine);
         this.keeper = new ClusterKeeper(this, options, engine.ticker());
+        this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
+        this.relay = outbox == null ? null : new OutboxRelay(this, outbox, engine.ticker());
+    }
+
+    void start() {
+        keeper.start();
+        if (relay != null) {
+            relay.start();
+        }
+    }
+
+    void stop() {
+        if (relay != null) {
+            relay.stop();
+        }
+        keeper.stop();
     }
 
     String id() {
@@ -93,16 +112,24 @@ final class Cluster {
         return keeper;
     }
 
+    /** Null without an outbox. */
+    @Nullable OutboxRelay relay() {
+        return relay;
+    }
+
     /**
-     * Announces an update.
+     * Announces an update. If Redis does not acknowledge that in time, the update goes on with a message in the outbox, or
+     * is refused.
      *
-     * @throws CacheUnavailableException if a CP update cannot be announced and is not to go on without
+     * @param beforeCommit whether the transaction of this thread is about to commit
+     * @throws CacheUnavailableException if it is refused
      */
-    void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+    void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
         try {
             store.prepare(keys, token, lease);
         } catch (StoreUnavailableException away) {
             refuseOrGoOn(keys, away);
+            writeToOutbox(keys, token, lease, beforeCommit);
         }
     }
 
@@ -111,6 +138,9 @@ final class Cluster {
         keys.forEach(local::invalidate);
         StoreUnavailableException away = tell(keys, token, () -> journal.add(keys, token));
         keys.forEach(key -> listener.onInvalidation(key, away));
+        if (outbox != null) {
+            endInOutbox(outbox, keys, token, away != null);
+        }
         if (away != null && availability.mayWrite()) {
             keeper.deliverSoon();
         }
@@ -165,17 +195,46 @@ final class Cluster {
 
     private void refuseOrGoOn(Collection<? extends CacheKey<?>> keys, StoreUnavailableException away) {
         for (CacheKey<?> key : keys) {
-            boolean strong = key.spec().options().consistency() == Consistency.CP;
-            if (strong && degraded.cpUpdates() == DegradedOptions.CpUpdates.REFUSE) {
+            Consistency consistency = key.spec().options().consistency();
+            if (!degraded.proceeds(consistency)) {
                 throw new CacheUnavailableException(
                         id,
                         "The update of " + key + " is refused: Redis cluster '" + id + "' cannot be told before the"
-                                + " commit, so readers elsewhere could keep the old value (consistency = CP). Repeat it"
-                                + " when Redis is back, or let CP updates proceed without Redis.",
+                                + " commit, so readers elsewhere could keep the old value (consistency = " + consistency
+                                + "). Repeat it when Redis is back, or let " + consistency
+                                + " updates proceed without Redis.",
                         away);
             }
         }
         log.debug("Updating {} without telling Redis cluster '{}' first", keys, id, away);
+    }
+
+    /** An update that was prepared, or is in the outbox, needs no more: its lease or its message covers it. */
+    private static void endInOutbox(
+            OutboxWriter outbox, Collection<? extends CacheKey<?>> keys, String token, boolean untold) {
+        if (!token.isEmpty()) {
+            outbox.close(token);
+        } else if (untold) {
+            outbox.addLate(keys);
+        }
+    }
+
+    private void writeToOutbox(
+            Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
+        if (outbox == null) {
+            return;
+        }
+        try {
+            outbox.add(keys, token, lease, beforeCommit);
+        } catch (OutboxException failed) {
+            throw new CacheUnavailableException(
+                    id,
+                    "The update of " + keys + " is refused: Redis cluster '" + id
+                            + "' cannot be told before the commit,"
+                            + " and the outbox cannot be written (" + failed.getMessage() + "), so readers elsewhere"
+                            + " could keep the old value. Repeat it when Redis is back, and check the outbox.",
+                    failed);
+        }
     }
 
     /** What the local level has is of a time when nobody told it of other nodes' updates. */

@@ -9,11 +9,17 @@ import java.time.Duration;
  * @param concurrentLoads how many loads may run at a time, so that the database survives; further readers wait
  * @param cpReads what a CP reader gets
  * @param cpUpdates what becomes of a CP update that cannot be announced
+ * @param apUpdates what becomes of an AP update that cannot be announced
  * @param journalSize how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
  *     invalidated
  */
 public record DegradedOptions(
-        Duration localLife, int concurrentLoads, CpReads cpReads, CpUpdates cpUpdates, int journalSize) {
+        Duration localLife,
+        int concurrentLoads,
+        CpReads cpReads,
+        CpUpdates cpUpdates,
+        ApUpdates apUpdates,
+        int journalSize) {
 
     /**
      * @throws InvalidCacheOptionsException if a value makes no sense
@@ -32,11 +38,12 @@ public record DegradedOptions(
     }
 
     public static DegradedOptions defaults() {
-        return new DegradedOptions(Duration.ofSeconds(5), 32, CpReads.BYPASS, CpUpdates.REFUSE, 10_000);
+        return new DegradedOptions(
+                Duration.ofSeconds(5), 32, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 10_000);
     }
 
     public DegradedOptions withLocalLife(Duration value) {
-        return new DegradedOptions(value, concurrentLoads, cpReads, cpUpdates, journalSize);
+        return new DegradedOptions(value, concurrentLoads, cpReads, cpUpdates, apUpdates, journalSize);
     }
 
     /** What a CP reader gets. */
@@ -53,5 +60,21 @@ public record DegradedOptions(
         REFUSE,
         /** It goes on. Until its invalidation is delivered other nodes may return the old value. */
         PROCEED
+    }
+
+    /** What becomes of an AP update that cannot be announced before its commit. */
+    public enum ApUpdates {
+        /**
+         * It goes on. Other nodes may return the old value until its invalidation is delivered: from the outbox, or, if
+         * there is none, when this node reaches Redis again.
+         */
+        PROCEED,
+        /** It fails with a {@link CacheUnavailableException}; a transaction is rolled back. */
+        REFUSE
+    }
+
+    /** Whether an update of an entry goes on although Redis cannot be told before its commit. */
+    boolean proceeds(Consistency consistency) {
+        return consistency == Consistency.CP ? cpUpdates == CpUpdates.PROCEED : apUpdates == ApUpdates.PROCEED;
     }
 }

@@ -149,12 +149,12 @@ public final class EasyCache {
 
     /** Looks after the clusters again after {@link #stop()}; a cache that was built has started. */
     public void start() {
-        clusters.all().forEach(cluster -> cluster.keeper().start());
+        clusters.all().forEach(Cluster::start);
     }
 
     /** Ends the threads that look after the clusters. Reads and updates go on, but nothing recovers. */
     public void stop() {
-        clusters.all().forEach(cluster -> cluster.keeper().stop());
+        clusters.all().forEach(Cluster::stop);
     }
 
     /** Puts a cache together. */
@@ -167,6 +167,7 @@ public final class EasyCache {
         private Supplier<LocalLevel> localLevels = () -> LocalLevel.NONE;
         private AvailabilityOptions availability = AvailabilityOptions.defaults();
         private DegradedOptions degraded = DegradedOptions.defaults();
+        private @Nullable Outbox outbox;
         private @Nullable Executor background;
         private Ticker ticker = Ticker.SYSTEM;
 
@@ -204,6 +205,15 @@ public final class EasyCache {
             return this;
         }
 
+        /**
+         * Sets where updates are recorded of which a Redis cannot be told before their commit, for another node to
+         * deliver. Without it they are kept in this node's memory.
+         */
+        public Builder outbox(Outbox value) {
+            this.outbox = value;
+            return this;
+        }
+
         /** Sets where refreshes run; it rejects what it has no thread for. Without it a few threads of its own. */
         public Builder background(Executor value) {
             this.background = value;
@@ -235,8 +245,8 @@ public final class EasyCache {
                     new SafeListener(listeners),
                     ticker);
             Map<String, Cluster> clusters = new LinkedHashMap<>();
-            stores.forEach((id, store) ->
-                    clusters.put(id, new Cluster(id, store, localLevels.get(), availability, degraded, engine)));
+            stores.forEach((id, store) -> clusters.put(
+                    id, new Cluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
             return new EasyCache(new Clusters(clusters), engine);
         }
 

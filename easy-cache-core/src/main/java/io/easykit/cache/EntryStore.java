@@ -77,6 +77,15 @@ public interface EntryStore {
      */
     long raiseEpoch(String prefix, long known);
 
+    /**
+     * Takes or renews a lease on work that one node does for all.
+     *
+     * @param name which work
+     * @param owner unique to the caller
+     * @return zero if the caller holds it now, else how long another owner has it
+     */
+    Duration lease(String name, String owner, Duration duration);
+
     /** Does what a reader and an updater need to be able to do, to see whether it works. */
     void probe();
 

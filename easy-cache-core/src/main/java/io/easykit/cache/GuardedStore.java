@@ -67,6 +67,11 @@ final class GuardedStore implements EntryStore {
         return guard(availability::mayWrite, () -> store.raiseEpoch(prefix, known));
     }
 
+    @Override
+    public Duration lease(String name, String owner, Duration duration) {
+        return guard(availability::mayRead, () -> store.lease(name, owner, duration));
+    }
+
     /** A probe is there to see whether an unavailable cluster answers, so it always goes through. */
     @Override
     public void probe() {

@@ -53,7 +53,7 @@ final class Updates {
         }
         String token = newToken();
         try {
-            prepare(keys, token, transactions.timeout());
+            prepare(keys, token, transactions.timeout(), false);
             return action.run();
         } finally {
             invalidate(keys, transactions.isEndHidden() ? NO_TOKEN : token);
@@ -87,7 +87,7 @@ final class Updates {
             enlist(keys);
         }
         if (transactions.isEndHidden()) {
-            prepare(keys, newToken(), null);
+            prepare(keys, newToken(), null, false);
         }
         invalidate(keys, NO_TOKEN);
     }
@@ -108,8 +108,13 @@ final class Updates {
         return update;
     }
 
-    private void prepare(Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast) {
-        byCluster(keys).forEach((cluster, group) -> cluster.prepare(group, token, lease(group, atLeast)));
+    /**
+     * @param beforeCommit whether the transaction of this thread is about to commit. Elsewhere a message in the outbox must
+     *     not depend on a transaction: its commit may be over, or the work be done outside it
+     */
+    private void prepare(
+            Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
+        byCluster(keys).forEach((cluster, group) -> cluster.prepare(group, token, lease(group, atLeast), beforeCommit));
     }
 
     private void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
@@ -158,7 +163,7 @@ final class Updates {
                 unsettled.addAll(more);
             }
             if (prepared) {
-                prepare(more, token, timeout);
+                prepare(more, token, timeout, false);
             }
         }
 
@@ -180,7 +185,7 @@ final class Updates {
         public void beforeCommit() {
             if (!prepared) {
                 prepared = true;
-                prepare(keys, token, timeout);
+                prepare(keys, token, timeout, true);
             }
         }
 
@@ -188,7 +193,7 @@ final class Updates {
         public void beforeInnerCommit() {
             if (!unsettled.isEmpty()) {
                 innerToken = newToken();
-                prepare(unsettled, innerToken, timeout);
+                prepare(unsettled, innerToken, timeout, true);
             }
         }
 
@@ -206,7 +211,7 @@ final class Updates {
         @Override
         public void afterCompletion(boolean rolledBack) {
             if (prepared || !rolledBack) {
-                invalidate(keys, token);
+                invalidate(keys, prepared ? token : NO_TOKEN);
             } else {
                 invalidateRolledBack(keys);
             }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
+import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.InMemoryEntryStore.Fault;
@@ -26,8 +27,8 @@ class ClusterKeeperTests {
     private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
 
     private final Workbench bench = new Workbench();
-    private final EasyCache a =
-            bench.node(new DegradedOptions(Duration.ofMinutes(1), 32, CpReads.BYPASS, CpUpdates.PROCEED, 2));
+    private final EasyCache a = bench.node(
+            new DegradedOptions(Duration.ofMinutes(1), 32, CpReads.BYPASS, CpUpdates.PROCEED, ApUpdates.PROCEED, 2));
     private final EasyCache b = bench.node();
     private final CacheKey<String> key = Workbench.ap().key(1);
 

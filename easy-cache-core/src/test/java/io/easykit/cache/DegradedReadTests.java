@@ -3,6 +3,7 @@ package io.easykit.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.Workbench.Caller;
@@ -88,6 +89,6 @@ class DegradedReadTests {
     }
 
     private static DegradedOptions options(int loads, CpReads reads, CpUpdates updates) {
-        return new DegradedOptions(LOCAL_LIFE, loads, reads, updates, 100);
+        return new DegradedOptions(LOCAL_LIFE, loads, reads, updates, ApUpdates.PROCEED, 100);
     }
 }

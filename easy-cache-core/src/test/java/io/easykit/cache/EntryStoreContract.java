@@ -36,6 +36,16 @@ public abstract class EntryStoreContract {
     protected abstract boolean holds(CacheKey<?> key);
 
     @Test
+    void givesALeaseToOneOwnerUntilItExpires() {
+        assertThat(store().lease(prefix, "a", SHORT)).isZero();
+        assertThat(store().lease(prefix + "2", "b", LONG)).isZero();
+        pass(SHORT);
+        assertThat(store().lease(prefix, "b", LONG)).isZero();
+        assertThat(store().lease(prefix, "a", LONG)).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(store().lease(prefix, "b", LONG)).isZero();
+    }
+
+    @Test
     void electsTheFirstReaderOfAnUnknownKey() {
         CacheKey<String> key = key(cp);
         assertThat(store().read(key, 0)).isEqualTo(Snapshot.NOTHING);

@@ -33,6 +33,7 @@ final class InMemoryEntryStore implements EntryStore {
         DROP,
         EPOCHS,
         RAISE_EPOCH,
+        LEASE,
         PROBE
     }
 
@@ -83,6 +84,7 @@ final class InMemoryEntryStore implements EntryStore {
     private final Map<Operation, Held> held = new ConcurrentHashMap<>();
     private final Map<Operation, AtomicInteger> counts = new EnumMap<>(Operation.class);
     private final Map<String, Long> epochs = new HashMap<>();
+    private final Map<String, Lease> leases = new HashMap<>();
     private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
     private long lastToken;
 
@@ -292,6 +294,27 @@ final class InMemoryEntryStore implements EntryStore {
                 Operation.RAISE_EPOCH,
                 () -> epochs.merge(
                         prefix, Math.max(now() / 1000, known) + 1, (old, floor) -> Math.max(old + 1, floor)));
+    }
+
+    @Override
+    public Duration lease(String name, String owner, Duration duration) {
+        return run(Operation.LEASE, () -> {
+            Lease held = leases.get(name);
+            if (held != null && !held.owner.equals(owner) && held.end > now()) {
+                return Duration.ofMillis(held.end - now());
+            }
+            leases.put(name, new Lease(owner, now() + duration.toMillis()));
+            return Duration.ZERO;
+        });
+    }
+
+    private record Lease(String owner, long end) {}
+
+    /** Another master takes over that has never heard of anything. */
+    synchronized void loseEverything() {
+        entries.clear();
+        epochs.clear();
+        leases.clear();
     }
 
     @Override

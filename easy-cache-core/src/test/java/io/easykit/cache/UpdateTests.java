@@ -321,6 +321,7 @@ class UpdateTests {
                         32,
                         DegradedOptions.CpReads.BYPASS,
                         DegradedOptions.CpUpdates.PROCEED,
+                        DegradedOptions.ApUpdates.PROCEED,
                         3))
                 .buildStopped();
         bench.store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);

@@ -3,6 +3,7 @@ package io.easykit.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.InMemoryEntryStore.Operation;
@@ -98,7 +99,8 @@ class WaitingTests {
         InMemoryEntryStore second = new InMemoryEntryStore(bench.clock::millis);
         EasyCache both = builder()
                 .store("second", second)
-                .degraded(new DegradedOptions(Duration.ofMinutes(1), 1, CpReads.BYPASS, CpUpdates.REFUSE, 100))
+                .degraded(new DegradedOptions(
+                        Duration.ofMinutes(1), 1, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 100))
                 .buildStopped();
         bench.store.away();
         second.away();
@@ -197,7 +199,8 @@ class WaitingTests {
     private EasyCache.Builder builder(ValueCodec codec) {
         return bench.builder(codec)
                 .ticker(Ticker.SYSTEM)
-                .degraded(new DegradedOptions(Duration.ofMinutes(1), PERMITS, CpReads.BYPASS, CpUpdates.REFUSE, 100));
+                .degraded(new DegradedOptions(
+                        Duration.ofMinutes(1), PERMITS, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 100));
     }
 
     private static CacheKey<String> key(Object part) {

@@ -212,6 +212,12 @@ public final class RedisEntryStore implements EntryStore {
         return (Long) await(run(RedisScript.RAISE_EPOCH, names.epochs(), List.of(bytes(prefix), bytes(known))));
     }
 
+    @Override
+    public Duration lease(String name, String owner, Duration duration) {
+        return Duration.ofMillis((Long)
+                await(run(RedisScript.LEASE, names.lease(name), List.of(bytes(owner), bytes(duration.toMillis())))));
+    }
+
     /**
      * Prepares and invalidates: a Redis that is full takes the second only. A connection over which no probe comes back may
      * lead nowhere; the client itself would wait long to try another.

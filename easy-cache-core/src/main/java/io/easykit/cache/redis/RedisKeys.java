@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Spells all Redis keys of the cache: {@code <key prefix><prefix>::<part>:<part>} for an entry, and two names without
+ * Spells all Redis keys of the cache: {@code <key prefix><prefix>::<part>:<part>} for an entry, and some names without
  * double colons, which no entry can have.
  *
  * @param keyPrefix start of every key. Applications with different prefixes can share one Redis. Braces are refused,
@@ -38,6 +38,11 @@ record RedisKeys(String keyPrefix) {
     /** Written to by probes. Never holds anything after a probe. */
     byte[] probe() {
         return bytes(keyPrefix + "probe");
+    }
+
+    /** A lease on work that one node does for all. */
+    byte[] lease(String name) {
+        return bytes(keyPrefix + "lease:" + name);
     }
 
     private static byte[] bytes(String text) {

@@ -18,7 +18,8 @@ enum RedisScript {
     INVALIDATE,
     DISCARD,
     HEAL,
-    RAISE_EPOCH;
+    RAISE_EPOCH,
+    LEASE;
 
     private final String text;
     private final String sha;

@@ -13,6 +13,7 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.EasyCache;
@@ -348,7 +349,8 @@ class DegradeIntegrationTests {
     @Test
     void refusesStrongUpdatesAndFailsStrongReadsWithinTheTimeout() {
         EasyCache a = started(builder(redis.host(), redis.port())
-                .degraded(new DegradedOptions(Duration.ofSeconds(5), LOADS, CpReads.FAIL, CpUpdates.REFUSE, JOURNAL)));
+                .degraded(new DegradedOptions(
+                        Duration.ofSeconds(5), LOADS, CpReads.FAIL, CpUpdates.REFUSE, ApUpdates.PROCEED, JOURNAL)));
         CacheKey<String> key = key(Consistency.CP, 1);
         a.fetch(key, database::get);
         redis.pause();
@@ -457,8 +459,8 @@ class DegradeIntegrationTests {
                 .store(CacheSpec.DEFAULT_CLUSTER, store(host, port))
                 .localLevels(() -> new CaffeineLocalLevel(1000))
                 .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 5, PROBE_INTERVAL, 3))
-                .degraded(
-                        new DegradedOptions(Duration.ofSeconds(5), LOADS, CpReads.BYPASS, CpUpdates.PROCEED, JOURNAL));
+                .degraded(new DegradedOptions(
+                        Duration.ofSeconds(5), LOADS, CpReads.BYPASS, CpUpdates.PROCEED, ApUpdates.PROCEED, JOURNAL));
     }
 
     private EasyCache started(EasyCache.Builder builder) {

@@ -169,6 +169,7 @@ class HalfScriptTests {
             case DISCARD -> eval(text, "old!");
             case HEAL -> eval(text);
             case RAISE_EPOCH -> eval(text, "prefix", "7");
+            case LEASE -> eval(text, "owner", "300000");
         };
     }
 

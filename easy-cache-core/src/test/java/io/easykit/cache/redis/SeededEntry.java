@@ -59,10 +59,16 @@ final class SeededEntry implements AutoCloseable {
     }
 
     /** Puts what was said into Redis. */
-    SeededEntry lives(int seconds) {
+    SeededEntry livesForEver() {
         List<String> command = new ArrayList<>(List.of("HSET", KEY));
         seed.forEach((name, bytes) -> command.addAll(List.of(name, bytes)));
         send(command.toArray(String[]::new));
+        return this;
+    }
+
+    /** Puts what was said into Redis. */
+    SeededEntry lives(int seconds) {
+        livesForEver();
         send("PEXPIRE", KEY, Integer.toString(seconds * 1000));
         return this;
     }

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,8 +82,8 @@ final class CacheDeclarations {
     }
 
     /** Adds an entry that a method updates. */
-    void update(CachedMethod where, CacheName name, List<String> keys) {
-        Update update = new Update(where, name, keys);
+    void update(CachedMethod where, CacheName name, List<String> keys, String condition) {
+        Update update = new Update(where, name, keys, condition);
         Surroundings around = surroundings;
         if (updates.add(update) && around != null) {
             check(update, around);
@@ -107,6 +108,12 @@ final class CacheDeclarations {
 
     boolean isComplete() {
         return surroundings != null;
+    }
+
+    /** Whether an update names entries of a cache that are only known after its method. */
+    boolean isUpdatedByResult(CacheSpec<?> spec) {
+        return updates.stream()
+                .anyMatch(update -> update.name.equals(CacheName.of(spec)) && update.isKnownAfterMethod());
     }
 
     /** The cache that an update names: as declared, else with the settings only. */
@@ -279,5 +286,10 @@ final class CacheDeclarations {
     private record Declaration(
             @Nullable CachedMethod where, String source, CacheSpec<?> spec, @Nullable List<String> keys) {}
 
-    private record Update(CachedMethod where, CacheName name, List<String> keys) {}
+    private record Update(CachedMethod where, CacheName name, List<String> keys, String condition) {
+
+        boolean isKnownAfterMethod() {
+            return Stream.concat(keys.stream(), Stream.of(condition)).anyMatch(text -> text.contains("#result"));
+        }
+    }
 }

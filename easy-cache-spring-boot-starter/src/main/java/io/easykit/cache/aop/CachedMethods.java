@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +40,7 @@ public final class CachedMethods {
 
     private final Map<MethodClassKey, Optional<ReadOperation>> reads = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Optional<UpdateOperation>> updates = new ConcurrentHashMap<>();
-    private final Set<String> lines = new ConcurrentSkipListSet<>();
+    private final Map<ReadOperation, CachedMethod> announced = new ConcurrentHashMap<>();
 
     public CachedMethods(Environment environment, BeanFactory beans, CacheSettingsTable settings, Staleness staleness) {
         this.factory = new OperationFactory(environment, beans, settings);
@@ -124,9 +124,10 @@ public final class CachedMethods {
         CachedMethods parent = parent();
         declarations.complete(
                 new CacheDeclarations.Surroundings(clusterIds, parent == null ? null : parent.declarations, hidden));
-        lines.addAll(declarations.describeExternal());
+        Set<String> lines = new TreeSet<>(declarations.describeExternal());
+        announced.forEach((operation, where) -> lines.add(describe(where, operation)));
+        announced.clear();
         lines.forEach(log::info);
-        lines.clear();
     }
 
     private @Nullable CachedMethods parent() {
@@ -159,21 +160,28 @@ public final class CachedMethods {
         for (int i = 0; i < found.size(); i++) {
             CachedMethod where = wheres.get(i);
             MergedAnnotation<UpdateCache> annotation = found.get(i);
-            declarations.update(where, factory.name(where, annotation), List.of(annotation.getStringArray("keys")));
+            declarations.update(
+                    where,
+                    factory.name(where, annotation),
+                    List.of(annotation.getStringArray("keys")),
+                    annotation.getString("condition"));
         }
         return operation;
     }
 
     /** One line at the end of the start, or at once for what is found later. */
     private void announce(CachedMethod where, ReadOperation operation) {
-        String line = "easy-cache: " + where.shortName() + " -> "
-                + settings.keyPattern(operation.spec(), operation.key().texts()) + " on "
-                + operation.spec().clusterId() + ", "
-                + staleness.describe(operation.spec().options());
         if (declarations.isComplete()) {
-            log.info(line);
+            log.info(describe(where, operation));
         } else {
-            lines.add(line);
+            announced.put(operation, where);
         }
+    }
+
+    private String describe(CachedMethod where, ReadOperation operation) {
+        CacheSpec<?> spec = operation.spec();
+        return "easy-cache: " + where.shortName() + " -> "
+                + settings.keyPattern(spec, operation.key().texts()) + " on " + spec.clusterId() + ", "
+                + staleness.describe(spec.options(), declarations.isUpdatedByResult(spec));
     }
 }

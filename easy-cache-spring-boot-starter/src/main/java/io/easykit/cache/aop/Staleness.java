@@ -2,25 +2,49 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.Outbox;
 import java.time.Duration;
 
 /**
  * How old a value can be that a reader gets.
  *
- * @param localLife how old what the local level answers may be, while Redis is away
+ * @param degraded what happens while Redis is away
+ * @param outbox whether another node delivers what a node without Redis could not
  */
-public record Staleness(Duration localLife) {
+public record Staleness(DegradedOptions degraded, boolean outbox) {
 
-    String describe(CacheOptions options) {
-        return options.consistency() + ", ttl " + text(options.ttl()) + ", " + worst(options);
+    /**
+     * @param updatedByResult whether keys are only known after the method that updates them
+     */
+    String describe(CacheOptions options, boolean updatedByResult) {
+        return options.consistency() + ", ttl " + text(options.ttl()) + ", " + worst(options)
+                + (updatedByResult ? lateKeys(options) : "");
     }
 
     private String worst(CacheOptions options) {
         if (options.consistency() == Consistency.CP) {
-            return "never stale (not stored for " + text(options.lease()) + " after a crash of an updater)";
+            return "never stale (not stored for " + text(options.lease()) + " after a crash of an updater"
+                    + (degraded.cpUpdates() == DegradedOptions.CpUpdates.REFUSE ? ")" : "), except " + untold(options));
         }
         return "worst staleness " + text(options.window()) + " (" + text(options.lease())
-                + " after a crash of an updater, +" + text(localLife) + " while Redis is away)";
+                + " after a crash of an updater, +" + text(degraded.localLife()) + " while Redis is away; "
+                + (degraded.apUpdates() == DegradedOptions.ApUpdates.REFUSE
+                        ? "updates on a node without Redis are refused)"
+                        : untold(options) + ")");
+    }
+
+    private String untold(CacheOptions options) {
+        return "after an update on a node without Redis: "
+                + (outbox
+                        ? text(Outbox.MAX_DELAY) + " through the outbox"
+                        : "until that node reaches it again, or the ttl of " + text(options.ttl())
+                                + " if it dies before");
+    }
+
+    private static String lateKeys(CacheOptions options) {
+        return "; without a transaction around the method, keys over #result are invalidated when it returns, or after the"
+                + " ttl of " + text(options.ttl()) + " if the node dies between commit and return";
     }
 
     static String text(Duration duration) {

@@ -3,6 +3,7 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.Outbox;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.aop.CacheAdvisor;
@@ -10,11 +11,14 @@ import io.easykit.cache.aop.CachedMethodProcessor;
 import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.Staleness;
 import io.easykit.cache.aop.TransactionalMethods;
+import io.easykit.cache.autoconfigure.EasyCacheProperties.OutboxType;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -76,7 +80,7 @@ public final class EasyCacheAutoConfiguration {
                 environment,
                 beans,
                 settings.table(),
-                new Staleness(settings.local().ttl()));
+                new Staleness(settings.degradedOptions(), settings.outbox() == OutboxType.JDBC));
     }
 
     @Bean
@@ -124,6 +128,7 @@ public final class EasyCacheAutoConfiguration {
                 EasyCacheProperties properties,
                 ApplicationEventPublisher events,
                 ObjectProvider<Transactions> transactions,
+                ObjectProvider<Outbox> outbox,
                 ObjectProvider<CacheListener> listeners,
                 ObjectProvider<EasyCacheCustomizer> customizers) {
             EasyCache.Builder builder = EasyCache.builder(codec)
@@ -137,10 +142,21 @@ public final class EasyCacheAutoConfiguration {
                 builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()));
             }
             easyCacheClusters.stores().forEach(builder::store);
+            outbox(properties, outbox.getIfAvailable()).ifPresent(builder::outbox);
             builder.listener(new AvailabilityEvents(events));
             listeners.orderedStream().forEach(builder::listener);
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
             return builder.build();
+        }
+
+        private static Optional<Outbox> outbox(EasyCacheProperties properties, @Nullable Outbox outbox) {
+            if (properties.outbox() == OutboxType.JDBC && outbox == null) {
+                throw new InvalidSettingException(
+                        "easy-cache.outbox",
+                        "jdbc, but there is no DataSource or spring-boot-jdbc is not on the class path",
+                        "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or leave the setting out.");
+            }
+            return Optional.ofNullable(outbox);
         }
 
         @Bean

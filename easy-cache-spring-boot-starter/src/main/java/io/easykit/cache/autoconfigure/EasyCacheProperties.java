@@ -32,6 +32,8 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
  * @param availability when a Redis counts as ill and when as well again
  * @param degraded what happens while a Redis is away
  * @param transactions where loads run whose caller holds a transaction or a connection of the database
+ * @param outbox where updates are recorded of which Redis cannot be told before their commit
+ * @param jdbc the outbox in a database
  * @param requireRedisAtStart whether the start fails if a Redis does not answer; otherwise the application starts
  *     without and recovers by itself
  */
@@ -48,6 +50,8 @@ record EasyCacheProperties(
         @DefaultValue Availability availability,
         @DefaultValue Degraded degraded,
         @DefaultValue Transactions transactions,
+        @DefaultValue("none") OutboxType outbox,
+        @DefaultValue Jdbc jdbc,
         @DefaultValue("false") boolean requireRedisAtStart) {
 
     EasyCacheProperties {
@@ -76,6 +80,7 @@ record EasyCacheProperties(
                 degraded.concurrentLoads(),
                 degraded.cpReads(),
                 degraded.cpUpdates(),
+                degraded.apUpdates(),
                 degraded.journalSize());
     }
 
@@ -118,6 +123,7 @@ record EasyCacheProperties(
      * @param concurrentLoads how many loads may run at a time, so that the database survives; further readers wait
      * @param cpReads what a CP reader gets: what it loads itself (bypass), or an exception (fail)
      * @param cpUpdates what becomes of a CP update that cannot be announced before its commit
+     * @param apUpdates what becomes of an AP update that cannot be announced before its commit
      * @param journalSize how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
      *     invalidated
      */
@@ -125,12 +131,14 @@ record EasyCacheProperties(
             @DefaultValue("32") int concurrentLoads,
             @DefaultValue("bypass") DegradedOptions.CpReads cpReads,
             @DefaultValue("refuse") DegradedOptions.CpUpdates cpUpdates,
+            @DefaultValue("proceed") DegradedOptions.ApUpdates apUpdates,
             @DefaultValue("10000") int journalSize) {
 
         Degraded {
             checked(
                     "easy-cache.degraded.",
-                    () -> new DegradedOptions(Duration.ofSeconds(1), concurrentLoads, cpReads, cpUpdates, journalSize));
+                    () -> new DegradedOptions(
+                            Duration.ofSeconds(1), concurrentLoads, cpReads, cpUpdates, apUpdates, journalSize));
         }
     }
 
@@ -159,6 +167,33 @@ record EasyCacheProperties(
         SEPARATE,
         /** In the transaction. Its value is not cached. */
         ATTACHED
+    }
+
+    /** Where updates are recorded of which Redis cannot be told before their commit. */
+    enum OutboxType {
+        /** In this node's memory: lost if it dies before Redis is back. */
+        NONE,
+        /** In a table of the application's database. */
+        JDBC
+    }
+
+    /**
+     * The outbox in a database.
+     *
+     * @param initializeSchema when the table is created
+     * @param schema script that creates it; {@code @@platform@@} in it stands for the platform
+     * @param platform which script is run; null to detect the database
+     */
+    record Jdbc(
+            @DefaultValue("embedded") SchemaMode initializeSchema,
+            @DefaultValue("classpath:io/easykit/cache/jdbc/schema-@@platform@@.sql") String schema,
+            @Nullable String platform) {}
+
+    /** When the table is created, as with Boot's own starters. */
+    enum SchemaMode {
+        EMBEDDED,
+        ALWAYS,
+        NEVER
     }
 
     private static void checked(String prefix, Runnable create) {

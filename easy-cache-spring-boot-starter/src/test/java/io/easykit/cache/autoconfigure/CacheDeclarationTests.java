@@ -28,6 +28,8 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -706,9 +708,27 @@ class CacheDeclarationTests {
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
                 .containsOnlyOnce("CacheDeclarationTests.Valid.find(long) -> ec:user::{#id} on default, AP, ttl 10m,"
-                        + " worst staleness 1.5s (30s after a crash of an updater, +5s while Redis is away)")
+                        + " worst staleness 1.5s (30s after a crash of an updater, +5s while Redis is away; after an update"
+                        + " on a node without Redis: until that node reaches it again, or the ttl of 10m if it dies"
+                        + " before); without a transaction around the method, keys over #result are invalidated when it"
+                        + " returns, or after the ttl of 10m if the node dies between commit and return")
                 .containsOnlyOnce("Valid.stock(String, String) -> ec:stock::{#shop}:{#sku} on default, CP, ttl 90s,"
                         + " never stale");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    easy-cache.outbox=jdbc                  | +5s while Redis is away; after an update on a node without Redis: 2.5s through the outbox)
+                    easy-cache.degraded.ap-updates=refuse   | +5s while Redis is away; updates on a node without Redis are refused)
+                    easy-cache.degraded.cp-updates=proceed  | CP, ttl 90s, never stale (not stored for 30s after a crash of an updater), except after an update on a node without Redis: until that node reaches it again, or the ttl of 90s if it dies before
+                    """)
+    void saysHowOldAValueCanBeAfterAnUpdateWithoutRedis(String setting, String line, CapturedOutput output) {
+        runner.withPropertyValues(setting).withBean(Valid.class).run(context -> assertThat(context)
+                .hasNotFailed());
+        assertThat(output).contains(line);
     }
 
     @Test

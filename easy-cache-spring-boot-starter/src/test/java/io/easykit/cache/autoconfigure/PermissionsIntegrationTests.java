@@ -101,6 +101,7 @@ class PermissionsIntegrationTests {
         assertThat(redis.command("EXISTS", keyPrefix + other.name())).isEqualTo(0L);
         long epoch = store.raiseEpoch("user", 0);
         assertThat(store.epochs()).isEqualTo(Map.of("user", epoch));
+        assertThat(store.lease("outbox", "me", Duration.ofMinutes(1))).isZero();
         store.probe();
     }
 

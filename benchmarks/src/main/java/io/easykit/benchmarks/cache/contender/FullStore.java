@@ -69,6 +69,11 @@ final class FullStore implements EntryStore {
     }
 
     @Override
+    public Duration lease(String name, String owner, Duration duration) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void probe() {}
 
     /** Decodes anything to the same product. */

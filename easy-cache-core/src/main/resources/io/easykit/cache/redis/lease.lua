@@ -1,0 +1,18 @@
+-- lease: takes or renews a lease on work that one node does for all.
+--
+-- KEYS[1]  the lease
+-- ARGV[1]  owner
+-- ARGV[2]  duration in ms
+--
+-- returns 0 the caller holds it, else the ms that are left to another owner
+local owner, left = redis.call('HGET', KEYS[1], 'owner'), redis.call('PTTL', KEYS[1])
+-- A lease without a TTL counts as expired.
+if owner and owner ~= ARGV[1] and left > 0 then return left end
+redis.call('HSET', KEYS[1], 'owner', ARGV[1])
+local reply = redis.pcall('PEXPIRE', KEYS[1], ARGV[2])
+if type(reply) == 'table' then
+  -- Redis does not undo a script that fails: no key may stay behind without a TTL.
+  redis.call('HDEL', KEYS[1], 'owner')
+  return reply
+end
+return 0

@@ -1,0 +1,46 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+class LeaseScriptTests {
+
+    @AutoClose
+    private final SeededEntry entry = new SeededEntry();
+
+    @Test
+    void givesAFreeLease() {
+        assertThat(entry.call(RedisScript.LEASE, "me", "300000")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{owner='me'} lives 300s");
+    }
+
+    @Test
+    void renewsTheOwnersLease() {
+        entry.field("owner", "me").lives(100);
+
+        assertThat(entry.call(RedisScript.LEASE, "me", "300000")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{owner='me'} lives 300s");
+    }
+
+    @Test
+    void leavesTheLeaseOfAnother() {
+        entry.field("owner", "other").lives(100);
+
+        assertThat((Long) entry.call(RedisScript.LEASE, "me", "300000")).isBetween(90_000L, 100_000L);
+
+        assertThat(entry.state()).isEqualTo("{owner='other'} lives 100s");
+    }
+
+    @Test
+    void takesALeaseThatNeverExpires() {
+        entry.field("owner", "other").livesForEver();
+
+        assertThat(entry.call(RedisScript.LEASE, "me", "300000")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{owner='me'} lives 300s");
+    }
+}

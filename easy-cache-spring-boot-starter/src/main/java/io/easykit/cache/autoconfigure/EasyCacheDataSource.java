@@ -1,0 +1,17 @@
+package io.easykit.cache.autoconfigure;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.beans.factory.annotation.Qualifier;
+
+/**
+ * Qualifies the {@link javax.sql.DataSource} of the outbox, where it is not the application's only or primary one. It
+ * should be the one to which the updates write: only then their messages are part of their transactions.
+ */
+@Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Qualifier public @interface EasyCacheDataSource {}

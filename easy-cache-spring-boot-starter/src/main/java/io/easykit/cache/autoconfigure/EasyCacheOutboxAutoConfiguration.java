@@ -1,0 +1,94 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.Outbox;
+import io.easykit.cache.OutboxException;
+import io.easykit.cache.autoconfigure.EasyCacheProperties.Jdbc;
+import io.easykit.cache.jdbc.JdbcOutbox;
+import io.easykit.cache.jdbc.OutboxSchema;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+/** Auto-configuration of the outbox in a database of the application. */
+@AutoConfiguration(
+        before = EasyCacheAutoConfiguration.class,
+        afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({DataSourceUtils.class, DataSourceScriptDatabaseInitializer.class})
+@ConditionalOnBean(DataSource.class)
+@ConditionalOnMissingBean(Outbox.class)
+@ConditionalOnBooleanProperty(name = "easy-cache.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = "easy-cache.outbox", havingValue = "jdbc")
+@EnableConfigurationProperties(EasyCacheProperties.class)
+public final class EasyCacheOutboxAutoConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger(EasyCacheOutboxAutoConfiguration.class);
+
+    EasyCacheOutboxAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    OutboxSchema easyCacheOutboxSchema(
+            ObjectProvider<DataSource> dataSources,
+            @EasyCacheDataSource ObjectProvider<DataSource> qualified,
+            EasyCacheProperties properties) {
+        Jdbc jdbc = properties.jdbc();
+        return new OutboxSchema(
+                choose(dataSources, qualified),
+                DatabaseInitializationMode.valueOf(jdbc.initializeSchema().name()),
+                jdbc.schema(),
+                jdbc.platform());
+    }
+
+    @Bean
+    @DependsOnDatabaseInitialization
+    JdbcOutbox easyCacheOutbox(
+            ObjectProvider<DataSource> dataSources,
+            @EasyCacheDataSource ObjectProvider<DataSource> qualified,
+            EasyCacheProperties properties) {
+        JdbcOutbox outbox = new JdbcOutbox(choose(dataSources, qualified), properties.keyPrefix());
+        requireTable(outbox);
+        return outbox;
+    }
+
+    private static DataSource choose(ObjectProvider<DataSource> dataSources, ObjectProvider<DataSource> qualified) {
+        DataSource chosen = qualified.getIfAvailable();
+        DataSource dataSource = chosen != null ? chosen : dataSources.getIfUnique();
+        if (dataSource == null) {
+            throw new InvalidSettingException(
+                    "easy-cache.outbox",
+                    "jdbc, but there are several DataSources and none of them is primary",
+                    "Put @EasyCacheDataSource on the @Bean method of the one to which the updates write.");
+        }
+        return dataSource;
+    }
+
+    private static void requireTable(JdbcOutbox outbox) {
+        try {
+            if (!outbox.check()) {
+                log.warn(
+                        "The database of easy-cache.outbox cannot be reached. Until it can, updates of which Redis cannot be"
+                                + " told are refused.");
+            }
+        } catch (OutboxException unusable) {
+            throw new InvalidSettingException(
+                    "easy-cache.outbox",
+                    "jdbc, but the table easy_cache_outbox cannot be used: " + unusable.getMessage(),
+                    "Set easy-cache.jdbc.initialize-schema to always, or create the table with the script"
+                            + " schema-<platform>.sql from the package io.easykit.cache.jdbc; the application needs SELECT,"
+                            + " INSERT, UPDATE and DELETE on it.");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+package io.easykit.cache.jdbc;
+
+import io.easykit.cache.Outbox;
+import io.easykit.cache.OutboxException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The outbox in a table of the application's database, one row a key.
+ *
+ * <ul>
+ *   <li>All times are the database's. Rows are found by the time at which they are due, never by an order of ids: of two
+ *       transactions the later one may commit first.
+ *   <li>Nothing is locked between a query and what follows from it. Two nodes that read the same rows deliver both.
+ *   <li>Rows are changed in the order of their keys, so that two nodes do not deadlock; where they do, the next round
+ *       repeats.
+ * </ul>
+ */
+public final class JdbcOutbox implements Outbox {
+
+    private static final String TABLE = "easy_cache_outbox";
+    private static final int ROWS = 1000;
+
+    /** A row of this cluster holds the identity of the table. */
+    private static final String NO_CLUSTER = "";
+
+    private static final String IDENTITY = "identity";
+
+    private static final String INSERT = "insert into " + TABLE
+            + " (message_id, seq, cluster_id, entry_key, due_at, open_until, delivered) values (?, ?, ?, ?, "
+            + "current_timestamp(3), %s, 0)";
+
+    private static final String SELECT_DUE = "select message_id from " + TABLE
+            + " where cluster_id = ? and due_at <= current_timestamp(3) order by due_at, message_id limit " + ROWS;
+
+    private static final String SELECT_MESSAGES = "select message_id, entry_key, delivered,"
+            + " case when open_until > current_timestamp(3) then 1 else 0 end as is_open,"
+            + " case when due_at <= current_timestamp(3) then 1 else 0 end as is_due from " + TABLE
+            + " where message_id in (%s) order by message_id, seq";
+
+    private static final String SELECT_DELIVERED = "select message_id from " + TABLE
+            + " where cluster_id = ? and delivered = 1 order by message_id limit " + ROWS;
+
+    private static final String CLOSE = "update " + TABLE
+            + " set open_until = null, delivered = 0, due_at = current_timestamp(3) where message_id = ?";
+
+    private static final String MARK_DELIVERED =
+            "update " + TABLE + " set delivered = 1, due_at = %s where message_id = ?";
+
+    private static final String POSTPONE = "update " + TABLE + " set due_at = %s where message_id = ?";
+
+    private static final String REDELIVER =
+            "update " + TABLE + " set delivered = 0, due_at = current_timestamp(3) where message_id = ?";
+
+    private static final String DELETE = "delete from " + TABLE + " where message_id = ? and delivered = 1";
+
+    private static final String SELECT_IDENTITY =
+            "select entry_key from " + TABLE + " where message_id = '" + IDENTITY + "'";
+
+    private final OutboxConnections connections;
+    private final String scope;
+    private volatile @Nullable String id;
+
+    /**
+     * @param scope start of what is written as cluster: only nodes with the same one deliver a message
+     */
+    public JdbcOutbox(DataSource dataSource, String scope) {
+        this.connections = new OutboxConnections(dataSource);
+        this.scope = scope;
+    }
+
+    /**
+     * Checks that the table can be used.
+     *
+     * @return false if the database cannot be reached, so that nothing is known
+     * @throws OutboxException if it cannot be used
+     */
+    public boolean check() {
+        if (!connections.isReachable()) {
+            return false;
+        }
+        id();
+        due(NO_CLUSTER, 1);
+        return true;
+    }
+
+    @Override
+    public String id() {
+        String known = id;
+        if (known == null) {
+            known = findIdentity();
+            id = known;
+        }
+        return known;
+    }
+
+    private String findIdentity() {
+        Optional<String> found = connections.own(JdbcOutbox::identity);
+        return found.isPresent() ? found.get() : createIdentity();
+    }
+
+    private String createIdentity() {
+        String created = UUID.randomUUID().toString();
+        try {
+            connections.own(connection -> {
+                insert(connection, new Message(IDENTITY, NO_CLUSTER, List.of(created)), NO_CLUSTER, "null");
+                return created;
+            });
+            return created;
+        } catch (OutboxException failed) {
+            return connections.own(JdbcOutbox::identity).orElseThrow(() -> failed);
+        }
+    }
+
+    private static Optional<String> identity(Connection connection) throws SQLException {
+        try (PreparedStatement select = connection.prepareStatement(SELECT_IDENTITY);
+                ResultSet rows = select.executeQuery()) {
+            return rows.next() ? Optional.of(text(rows.getBytes(1))) : Optional.empty();
+        }
+    }
+
+    @Override
+    public boolean add(Message message, boolean join, Duration open) {
+        String cluster = scope + message.clusterId();
+        if (join && connections.joined(connection -> insert(connection, message, cluster, "null"))) {
+            return true;
+        }
+        String openUntil = open.isZero() ? "null" : after(open);
+        connections.own(connection -> {
+            insert(connection, message, cluster, openUntil);
+            return message;
+        });
+        return false;
+    }
+
+    private static void insert(Connection connection, Message message, String cluster, String openUntil)
+            throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement(INSERT.formatted(openUntil))) {
+            int seq = 0;
+            for (String key : message.keys()) {
+                insert.setString(1, message.id());
+                insert.setInt(2, seq++);
+                insert.setString(3, cluster);
+                insert.setBytes(4, key.getBytes(StandardCharsets.UTF_8));
+                insert.addBatch();
+                if (seq % ROWS == 0) {
+                    insert.executeBatch();
+                }
+            }
+            insert.executeBatch();
+        }
+    }
+
+    @Override
+    public List<Due> due(String clusterId, int limit) {
+        return connections.own(connection -> {
+            Set<String> ids = ids(connection, SELECT_DUE, scope + clusterId).stream()
+                    .limit(limit)
+                    .collect(Collectors.toCollection(LinkedHashSet::new));
+            return ids.isEmpty() ? List.<Due>of() : messages(connection, clusterId, ids);
+        });
+    }
+
+    private static Set<String> ids(Connection connection, String query, String cluster) throws SQLException {
+        try (PreparedStatement select = connection.prepareStatement(query)) {
+            select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
+            select.setString(1, cluster);
+            Set<String> ids = new LinkedHashSet<>();
+            try (ResultSet rows = select.executeQuery()) {
+                while (rows.next()) {
+                    ids.add(rows.getString(1));
+                }
+            }
+            return ids;
+        }
+    }
+
+    /** All keys of some messages: a limit must not cut one in two. */
+    private static List<Due> messages(Connection connection, String clusterId, Set<String> ids) throws SQLException {
+        String query = SELECT_MESSAGES.formatted(ids.stream().map(id -> "?").collect(Collectors.joining(", ")));
+        try (PreparedStatement select = connection.prepareStatement(query)) {
+            select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
+            int parameter = 1;
+            for (String id : ids) {
+                select.setString(parameter++, id);
+            }
+            Map<String, List<Row>> messages = new LinkedHashMap<>();
+            try (ResultSet rows = select.executeQuery()) {
+                while (rows.next()) {
+                    messages.computeIfAbsent(rows.getString(1), any -> new ArrayList<>())
+                            .add(new Row(
+                                    text(rows.getBytes(2)),
+                                    rows.getInt(3) == 1,
+                                    rows.getInt(4) == 1,
+                                    rows.getInt(5) == 1));
+                }
+            }
+            List<Due> due = new ArrayList<>();
+            messages.forEach((id, rows) -> {
+                // Another node may have delivered it since the query before.
+                if (rows.stream().anyMatch(Row::due)) {
+                    List<String> keys = rows.stream().map(Row::key).toList();
+                    due.add(new Due(
+                            new Message(id, clusterId, keys), rows.get(0).state()));
+                }
+            });
+            return due;
+        }
+    }
+
+    private record Row(String key, boolean delivered, boolean open, boolean due) {
+
+        State state() {
+            if (delivered) {
+                return State.EXPIRED;
+            }
+            return open ? State.OPEN : State.WAITING;
+        }
+    }
+
+    @Override
+    public void close(Collection<String> messageIds) {
+        forEach(CLOSE, messageIds);
+    }
+
+    @Override
+    public void delivered(Collection<String> messageIds, Duration retention) {
+        forEach(MARK_DELIVERED.formatted(after(retention)), messageIds);
+    }
+
+    @Override
+    public void postpone(Collection<String> messageIds, Duration delay) {
+        forEach(POSTPONE.formatted(after(delay)), messageIds);
+    }
+
+    @Override
+    public void delete(Collection<String> messageIds) {
+        forEach(DELETE, messageIds);
+    }
+
+    @Override
+    public void redeliver(String clusterId) {
+        Set<String> ids;
+        do {
+            ids = connections.own(connection -> ids(connection, SELECT_DELIVERED, scope + clusterId));
+            forEach(REDELIVER, ids);
+        } while (!ids.isEmpty());
+    }
+
+    private void forEach(String statement, Collection<String> messageIds) {
+        if (messageIds.isEmpty()) {
+            return;
+        }
+        connections.own(connection -> {
+            try (PreparedStatement update = connection.prepareStatement(statement)) {
+                update.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
+                for (String id : messageIds.stream().sorted().toList()) {
+                    update.setString(1, id);
+                    update.addBatch();
+                }
+                update.executeBatch();
+            }
+            return messageIds;
+        });
+    }
+
+    /** What is no text is no key either. */
+    private static String text(byte @Nullable [] bytes) {
+        return bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private static String after(Duration delay) {
+        return "current_timestamp(3) + interval '"
+                + Math.max(1, delay.plusMillis(999).toSeconds()) + "' second";
+    }
+}

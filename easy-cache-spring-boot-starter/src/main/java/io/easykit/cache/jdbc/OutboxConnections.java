@@ -1,0 +1,157 @@
+package io.easykit.cache.jdbc;
+
+import io.easykit.cache.OutboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Connections for the outbox: that of the present transaction, or one of its own.
+ *
+ * <p>A transaction can be joined if its manager has bound a connection of this very data source, and it may write. A
+ * connection that {@link DataSourceUtils} has bound itself, inside the transaction of another resource, belongs to no
+ * transaction: what is written on it may be committed at once, or never.
+ */
+final class OutboxConnections {
+
+    static final int TIMEOUT_SECONDS = 5;
+
+    private static final String BOUND_ON_DEMAND = DataSourceUtils.class.getName() + "$";
+    private static final long PATIENCE_SECONDS = 1;
+
+    private final DataSource dataSource;
+
+    /**
+     * For threads that hold a connection already. If many of them asked the pool for a second one, each could wait for all
+     * others.
+     */
+    private final Semaphore second = new Semaphore(1);
+
+    OutboxConnections(DataSource dataSource) {
+        DataSource target =
+                dataSource instanceof TransactionAwareDataSourceProxy proxy ? proxy.getTargetDataSource() : null;
+        this.dataSource = target != null ? target : dataSource;
+    }
+
+    /** Work on a connection. */
+    @FunctionalInterface
+    interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    /** Work on a connection, without a result. */
+    @FunctionalInterface
+    interface Task {
+        void on(Connection connection) throws SQLException;
+    }
+
+    boolean isReachable() {
+        try (Connection connection = dataSource.getConnection()) {
+            return connection.isValid(TIMEOUT_SECONDS);
+        } catch (SQLException away) {
+            return false;
+        }
+    }
+
+    /**
+     * Works in the present transaction.
+     *
+     * @return false if there is none that can be joined; then nothing has happened
+     */
+    boolean joined(Task task) {
+        if (!isTransactionOfDataSource()) {
+            return false;
+        }
+        Connection connection = DataSourceUtils.getConnection(dataSource);
+        try {
+            if (connection.getAutoCommit() || connection.isReadOnly()) {
+                return false;
+            }
+            task.on(connection);
+            return true;
+        } catch (SQLException failed) {
+            throw failure(failed);
+        } finally {
+            DataSourceUtils.releaseConnection(connection, dataSource);
+        }
+    }
+
+    private boolean isTransactionOfDataSource() {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive()
+                && !TransactionSynchronizationManager.isCurrentTransactionReadOnly()
+                && TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder
+                && TransactionSynchronizationManager.getSynchronizations().stream()
+                        .noneMatch(one -> one.getClass().getName().startsWith(BOUND_ON_DEMAND));
+    }
+
+    /** Works in a transaction of its own. */
+    <T extends @Nullable Object> T own(Work<T> work) {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+            return inTransaction(work);
+        }
+        acquireSecond();
+        try {
+            return inTransaction(work);
+        } finally {
+            second.release();
+        }
+    }
+
+    private void acquireSecond() {
+        try {
+            if (!second.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new OutboxException(
+                        "another transaction is waiting for a second connection; enlarge the pool, or use a data source of"
+                                + " its own for the outbox",
+                        null);
+            }
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new OutboxException("interrupted", stop);
+        }
+    }
+
+    private <T extends @Nullable Object> T inTransaction(Work<T> work) {
+        try (Connection connection = dataSource.getConnection()) {
+            boolean autoCommit = connection.getAutoCommit();
+            if (autoCommit) {
+                connection.setAutoCommit(false);
+            }
+            try {
+                return committed(connection, work);
+            } finally {
+                if (autoCommit) {
+                    connection.setAutoCommit(true);
+                }
+            }
+        } catch (SQLException failed) {
+            throw failure(failed);
+        }
+    }
+
+    private static <T extends @Nullable Object> T committed(Connection connection, Work<T> work) throws SQLException {
+        boolean done = false;
+        try {
+            T result = work.on(connection);
+            connection.commit();
+            done = true;
+            return result;
+        } finally {
+            if (!done) {
+                connection.rollback();
+            }
+        }
+    }
+
+    private static OutboxException failure(SQLException failed) {
+        return new OutboxException(String.valueOf(failed.getMessage()), failed);
+    }
+}

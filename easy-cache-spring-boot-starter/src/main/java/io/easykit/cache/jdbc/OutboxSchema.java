@@ -1,0 +1,47 @@
+package io.easykit.cache.jdbc;
+
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.util.StringUtils;
+
+/** Creates the table of the outbox where it is missing. Scripts exist for H2, MySQL, MariaDB and PostgreSQL. */
+public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
+
+    public static final String LOCATION = "classpath:io/easykit/cache/jdbc/schema-@@platform@@.sql";
+
+    /**
+     * @param mode when the script runs
+     * @param location of the script; {@code @@platform@@} in it stands for the platform
+     * @param platform null to detect it
+     */
+    public OutboxSchema(
+            DataSource dataSource, DatabaseInitializationMode mode, String location, @Nullable String platform) {
+        super(dataSource, settings(dataSource, mode, location, platform));
+    }
+
+    private static DatabaseInitializationSettings settings(
+            DataSource dataSource, DatabaseInitializationMode mode, String location, @Nullable String platform) {
+        DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
+        settings.setMode(mode);
+        settings.setSchemaLocations(locations(dataSource, mode, location, platform));
+        // Two nodes that start together create it together; what is missing afterwards fails the start.
+        settings.setContinueOnError(true);
+        return settings;
+    }
+
+    private static List<String> locations(
+            DataSource dataSource, DatabaseInitializationMode mode, String location, @Nullable String platform) {
+        if (mode == DatabaseInitializationMode.NEVER) {
+            return List.of();
+        }
+        PlatformPlaceholderDatabaseDriverResolver resolver = new PlatformPlaceholderDatabaseDriverResolver();
+        return StringUtils.hasText(platform)
+                ? resolver.resolveAll(platform, location)
+                : resolver.resolveAll(dataSource, location);
+    }
+}

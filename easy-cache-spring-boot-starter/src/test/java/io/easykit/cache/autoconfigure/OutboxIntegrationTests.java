@@ -1,0 +1,320 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Outbox;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.autoconfigure.CrashingApplication.Point;
+import io.easykit.test.ChildJvm;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
+import org.h2.tools.Server;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Applications on one database and one Redis: {@code a} is cut off from Redis, {@code b} and {@code c} are not.
+ *
+ * <p>The stale window is a minute, and so are the lives of the two other bounds: what is new earlier is so by the outbox.
+ */
+class OutboxIntegrationTests {
+
+    private static final String DATABASE = "outbox";
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** What is counted: statements that the applications prepare for the table of the outbox. */
+    private static final AtomicInteger STATEMENTS = new AtomicInteger();
+
+    private static Server h2;
+    private static RedisServer redis;
+    private static TcpProxy proxyOfA;
+    private static TcpProxy proxyOfOthers;
+    private static JdbcClient jdbc;
+    private static ConfigurableApplicationContext a;
+    private static ConfigurableApplicationContext b;
+    private static ConfigurableApplicationContext c;
+
+    private final Names cutOff = a.getBean(Names.class);
+    private final Names names = b.getBean(Names.class);
+
+    static class Names {
+
+        private final JdbcClient jdbc;
+
+        Names(JdbcClient jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @Cacheable(prefix = CrashingApplication.AP, keys = "#id")
+        public String find(long id) {
+            return jdbc.sql("select text from name where id = ?")
+                    .param(id)
+                    .query(String.class)
+                    .single();
+        }
+
+        @UpdateCache(prefix = CrashingApplication.AP, keys = "#id")
+        @Transactional
+        public void rename(long id, String text, boolean succeed) {
+            renameWithoutTransaction(id, text);
+            if (!succeed) {
+                throw new IllegalStateException("rolled back");
+            }
+        }
+
+        @UpdateCache(prefix = CrashingApplication.AP, keys = "#id")
+        public void renameWithoutTransaction(long id, String text) {
+            jdbc.sql("update name set text = ? where id = ?").params(text, id).update();
+        }
+
+        @UpdateCache(prefix = CrashingApplication.AP, keys = "#result")
+        public long renameById(long id, String text) {
+            renameWithoutTransaction(id, text);
+            return id;
+        }
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        Names names(JdbcClient jdbc) {
+            return new Names(jdbc);
+        }
+
+        @Bean
+        DataSource dataSource() {
+            JdbcDataSource source = new JdbcDataSource();
+            source.setUrl(url());
+            return new DelegatingDataSource(source) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    return CountingConnections.of(super.getConnection(), "easy_cache_outbox", STATEMENTS);
+                }
+            };
+        }
+    }
+
+    @BeforeAll
+    static void start() throws SQLException {
+        h2 = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
+        redis = RedisServer.start();
+        proxyOfA = TcpProxy.to(redis);
+        proxyOfOthers = TcpProxy.to(redis);
+        JdbcDataSource source = new JdbcDataSource();
+        source.setUrl(url());
+        jdbc = JdbcClient.create(source);
+        jdbc.sql("create table name (id bigint primary key, text varchar(20))").update();
+        jdbc.sql("insert into name values (1, 'old')").update();
+        b = application(proxyOfOthers);
+        c = application(proxyOfOthers);
+        proxyOfA.cut();
+        a = application(proxyOfA);
+    }
+
+    @AfterAll
+    static void stop() {
+        a.close();
+        b.close();
+        c.close();
+        proxyOfA.close();
+        proxyOfOthers.close();
+        redis.close();
+        h2.stop();
+    }
+
+    private static String url() {
+        return "jdbc:h2:tcp://127.0.0.1:" + h2.getPort() + "/mem:" + DATABASE + ";DB_CLOSE_DELAY=-1";
+    }
+
+    private static ConfigurableApplicationContext application(TcpProxy proxy) {
+        return new SpringApplicationBuilder(Application.class)
+                .properties(
+                        "spring.data.redis.host=" + proxy.host(),
+                        "spring.data.redis.port=" + proxy.port(),
+                        "spring.main.web-application-type=none",
+                        "easy-cache.command-timeout=" + (proxy == proxyOfA ? "250ms" : "10s"),
+                        "easy-cache.defaults.stale-window=1m",
+                        "easy-cache.defaults.lease=1m",
+                        "easy-cache.outbox=jdbc",
+                        "easy-cache.jdbc.initialize-schema=always")
+                .run();
+    }
+
+    @BeforeEach
+    void cacheTheOldName() {
+        await().atMost(PATIENCE).until(() -> waiting() == 0);
+        jdbc.sql("update name set text = 'old' where id = 1").update();
+        redis.flush();
+        assertThat(names.find(1)).isEqualTo("old");
+    }
+
+    @Test
+    void anUpdateOfANodeThatIsCutOffIsSeenByTheOthers() {
+        cutOff.rename(1, "new", true);
+        await().atMost(PATIENCE).until(() -> names.find(1).equals("new"));
+        assertThat(c.getBean(Names.class).find(1)).isEqualTo("new");
+    }
+
+    @Test
+    void soIsOneWithoutATransaction() {
+        cutOff.renameWithoutTransaction(1, "new");
+        await().atMost(PATIENCE).until(() -> names.find(1).equals("new"));
+    }
+
+    @Test
+    void soIsOneWhoseKeyIsKnownAfterTheMethod() {
+        cutOff.renameById(1, "new");
+        await().atMost(PATIENCE).until(() -> names.find(1).equals("new"));
+    }
+
+    @Test
+    void aRollbackLeavesNothing() {
+        int before = rows();
+        assertThatThrownBy(() -> cutOff.rename(1, "new", false)).hasMessage("rolled back");
+        assertThat(rows()).isEqualTo(before);
+        assertThat(names.find(1)).isEqualTo("old");
+    }
+
+    @Test
+    void nothingIsWrittenWhileRedisIsWellAndAllNodesTogetherQueryOnceASecond() {
+        int rows = rows();
+        long begin = System.nanoTime();
+        int before = STATEMENTS.get();
+        await().atMost(PATIENCE).until(() -> {
+            names.rename(1, "new", true);
+            c.getBean(Names.class).rename(1, "old", true);
+            return STATEMENTS.get() - before >= 3;
+        });
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        assertThat(rows()).isEqualTo(rows);
+        assertThat(took).as("three queries").isGreaterThan(Duration.ofMillis(1500));
+    }
+
+    /** The new master has the old value and never heard of the invalidation. */
+    @Test
+    void whatAFailoverHasLostIsDeliveredAgain() {
+        try (RedisServer next = RedisServer.start();
+                RawRedis from = redis.connect();
+                RawRedis to = next.connect()) {
+            byte[] key = ("ec:"
+                            + CacheSpec.of(CrashingApplication.AP, String.class)
+                                    .key(1L)
+                                    .name())
+                    .getBytes(StandardCharsets.UTF_8);
+            byte[] value = (byte[]) from.command(bytes("DUMP"), key);
+            to.command(bytes("RESTORE"), key, bytes("600000"), value);
+            cutOff.rename(1, "new", true);
+            await().atMost(PATIENCE).until(() -> names.find(1).equals("new"));
+            await().atMost(PATIENCE).until(() -> waiting() == 0);
+
+            proxyOfOthers.retarget(next);
+            await().atMost(PATIENCE)
+                    .until(() -> to.command(bytes("EXISTS"), key).equals(0L) || isNew(to, key));
+            assertThat(names.find(1)).isEqualTo("new");
+        } finally {
+            proxyOfOthers.retarget(redis);
+        }
+        await().atMost(PATIENCE)
+                .until(() -> b.getBean(EasyCache.class)
+                                .availability(CacheSpec.DEFAULT_CLUSTER)
+                                .state()
+                        == State.AVAILABLE);
+    }
+
+    private static boolean isNew(RawRedis redis, byte[] key) {
+        return redis.command(bytes("HGET"), key, bytes("v")) instanceof byte[] value
+                && new String(value, StandardCharsets.ISO_8859_1).contains("new");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Point.class,
+            names = {"BEFORE_THE_COMMIT", "AFTER_THE_COMMIT"})
+    void aNodeThatIsCutOffAndDiesLeavesAMessageIfItHasCommitted(Point point) {
+        int before = rows();
+        try (ChildJvm child = ChildJvm.start(
+                CrashingApplication.class,
+                "easy",
+                point.name(),
+                "--spring.datasource.url=" + url(),
+                "--spring.datasource.username=",
+                "--spring.data.redis.port=1",
+                "--spring.main.web-application-type=none",
+                "--easy-cache.external-prefixes=" + CrashingApplication.AP + "," + CrashingApplication.CP,
+                "--easy-cache.outbox=jdbc")) {
+            child.awaitLine(("stopped " + point)::equals, PATIENCE);
+            child.kill();
+        }
+        if (point == Point.AFTER_THE_COMMIT) {
+            await().atMost(PATIENCE).until(() -> names.find(1).equals("new"));
+        } else {
+            assertThat(rows()).isEqualTo(before);
+            assertThat(names.find(1)).isEqualTo("old");
+        }
+    }
+
+    @Test
+    void anUpdateIsRefusedWhenTheMessageCannotBeWritten() {
+        jdbc.sql("alter table easy_cache_outbox rename to elsewhere").update();
+        try {
+            assertThatThrownBy(() -> cutOff.rename(1, "new", true)).isInstanceOf(CacheUnavailableException.class);
+            assertThatThrownBy(() -> cutOff.renameWithoutTransaction(1, "new"))
+                    .isInstanceOf(CacheUnavailableException.class);
+        } finally {
+            jdbc.sql("alter table elsewhere rename to easy_cache_outbox").update();
+        }
+        assertThat(jdbc.sql("select text from name").query(String.class).single())
+                .isEqualTo("old");
+    }
+
+    @Test
+    void theOutboxIsABean() {
+        assertThat(a.getBean(Outbox.class).id())
+                .isEqualTo(b.getBean(Outbox.class).id());
+    }
+
+    private static int rows() {
+        return jdbc.sql("select count(*) from easy_cache_outbox")
+                .query(Integer.class)
+                .single();
+    }
+
+    private static int waiting() {
+        return jdbc.sql("select count(*) from easy_cache_outbox where delivered = 0 and cluster_id <> ''")
+                .query(Integer.class)
+                .single();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,377 @@
+package io.easykit.cache.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.cache.Outbox.Due;
+import io.easykit.cache.Outbox.Message;
+import io.easykit.cache.Outbox.State;
+import io.easykit.cache.OutboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The outbox on H2 in each of its modes, and on the database that {@value #URL} names, with its user and password in the
+ * URL, if that is set.
+ */
+@ParameterizedClass
+@MethodSource("databases")
+class JdbcOutboxTests {
+
+    private static final String URL = "easykit.outbox.url";
+    private static final Duration RETENTION = Duration.ofSeconds(30);
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    @Parameter
+    private String url;
+
+    private DataSource dataSource;
+    private DataSource otherDatabase;
+    private JdbcClient jdbc;
+    private TransactionTemplate transaction;
+    private JdbcOutbox outbox;
+
+    static List<String> databases() {
+        List<String> urls = new ArrayList<>(
+                List.of("jdbc:h2:mem:%s", "jdbc:h2:mem:%s;MODE=MySQL", "jdbc:h2:mem:%s;MODE=PostgreSQL"));
+        String real = System.getProperty(URL);
+        if (real != null) {
+            urls.add(real);
+        }
+        return urls;
+    }
+
+    @BeforeEach
+    void create() {
+        dataSource = database();
+        otherDatabase = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+        jdbc = JdbcClient.create(dataSource);
+        transaction = new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+        jdbc.sql("drop table if exists easy_cache_outbox").update();
+        install(dataSource);
+        outbox = new JdbcOutbox(dataSource, "ec:");
+    }
+
+    private DataSource database() {
+        return new DriverManagerDataSource(
+                url.contains(":h2:") ? url.formatted(UUID.randomUUID()) + ";DB_CLOSE_DELAY=-1" : url);
+    }
+
+    private static void install(DataSource dataSource) {
+        OutboxSchema schema =
+                new OutboxSchema(dataSource, DatabaseInitializationMode.ALWAYS, OutboxSchema.LOCATION, null);
+        schema.setResourceLoader(new DefaultResourceLoader());
+        schema.initializeDatabase();
+    }
+
+    // The table
+
+    @Test
+    void theScriptMayRunAgain() {
+        outbox.add(message("m", "user::1"), false, Duration.ZERO);
+        install(dataSource);
+        assertThat(outbox.check()).isTrue();
+        assertThat(keys()).containsExactly("user::1");
+    }
+
+    @Test
+    void aMissingTableIsNoticed() {
+        jdbc.sql("drop table easy_cache_outbox").update();
+        assertThatThrownBy(() -> outbox.check()).isInstanceOf(OutboxException.class);
+    }
+
+    @Test
+    void aDatabaseThatCannotBeReachedIsNotTakenForOneWithoutTable() {
+        assertThat(new JdbcOutbox(new DriverManagerDataSource("jdbc:h2:tcp://127.0.0.1:1/none"), "ec:").check())
+                .isFalse();
+    }
+
+    @Test
+    void allNodesOnATableHaveOneIdentity() throws Exception {
+        CountDownLatch start = new CountDownLatch(1);
+        ExecutorService nodes = Executors.newFixedThreadPool(4);
+        try {
+            List<Future<String>> ids = IntStream.range(0, 4)
+                    .mapToObj(i -> nodes.submit(() -> {
+                        start.await();
+                        return new JdbcOutbox(dataSource, "ec:").id();
+                    }))
+                    .toList();
+            start.countDown();
+            assertThat(Set.of(ids.get(0).get()))
+                    .containsOnly(ids.get(1).get(), ids.get(2).get(), ids.get(3).get(), outbox.id());
+        } finally {
+            nodes.shutdownNow();
+        }
+    }
+
+    @Test
+    void anotherTableHasAnotherIdentity() {
+        install(otherDatabase);
+        assertThat(new JdbcOutbox(otherDatabase, "ec:").id()).isNotEqualTo(outbox.id());
+    }
+
+    // Transactions
+
+    @Test
+    void aMessageIsPartOfTheTransaction() {
+        transaction.executeWithoutResult(status -> {
+            assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isTrue();
+            assertThat(due()).as("before the commit").isEmpty();
+        });
+        assertThat(due()).extracting(Due::state).containsExactly(State.WAITING);
+    }
+
+    @Test
+    void aRollbackLeavesNothing() {
+        transaction.executeWithoutResult(status -> {
+            outbox.add(message("m", "user::1"), true, RETENTION);
+            status.setRollbackOnly();
+        });
+        assertThat(count()).isZero();
+    }
+
+    @Test
+    void aTransactionThroughAProxyOfTheDataSourceIsJoined() {
+        outbox = new JdbcOutbox(new TransactionAwareDataSourceProxy(dataSource), "ec:");
+        transaction.executeWithoutResult(status -> {
+            assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isTrue();
+            assertThat(due()).as("on a connection of its own").isEmpty();
+        });
+        assertThat(due()).hasSize(1);
+    }
+
+    @Test
+    void aMessageThatMustNotDependOnTheTransactionIsCommittedAtOnce() {
+        transaction.executeWithoutResult(status -> {
+            assertThat(outbox.add(message("m", "user::1"), false, RETENTION)).isFalse();
+            assertThat(due()).extracting(Due::state).containsExactly(State.OPEN);
+            status.setRollbackOnly();
+        });
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void aReadOnlyTransactionIsNotJoined() {
+        transaction.setReadOnly(true);
+        transaction.executeWithoutResult(status ->
+                assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isFalse());
+        assertThat(due()).extracting(Due::state).containsExactly(State.OPEN);
+    }
+
+    @Test
+    void theTransactionOfAnotherDataSourceIsNotJoined() {
+        new TransactionTemplate(new DataSourceTransactionManager(otherDatabase)).executeWithoutResult(status -> {
+            assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isFalse();
+            status.setRollbackOnly();
+        });
+        assertThat(count()).isEqualTo(1);
+    }
+
+    /** Its connection is bound to the thread, and writes nothing that anybody commits. */
+    @Test
+    void aConnectionThatIsOnlyUsedInTheTransactionOfAnotherDataSourceIsNotJoined() {
+        DriverManagerDataSource manual = new DriverManagerDataSource(((DriverManagerDataSource) dataSource).getUrl()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                connection.setAutoCommit(false);
+                return connection;
+            }
+        };
+        JdbcOutbox onManual = new JdbcOutbox(manual, "ec:");
+        new TransactionTemplate(new DataSourceTransactionManager(otherDatabase)).executeWithoutResult(status -> {
+            JdbcClient.create(manual).sql("select 1").query(Integer.class).single();
+            assertThat(onManual.add(message("m", "user::1"), true, RETENTION)).isFalse();
+        });
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void withoutATransactionAMessageIsCommittedAtOnce() {
+        assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isFalse();
+        assertThat(due()).extracting(Due::state).containsExactly(State.OPEN);
+    }
+
+    @Test
+    void anInnerTransactionIsJoinedByItself() {
+        TransactionTemplate inner = new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        transaction.executeWithoutResult(outer -> {
+            inner.executeWithoutResult(status -> assertThat(outbox.add(message("m", "user::1"), true, RETENTION))
+                    .isTrue());
+            outer.setRollbackOnly();
+        });
+        assertThat(due()).hasSize(1);
+    }
+
+    /** Ids are no order: the one that was written first is committed last. */
+    @Test
+    void whatIsCommittedLateIsSeen() {
+        transaction.executeWithoutResult(status -> {
+            outbox.add(message("a", "user::1"), true, RETENTION);
+            onAnotherThread(() -> {
+                outbox.add(message("b", "user::2"), false, Duration.ZERO);
+                assertThat(keys()).containsExactly("user::2");
+                outbox.delivered(List.of("b"), RETENTION);
+                assertThat(due()).isEmpty();
+            });
+        });
+        assertThat(keys()).containsExactly("user::1");
+    }
+
+    // Messages
+
+    @Test
+    void keysComeBackAsTheyWere() {
+        List<String> keys = List.of("user::1", "user:v2::Zoë:\\:,\0", "stock::😀", "a".repeat(2000) + "::1");
+        outbox.add(new Message("m", "trade", keys), false, Duration.ZERO);
+        assertThat(outbox.due("trade", 10)).containsExactly(new Due(new Message("m", "trade", keys), State.WAITING));
+        assertThat(outbox.due("other", 10)).isEmpty();
+        assertThat(outbox.due("Trade", 10)).isEmpty();
+    }
+
+    @Test
+    void otherKeyspacesAreLeftAlone() {
+        outbox.add(message("m", "user::1"), false, Duration.ZERO);
+        assertThat(new JdbcOutbox(dataSource, "shop:").due("default", 10)).isEmpty();
+    }
+
+    @Test
+    void aMessageIsNeverCutInTwo() {
+        List<String> many = IntStream.range(0, 2500).mapToObj(i -> "user::" + i).toList();
+        outbox.add(new Message("big", "default", many), false, Duration.ZERO);
+        outbox.add(message("small", "user::x"), false, Duration.ZERO);
+
+        List<Due> due = due();
+        assertThat(due.get(0).message().keys()).isEqualTo(many);
+        outbox.delivered(List.of("big"), RETENTION);
+        assertThat(keys()).containsExactly("user::x");
+    }
+
+    @Test
+    void whatIsNoKeyComesAsNoKey() {
+        jdbc.sql("insert into easy_cache_outbox (message_id, seq, cluster_id, entry_key, due_at, delivered)"
+                        + " values ('x', 0, 'ec:default', null, current_timestamp, 0)")
+                .update();
+        assertThat(keys()).containsExactly("");
+    }
+
+    @Test
+    void deliveredMessagesRestAndThenExpire() {
+        outbox.add(message("m", "user::1"), false, Duration.ZERO);
+        outbox.delivered(List.of("m"), RETENTION);
+        assertThat(due()).isEmpty();
+        outbox.delete(List.of("none"));
+        assertThat(count()).isEqualTo(1);
+
+        makeDue();
+        assertThat(due()).extracting(Due::state).containsExactly(State.EXPIRED);
+        outbox.delete(List.of("m"));
+        assertThat(count()).isZero();
+    }
+
+    @Test
+    void deliveredMessagesWaitAgainWhenTheyAreToBeRedelivered() {
+        List<String> many = IntStream.range(0, 700).mapToObj(i -> "user::" + i).toList();
+        List<String> ids = List.of("a", "b", "c");
+        ids.forEach(id -> outbox.add(new Message(id, "default", many), false, Duration.ZERO));
+        outbox.delivered(ids, RETENTION);
+        outbox.redeliver("other");
+        assertThat(due()).isEmpty();
+
+        outbox.redeliver("default");
+        assertThat(keys()).hasSize(1400);
+        outbox.delete(ids);
+        assertThat(due()).extracting(Due::state).containsOnly(State.WAITING);
+    }
+
+    @Test
+    void anOpenMessageIsPostponedAndClosed() {
+        outbox.add(message("m", "user::1"), false, RETENTION);
+        outbox.postpone(List.of("m"), RETENTION);
+        assertThat(due()).isEmpty();
+        outbox.close(List.of("m"));
+        assertThat(due()).extracting(Due::state).containsExactly(State.WAITING);
+    }
+
+    @Test
+    void anOpenMessageEndsWithItsLease() {
+        outbox.add(message("m", "user::1"), false, SECOND);
+        await().until(() -> due().get(0).state() == State.WAITING);
+    }
+
+    /** The update took longer than its lease. */
+    @Test
+    void aMessageThatWasDeliveredBeforeItIsClosedIsDeliveredAgain() {
+        outbox.add(message("m", "user::1"), false, RETENTION);
+        outbox.delivered(List.of("m"), RETENTION);
+        outbox.close(List.of("m"));
+        assertThat(due()).extracting(Due::state).containsExactly(State.WAITING);
+    }
+
+    @Test
+    void durationsMayBeLong() {
+        outbox.add(message("m", "user::1"), false, Duration.ofDays(30));
+        assertThat(due()).extracting(Due::state).containsExactly(State.OPEN);
+    }
+
+    private static Message message(String id, String key) {
+        return new Message(id, "default", List.of(key));
+    }
+
+    private List<Due> due() {
+        return outbox.due("default", 100);
+    }
+
+    private List<String> keys() {
+        return due().stream().flatMap(due -> due.message().keys().stream()).toList();
+    }
+
+    private int count() {
+        return jdbc.sql("select count(*) from easy_cache_outbox where message_id <> 'identity'")
+                .query(Integer.class)
+                .single();
+    }
+
+    private void makeDue() {
+        jdbc.sql("update easy_cache_outbox set due_at = current_timestamp - interval '1' second")
+                .update();
+    }
+
+    private static void onAnotherThread(Runnable action) {
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        try {
+            other.submit(action).get();
+        } catch (Exception failed) {
+            throw new AssertionError(failed);
+        } finally {
+            other.shutdownNow();
+        }
+    }
+}
