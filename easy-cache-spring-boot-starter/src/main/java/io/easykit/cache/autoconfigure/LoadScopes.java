@@ -122,13 +122,20 @@ final class LoadScopes {
         @Override
         public <T, X extends Throwable> @Nullable T run(Action<T, X> load) throws X {
             SuspendedCaller caller = SuspendedCaller.suspend();
-            List<Runnable> sessions = new ArrayList<>(factories.size());
             try {
-                factories.forEach(factory -> sessions.add(BoundSessions.bindNew(factory)));
+                return runWithSessions(load);
+            } finally {
+                caller.resume();
+            }
+        }
+
+        private <T, X extends Throwable> @Nullable T runWithSessions(Action<T, X> load) throws X {
+            List<Runnable> opened = new ArrayList<>(factories.size());
+            try {
+                factories.forEach(factory -> opened.add(BoundSessions.bindNew(factory)));
                 return load.run();
             } finally {
-                sessions.forEach(Runnable::run);
-                caller.resume();
+                opened.forEach(Runnable::run);
             }
         }
 

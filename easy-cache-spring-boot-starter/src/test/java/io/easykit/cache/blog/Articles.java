@@ -43,6 +43,11 @@ class Articles {
         return new Summary(article.getTitle(), article.tags().size());
     }
 
+    @Cacheable(prefix = "hinted", keys = "#id")
+    public Headline hinted(long id) {
+        return load(id);
+    }
+
     /** The entity itself. */
     @Cacheable(prefix = "entity", keys = "#id", consistency = Consistency.CP)
     public Article entity(long id) {

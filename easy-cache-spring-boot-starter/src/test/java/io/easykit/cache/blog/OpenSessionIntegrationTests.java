@@ -18,9 +18,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.orm.jpa.JpaTransactionManager;
@@ -138,6 +141,19 @@ class OpenSessionIntegrationTests {
         });
         assertThat(articles.strong(ID).title()).isEqualTo(Article.titleOf(0));
         assertThat(target.loads).hasValue(2);
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void saysOnceForEachCacheThatAndWhyItCannotBeFilled(CapturedOutput output) {
+        for (int call = 0; call < 20; call++) {
+            new TransactionTemplate(manager).executeWithoutResult(status -> articles.hinted(ID));
+        }
+        assertThat(target.loads).hasValue(20);
+        assertThat(output.getOut().lines().filter(line -> line.contains("'hinted'")))
+                .singleElement()
+                .asString()
+                .contains("The value of hinted::1 is not cached", "inside a read-write transaction", "readOnly = true");
     }
 
     @Test
