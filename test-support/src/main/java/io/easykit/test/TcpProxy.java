@@ -89,6 +89,11 @@ public final class TcpProxy implements AutoCloseable {
         links.forEach(Link::close);
     }
 
+    /** Leads new connections to another server, as a virtual IP that moves does; the present ones stay where they are. */
+    public void redirect(RedisServer server) {
+        change(() -> target = server);
+    }
+
     /** Lets nothing pass on the present connections for good, as when a peer vanishes without a word; new ones work. */
     public void strand() {
         change(() -> links.forEach(link -> link.stranded = true));

@@ -79,6 +79,14 @@ final class Bells implements AutoCloseable {
         await(end);
     }
 
+    /** Subscribes anew on another connection: the server of the present one no longer serves. Returns at once. */
+    void reconnect() {
+        CompletableFuture<Void> unused = begin(() -> {
+            hangUp();
+            listen();
+        });
+    }
+
     private CompletableFuture<Void> begin(Runnable task) {
         try {
             return CompletableFuture.runAsync(task, thread);

@@ -49,6 +49,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
         RedisKeys keys = new RedisKeys(keyPrefix);
         this.scripts = new ScriptRunner(connections, keys, edit);
         this.bells = new Bells(connections, keys);
+        scripts.onReplacement(bells::reconnect);
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */

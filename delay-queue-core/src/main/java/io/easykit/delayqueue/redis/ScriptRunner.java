@@ -6,6 +6,9 @@ import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.redis.ScriptCalls.Reply;
+import io.easykit.redis.NotConnectedException;
+import io.lettuce.core.RedisException;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.List;
@@ -14,13 +17,10 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.ReturnType;
 
 /**
  * Calls scripts by their SHA. A Redis that does not know one (restarted, flushed, failed over) is given the text in a second
@@ -39,85 +39,78 @@ final class ScriptRunner {
     private static final Pattern IN_SCRIPT =
             Pattern.compile("ERR Error running script \\(call to \\w+\\): (@user_script: ?\\d+: )*-?");
 
-    private final RedisConnectionFactory connections;
+    private final ScriptCalls calls;
     private final RedisKeys keys;
     private final Map<LuaScript.Name, LuaScript> scripts = new EnumMap<>(LuaScript.Name.class);
 
     ScriptRunner(RedisConnectionFactory connections, RedisKeys keys, UnaryOperator<String> edit) {
-        this.connections = connections;
+        this.calls = ScriptCalls.over(connections);
         this.keys = keys;
         for (LuaScript.Name name : LuaScript.Name.values()) {
             scripts.put(name, LuaScript.load(name, edit));
         }
     }
 
+    /** Runs the action when the connection was given up because its server no longer serves. */
+    void onReplacement(Runnable action) {
+        calls.onReplacement(action);
+    }
+
     void loadAll() {
-        try (RedisConnection connection = connect("to load the scripts")) {
-            for (LuaScript script : scripts.values()) {
-                connection.scriptingCommands().scriptLoad(script.text().array());
-            }
-        } catch (DataAccessException e) {
+        try {
+            scripts.values().forEach(calls::load);
+        } catch (DataAccessException | RedisException e) {
             throw translate("to load the scripts", e);
         }
     }
 
     /** A script whose reply is a list. */
     List<?> list(LuaScript.Name name, ShardKey shard, Arguments arguments) {
-        return run(name, ReturnType.MULTI, shard, arguments) instanceof List<?> reply ? reply : List.of();
+        return run(name, Reply.LIST, shard, arguments) instanceof List<?> reply ? reply : List.of();
     }
 
     /** A script whose reply is a whole number. */
     long number(LuaScript.Name name, ShardKey shard, Arguments arguments) {
-        return run(name, ReturnType.INTEGER, shard, arguments) instanceof Long reply ? reply : 0;
+        return run(name, Reply.NUMBER, shard, arguments) instanceof Long reply ? reply : 0;
     }
 
-    private @Nullable Object run(LuaScript.Name name, ReturnType type, ShardKey shard, Arguments arguments) {
+    private @Nullable Object run(LuaScript.Name name, Reply reply, ShardKey shard, Arguments arguments) {
         LuaScript script = script(name);
-        byte[][] all = Stream.concat(
-                        Stream.of(RedisKeys.bytes(keys.prefix(shard)), RedisKeys.bytes(keys.settings(shard))),
-                        arguments.stream())
-                .toArray(byte[][]::new);
-        String what = name.file() + " on " + shard;
-        try (RedisConnection connection = connect(what)) {
+        byte[][] shardKeys = {RedisKeys.bytes(keys.prefix(shard)), RedisKeys.bytes(keys.settings(shard))};
+        byte[][] values = arguments.stream().toArray(byte[][]::new);
+        try {
             try {
-                return connection.scriptingCommands().evalSha(script.sha(), type, 2, all);
-            } catch (DataAccessException e) {
+                return calls.call(script, true, reply, shardKeys, values);
+            } catch (DataAccessException | RedisException e) {
                 if (!says(e, "NOSCRIPT")) {
                     throw e;
                 }
-                return connection.scriptingCommands().eval(script.text().array(), type, 2, all);
+                return calls.call(script, false, reply, shardKeys, values);
             }
-        } catch (DataAccessException e) {
-            throw translate(what, e);
+        } catch (DataAccessException | RedisException e) {
+            throw translate(name.file() + " on " + shard, e);
         }
     }
 
-    /** Nothing is sent before there is a connection, so a failure here leaves no doubt. */
-    private RedisConnection connect(String what) {
-        try {
-            return connections.getConnection();
-        } catch (DataAccessException e) {
-            DelayQueueException translated = translate(what, e);
-            throw translated instanceof StoreUnavailableException
-                    ? new StoreUnavailableException(
-                            "Redis cannot be reached, and " + what + " was not carried out: " + text(e),
-                            RedisReply.safe(e))
-                    : translated;
-        } catch (IllegalStateException e) {
-            throw new StoreUnavailableException(
+    /** Nothing was sent, so there is no doubt. */
+    private static DelayQueueException notSent(String what, NotConnectedException e) {
+        if (e.getCause() instanceof IllegalStateException) {
+            return new StoreUnavailableException(
                     "The connection to Redis is closed, because the application stops or has not started it yet, and "
                             + what
                             + " was not carried out. Send before the application context is closed, for example in a"
                             + " SmartLifecycle or a listener of ContextClosedEvent.",
                     e);
         }
+        return new StoreUnavailableException(
+                "Redis cannot be reached, and " + what + " was not carried out: " + text(e), RedisReply.safe(e));
     }
 
     private LuaScript script(LuaScript.Name name) {
         return Objects.requireNonNull(scripts.get(name));
     }
 
-    static DelayQueueException translate(String what, DataAccessException e) {
+    static DelayQueueException translate(String what, RuntimeException e) {
         Throwable cause = RedisReply.safe(e);
         if (says(e, "OOM")) {
             return new StoreFullException(
@@ -128,6 +121,9 @@ final class ScriptRunner {
         String refusal = refusal(e);
         if (refusal != null) {
             return new StoreRefusedException("Redis refused " + what + ": " + LogText.of(refusal), cause);
+        }
+        if (e instanceof NotConnectedException unsent) {
+            return notSent(what, unsent);
         }
         String text = errorReply(e) != null
                 ? "Redis cannot carry out " + what + " now: "
@@ -147,7 +143,7 @@ final class ScriptRunner {
         return false;
     }
 
-    private static String text(DataAccessException e) {
+    private static String text(RuntimeException e) {
         String error = errorReply(e);
         return LogText.of(error == null ? RedisReply.withoutArguments(ownAndRootMessage(e)) : error);
     }
@@ -164,7 +160,7 @@ final class ScriptRunner {
         return passes ? null : error;
     }
 
-    private static boolean says(DataAccessException e, String code) {
+    private static boolean says(RuntimeException e, String code) {
         String error = errorReply(e);
         return error != null && code(error).equals(code);
     }

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.redis.LettuceFactories;
+import io.easykit.redis.DedicatedConnections;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +37,7 @@ final class RedisConnections implements SmartLifecycle, DisposableBean, Applicat
     RedisConnections(RedisConnectionFactory application, Duration commandTimeout, ApplicationContext context) {
         this.context = context;
         if (application instanceof LettuceConnectionFactory lettuce) {
-            own = LettuceFactories.copyOf(lettuce, commandTimeout);
+            own = DedicatedConnections.copyOf(lettuce, commandTimeout);
             own.start();
             factory = own;
         } else {

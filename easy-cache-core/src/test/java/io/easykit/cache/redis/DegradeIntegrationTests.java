@@ -19,6 +19,7 @@ import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
@@ -471,7 +472,7 @@ class DegradeIntegrationTests {
 
     private RedisEntryStore store(String host, int port) {
         LettuceConnectionFactory plain = new LettuceConnectionFactory(host, port);
-        LettuceConnectionFactory factory = LettuceFactories.copyOf(plain, TIMEOUT);
+        LettuceConnectionFactory factory = DedicatedConnections.copyOf(plain, TIMEOUT);
         factory.afterPropertiesSet();
         factory.start();
         opened.add(0, factory::destroy);

@@ -3,6 +3,7 @@ package io.easykit.cache.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
@@ -16,8 +17,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class ScriptLoaderIntegrationTests {
 
     private final RedisServer redis = RedisServer.start();
-    private final LettuceConnectionFactory factory =
-            LettuceFactories.copyOf(new LettuceConnectionFactory(redis.host(), redis.port()), Duration.ofSeconds(5));
+    private final LettuceConnectionFactory factory = DedicatedConnections.copyOf(
+            new LettuceConnectionFactory(redis.host(), redis.port()), Duration.ofSeconds(5));
     private final ScriptLoader loader = new ScriptLoader(new RedisEntryStore(factory, Duration.ofSeconds(5)));
 
     @BeforeEach

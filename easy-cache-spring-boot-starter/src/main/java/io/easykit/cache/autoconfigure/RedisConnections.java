@@ -1,9 +1,9 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.EntryStore;
-import io.easykit.cache.redis.LettuceFactories;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.cache.redis.ScriptLoader;
+import io.easykit.redis.DedicatedConnections;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +33,7 @@ final class RedisConnections implements SmartLifecycle {
 
     RedisConnections(RedisConnectionFactory application, String keyPrefix, Duration commandTimeout) {
         this.own = application instanceof LettuceConnectionFactory lettuce
-                ? LettuceFactories.copyOf(lettuce, commandTimeout)
+                ? DedicatedConnections.copyOf(lettuce, commandTimeout)
                 : null;
         if (own != null) {
             own.afterPropertiesSet();

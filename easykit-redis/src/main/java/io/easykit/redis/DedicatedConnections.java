@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.redis;
+package io.easykit.redis;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
@@ -6,13 +6,18 @@ import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
 import io.lettuce.core.tracing.Tracing;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -21,24 +26,33 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
 /**
- * Makes a connection factory for the queue from one that the application has: the same servers, credentials and TLS, with
+ * Copies the application's Lettuce connection factory for a product's own use: the same servers, credentials and TLS, with
  * connections of its own that
  * <ul>
- *   <li>answer within the command timeout, also the first time;
- *   <li>reject commands while disconnected, instead of keeping them for later;
- *   <li>replay nothing after a reconnect, see {@link RedisQueueStore};
- *   <li>ask the master only;
- *   <li>are not traced, since the queue looks at its shards once a second for ever.
+ *   <li>fail a command that gets no reply within the command timeout;
+ *   <li>reject commands while disconnected, and replay none after a reconnect;
+ *   <li>try to reconnect at least every half second;
+ *   <li>follow the topology of a cluster;
+ *   <li>use the master only;
+ *   <li>are not traced, because products poll Redis all the time.
  * </ul>
  */
-public final class LettuceFactories {
+public final class DedicatedConnections {
 
-    private LettuceFactories() {}
+    /** The first connection of a JVM loads classes, resolves names and shakes hands. Callers do not wait for it. */
+    private static final Duration LEAST_CONNECT_TIMEOUT = Duration.ofSeconds(2);
+
+    private static final Delay RECONNECT_DELAY =
+            Delay.exponential(Duration.ofMillis(1), Duration.ofMillis(500), 2, TimeUnit.MILLISECONDS);
+
+    private static final Duration LEAST_REFRESH_PAUSE = Duration.ofSeconds(1);
+
+    private DedicatedConnections() {}
 
     /**
-     * A factory that has not been started; whoever asks for it starts, stops and destroys it. The original is left as it is.
+     * Returns a factory that has not been started. The caller starts, stops and destroys it; the original is not changed.
      *
-     * @param commandTimeout until a call without an answer fails
+     * @param commandTimeout maximum time to wait for a reply, at least 1 ms. Connecting may take up to two seconds
      */
     public static LettuceConnectionFactory copyOf(LettuceConnectionFactory original, Duration commandTimeout) {
         if (commandTimeout.toMillis() < 1) {
@@ -52,11 +66,31 @@ public final class LettuceFactories {
             options = clusterOptions(options, cluster);
             configuration = withoutRedirects(cluster);
         }
-        Optional<ClientResources> resources = client.getClientResources().map(LettuceFactories::untraced);
+        Optional<ClientResources> resources = client.getClientResources().map(DedicatedConnections::adjusted);
         LettuceConnectionFactory copy = new LettuceConnectionFactory(
-                configuration, new DedicatedClient(client, resources, strict(options, commandTimeout), commandTimeout));
-        copy.setEarlyStartup(false);
+                configuration,
+                new DedicatedClient(
+                        client, resources, strict(options, commandTimeout), connectTimeout(commandTimeout)));
+        copy.setPhase(original.getPhase());
         return copy;
+    }
+
+    /** How long a command of this factory may wait for a reply. */
+    public static Duration commandTimeoutOf(LettuceConnectionFactory factory) {
+        Optional<TimeoutOptions> timeouts =
+                factory.getClientConfiguration().getClientOptions().map(ClientOptions::getTimeoutOptions);
+        if (timeouts.isPresent() && timeouts.get().isTimeoutCommands()) {
+            TimeoutOptions.TimeoutSource source = timeouts.get().getSource();
+            long timeout = source.getTimeout(new Command<>(CommandType.PING, null));
+            if (timeout > 0) {
+                return Duration.ofNanos(source.getTimeUnit().toNanos(timeout));
+            }
+        }
+        return Duration.ofMillis(factory.getTimeout());
+    }
+
+    private static Duration connectTimeout(Duration commandTimeout) {
+        return commandTimeout.compareTo(LEAST_CONNECT_TIMEOUT) > 0 ? commandTimeout : LEAST_CONNECT_TIMEOUT;
     }
 
     /** There is no getter for a static master with replicas, for which the getter for one server says localhost. */
@@ -66,21 +100,20 @@ public final class LettuceFactories {
     }
 
     /**
-     * The same threads and timers, not traced. The resources' own way to change one setting makes others that take the
-     * threads along when they are shut down.
+     * The same threads and timers, without tracing and with a short reconnect delay. {@code ClientResources.mutate()} cannot
+     * do this: its copies shut the shared threads down with them.
      */
-    private static ClientResources untraced(ClientResources shared) {
-        if (!shared.tracing().isEnabled()) {
-            return shared;
-        }
+    private static ClientResources adjusted(ClientResources shared) {
         return (ClientResources) Proxy.newProxyInstance(
-                LettuceFactories.class.getClassLoader(),
+                DedicatedConnections.class.getClassLoader(),
                 new Class<?>[] {ClientResources.class},
                 (proxy, method, arguments) -> {
                     try {
-                        return method.getName().equals("tracing")
-                                ? Tracing.disabled()
-                                : method.invoke(shared, arguments);
+                        return switch (method.getName()) {
+                            case "tracing" -> Tracing.disabled();
+                            case "reconnectDelay" -> RECONNECT_DELAY;
+                            default -> method.invoke(shared, arguments);
+                        };
                     } catch (InvocationTargetException e) {
                         throw e.getTargetException();
                     }
@@ -95,7 +128,7 @@ public final class LettuceFactories {
                 .timeoutOptions(TimeoutOptions.enabled(commandTimeout))
                 .socketOptions(options.getSocketOptions()
                         .mutate()
-                        .connectTimeout(commandTimeout)
+                        .connectTimeout(connectTimeout(commandTimeout))
                         .build())
                 .build();
     }
@@ -108,7 +141,18 @@ public final class LettuceFactories {
         if (cluster.getMaxRedirects() != null) {
             builder.maxRedirects(cluster.getMaxRedirects());
         }
-        return builder.build();
+        return builder.topologyRefreshOptions(topologyRefresh(clustered.getTopologyRefreshOptions()))
+                .build();
+    }
+
+    /** All adaptive triggers, as is the default of Lettuce: without them a fail-over would not be followed. */
+    private static ClusterTopologyRefreshOptions topologyRefresh(ClusterTopologyRefreshOptions given) {
+        ClusterTopologyRefreshOptions.Builder refresh = ClusterTopologyRefreshOptions.builder()
+                .adaptiveRefreshTriggersTimeout(LEAST_REFRESH_PAUSE)
+                .dynamicRefreshSources(given.useDynamicRefreshSources());
+        return given.isPeriodicRefreshEnabled()
+                ? refresh.enablePeriodicRefresh(given.getRefreshPeriod()).build()
+                : refresh.build();
     }
 
     /** To apply this setting, the factory would copy the options in a way that loses the replay filter. */
@@ -124,7 +168,7 @@ public final class LettuceFactories {
             LettuceClientConfiguration original,
             Optional<ClientResources> resources,
             ClientOptions options,
-            Duration timeout)
+            Duration connectTimeout)
             implements LettuceClientConfiguration {
 
         @Override
@@ -132,9 +176,10 @@ public final class LettuceFactories {
             return Optional.of(options);
         }
 
+        /** Lettuce applies it to the handshake; commands have the timeout among the options. */
         @Override
         public Duration getCommandTimeout() {
-            return timeout;
+            return connectTimeout;
         }
 
         @Override

@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.redis;
+package io.easykit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.ReadFrom;
+import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
 import io.lettuce.core.tracing.MicrometerTracing;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
@@ -30,7 +33,7 @@ import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfigu
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-class LettuceFactoriesTests {
+class DedicatedConnectionsTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(250);
 
@@ -74,9 +77,10 @@ class LettuceFactoriesTests {
                 copyOf(new RedisStandaloneConfiguration(), LettuceClientConfiguration.defaultConfiguration());
 
         ClientOptions options = copy.getClientConfiguration().getClientOptions().orElseThrow();
-        assertThat(copy.getTimeout()).isEqualTo(250);
+        assertThat(DedicatedConnections.commandTimeoutOf(copy)).isEqualTo(TIMEOUT);
         assertThat(options.getDisconnectedBehavior()).isEqualTo(DisconnectedBehavior.REJECT_COMMANDS);
-        assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
+        assertThat(copy.getTimeout()).isEqualTo(2_000);
+        assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(Duration.ofSeconds(2));
         assertThat(options.getTimeoutOptions().getSource().getTimeout(command()))
                 .isEqualTo(250_000_000);
         assertThat(options.getReplayFilter().test(command())).isTrue();
@@ -104,6 +108,67 @@ class LettuceFactoriesTests {
         assertThat(client.getClientResources().orElseThrow().eventLoopGroupProvider())
                 .isSameAs(traced.eventLoopGroupProvider());
         traced.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    @Test
+    void reconnectsWithinHalfASecondHoweverLongAnOutageLasts() {
+        Delay delay = copyOf(
+                        new RedisStandaloneConfiguration(),
+                        LettuceClientConfiguration.builder()
+                                .clientResources(resources)
+                                .build())
+                .getClientConfiguration()
+                .getClientResources()
+                .orElseThrow()
+                .reconnectDelay();
+
+        assertThat(delay.createDelay(1)).isLessThan(Duration.ofMillis(10));
+        assertThat(delay.createDelay(1_000)).isEqualTo(Duration.ofMillis(500));
+    }
+
+    @Test
+    void keepsOtherOptions() {
+        LettuceClientConfiguration client = copyOf(
+                        new RedisStandaloneConfiguration(),
+                        LettuceClientConfiguration.builder()
+                                .shutdownTimeout(Duration.ofMillis(7))
+                                .useSsl()
+                                .verifyPeer(SslVerifyMode.CA)
+                                .and()
+                                .clientOptions(ClientOptions.builder()
+                                        .requestQueueSize(77)
+                                        .pingBeforeActivateConnection(false)
+                                        .build())
+                                .build())
+                .getClientConfiguration();
+
+        ClientOptions options = client.getClientOptions().orElseThrow();
+        assertThat(client.getShutdownTimeout()).isEqualTo(Duration.ofMillis(7));
+        assertThat(client.getVerifyMode()).isEqualTo(SslVerifyMode.CA);
+        assertThat(options.getRequestQueueSize()).isEqualTo(77);
+        assertThat(options.isPingBeforeActivateConnection()).isFalse();
+    }
+
+    @Test
+    void followsTheTopologyOfAClusterWithoutASetting() {
+        ClusterClientOptions without = ClusterClientOptions.builder()
+                .maxRedirects(9)
+                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .disableAllAdaptiveRefreshTriggers()
+                        .enablePeriodicRefresh(Duration.ofSeconds(7))
+                        .build())
+                .build();
+
+        LettuceConnectionFactory copy = copyOf(
+                new RedisClusterConfiguration(List.of("a.example:7000")),
+                LettuceClientConfiguration.builder().clientOptions(without).build());
+
+        ClusterClientOptions options = (ClusterClientOptions)
+                copy.getClientConfiguration().getClientOptions().orElseThrow();
+        assertThat(options.getMaxRedirects()).isEqualTo(9);
+        assertThat(options.getTopologyRefreshOptions().getAdaptiveRefreshTriggers())
+                .hasSize(ClusterTopologyRefreshOptions.RefreshTrigger.values().length);
+        assertThat(options.getTopologyRefreshOptions().getRefreshPeriod()).isEqualTo(Duration.ofSeconds(7));
     }
 
     @Test
@@ -148,7 +213,7 @@ class LettuceFactoriesTests {
         LettuceConnectionFactory original = new LettuceConnectionFactory(
                 new RedisStandaloneConfiguration(), LettuceClientConfiguration.defaultConfiguration());
 
-        LettuceFactories.copyOf(original, TIMEOUT);
+        DedicatedConnections.copyOf(original, TIMEOUT);
 
         assertThat(original.getTimeout()).isEqualTo(60_000);
         assertThat(original.isRunning()).isFalse();
@@ -156,13 +221,13 @@ class LettuceFactoriesTests {
 
     @Test
     void refusesATimeoutOfNothing() {
-        assertThatThrownBy(() -> LettuceFactories.copyOf(new LettuceConnectionFactory(), Duration.ZERO))
+        assertThatThrownBy(() -> DedicatedConnections.copyOf(new LettuceConnectionFactory(), Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("a millisecond at least");
     }
 
     private static LettuceConnectionFactory copyOf(RedisConfiguration server, LettuceClientConfiguration client) {
-        return LettuceFactories.copyOf(new LettuceConnectionFactory(server, client), TIMEOUT);
+        return DedicatedConnections.copyOf(new LettuceConnectionFactory(server, client), TIMEOUT);
     }
 
     private static Command<String, String, String> command() {

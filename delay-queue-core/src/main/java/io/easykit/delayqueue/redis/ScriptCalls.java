@@ -1,0 +1,108 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.redis.LettuceConnector;
+import io.easykit.redis.NotConnectedException;
+import io.lettuce.core.ScriptOutputType;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.ReturnType;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Sends scripts with the driver that the application uses. Failures are those of the driver, or of Spring for it. */
+interface ScriptCalls {
+
+    /** A bean may send while a cold JVM starts. */
+    Duration FIRST_CONNECTION = Duration.ofSeconds(5);
+
+    /**
+     * Calls a script.
+     *
+     * @param bySha    false sends the whole text
+     * @param keys     whose first decides the node in a cluster
+     * @return a number, bytes, or a list of these with nulls
+     */
+    @Nullable Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments);
+
+    /** Loads a script, in a cluster on all masters. */
+    void load(LuaScript script);
+
+    /** Runs the action when a connection was given up because its server no longer serves. */
+    default void onReplacement(Runnable action) {}
+
+    static ScriptCalls over(RedisConnectionFactory connections) {
+        return connections instanceof LettuceConnectionFactory lettuce
+                ? new OverLettuce(new LettuceConnector(lettuce, FIRST_CONNECTION))
+                : new OverSpring(connections);
+    }
+
+    /** What a script returns. */
+    enum Reply {
+        LIST(ScriptOutputType.MULTI, ReturnType.MULTI),
+        NUMBER(ScriptOutputType.INTEGER, ReturnType.INTEGER);
+
+        private final ScriptOutputType ofLettuce;
+        private final ReturnType ofSpring;
+
+        Reply(ScriptOutputType ofLettuce, ReturnType ofSpring) {
+            this.ofLettuce = ofLettuce;
+            this.ofSpring = ofSpring;
+        }
+    }
+
+    /** Lettuce itself: a call waits for a connection and a reply within the command timeout, however Redis fails. */
+    record OverLettuce(LettuceConnector redis) implements ScriptCalls {
+
+        @Override
+        public @Nullable Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments) {
+            return redis.<@Nullable Object>await(
+                    keys[0],
+                    commands -> bySha
+                            ? commands.evalsha(script.sha(), reply.ofLettuce, keys, arguments)
+                            : commands.eval(script.text().array(), reply.ofLettuce, keys, arguments));
+        }
+
+        @Override
+        public void load(LuaScript script) {
+            redis.await(
+                    new byte[0], commands -> commands.scriptLoad(script.text().array()));
+        }
+
+        @Override
+        public void onReplacement(Runnable action) {
+            redis.onReplacement(action);
+        }
+    }
+
+    /** Any driver that Spring Data knows, with the driver's own timeouts. */
+    record OverSpring(RedisConnectionFactory connections) implements ScriptCalls {
+
+        @Override
+        public @Nullable Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments) {
+            byte[][] all = Stream.of(keys, arguments).flatMap(Stream::of).toArray(byte[][]::new);
+            try (RedisConnection connection = connect()) {
+                return bySha
+                        ? connection.scriptingCommands().evalSha(script.sha(), reply.ofSpring, keys.length, all)
+                        : connection.scriptingCommands().eval(script.text().array(), reply.ofSpring, keys.length, all);
+            }
+        }
+
+        @Override
+        public void load(LuaScript script) {
+            try (RedisConnection connection = connect()) {
+                connection.scriptingCommands().scriptLoad(script.text().array());
+            }
+        }
+
+        private RedisConnection connect() {
+            try {
+                return connections.getConnection();
+            } catch (DataAccessException | IllegalStateException e) {
+                throw new NotConnectedException("No connection to Redis: " + e.getMessage(), e);
+            }
+        }
+    }
+}

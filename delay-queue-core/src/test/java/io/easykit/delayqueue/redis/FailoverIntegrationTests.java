@@ -1,0 +1,180 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.in;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.ShardKey;
+import io.easykit.redis.DedicatedConnections;
+import io.easykit.test.RedisCluster;
+import io.easykit.test.RedisSentinels;
+import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The store works again soon after a fail-over, also where the connection to the former master stays open. */
+class FailoverIntegrationTests {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(250);
+
+    /** After the promotion; with room for a busy machine. */
+    private static final Duration SOON = Duration.ofSeconds(6);
+
+    private static final ClientResources RESOURCES = DefaultClientResources.create();
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    @Test
+    void followsSentinelFromAMasterThatHangs() {
+        RedisSentinels group = open(RedisSentinels.start(1));
+        QueueStore store = store(new RedisSentinelConfiguration(
+                RedisSentinels.MASTER_NAME, Set.of(group.addresses().split(",", -1))));
+        ShardKey shard = new ShardKey("orders", 0);
+        send(store, shard, "before");
+        RedisServer former = group.master();
+
+        former.pause();
+        awaitPromotion(() -> group.awaitOtherMaster(former), store, shard);
+
+        assertWorksWithin(SOON, store, shard);
+        former.resume();
+        assertThat(keysOf(former)).noneMatch(key -> key.endsWith(":m:after"));
+    }
+
+    @Test
+    void followsAnAddressWhoseFormerOwnerIsAReplicaNow() {
+        RedisServer former = open(RedisServer.start());
+        RedisServer next = open(RedisServer.start());
+        TcpProxy address = open(TcpProxy.to(former));
+        QueueStore store = store(new RedisStandaloneConfiguration(address.host(), address.port()));
+        ShardKey shard = new ShardKey("orders", 0);
+        send(store, shard, "before");
+
+        address.redirect(next);
+        former.replicaOf(next);
+
+        assertWorksWithin(SOON, store, shard);
+    }
+
+    @Test
+    void leavesAConnectionWhosePeerVanishedWithoutAWord() {
+        RedisServer redis = open(RedisServer.start());
+        TcpProxy line = open(TcpProxy.to(redis));
+        QueueStore store = store(new RedisStandaloneConfiguration(line.host(), line.port()));
+        ShardKey shard = new ShardKey("orders", 0);
+        send(store, shard, "before");
+
+        line.strand();
+
+        assertWorksWithin(SOON, store, shard);
+    }
+
+    @Test
+    void followsAClusterAndGoesOnWithItsHealthyNodes() {
+        RedisCluster cluster = open(
+                RedisCluster.start(3, 1, "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no"));
+        QueueStore store =
+                store(new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
+        RedisServer former = cluster.masters().get(0);
+        ShardKey lost = shardOn(cluster, former);
+        ShardKey healthy = shardOn(cluster, cluster.masters().get(1));
+        send(store, lost, "before");
+        send(store, healthy, "before");
+
+        former.pause();
+
+        Duration worst = Duration.ZERO;
+        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        for (int i = 0; !sends(store, lost, "after"); i++) {
+            long began = System.nanoTime();
+            send(store, healthy, "meanwhile-" + i);
+            Duration took = Duration.ofNanos(System.nanoTime() - began);
+            worst = took.compareTo(worst) > 0 ? took : worst;
+            assertThat(System.nanoTime()).isLessThan(deadline);
+        }
+        assertThat(worst).isLessThan(TIMEOUT);
+    }
+
+    private QueueStore store(RedisConfiguration configuration) {
+        LettuceConnectionFactory application = new LettuceConnectionFactory(
+                configuration,
+                LettuceClientConfiguration.builder().clientResources(RESOURCES).build());
+        LettuceConnectionFactory own = DedicatedConnections.copyOf(application, TIMEOUT);
+        own.start();
+        opened.add(own::destroy);
+        return open(new RedisQueueStore(own));
+    }
+
+    private <T extends AutoCloseable> T open(T resource) {
+        opened.add(resource);
+        return resource;
+    }
+
+    /** Somebody sends all the time, as an application does. */
+    private static void awaitPromotion(Runnable promotion, QueueStore store, ShardKey shard) {
+        Thread waiting = new Thread(promotion, "await-promotion");
+        waiting.start();
+        while (waiting.isAlive()) {
+            sends(store, shard, "during");
+        }
+    }
+
+    private static void assertWorksWithin(Duration limit, QueueStore store, ShardKey shard) {
+        long began = System.nanoTime();
+        boolean sent = false;
+        while (!sent && System.nanoTime() - began < limit.toNanos()) {
+            sent = sends(store, shard, "after");
+        }
+        assertThat(sent).as("works again within " + limit).isTrue();
+        assertThat(store.find(shard, "after")).isPresent();
+    }
+
+    private static ShardKey shardOn(RedisCluster cluster, RedisServer master) {
+        return IntStream.range(0, 1_000)
+                .mapToObj(i -> new ShardKey("orders", i))
+                .filter(shard -> cluster.masterOf("{" + shard + "}").equals(master))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static boolean sends(QueueStore store, ShardKey shard, String id) {
+        try {
+            send(store, shard, id);
+            return true;
+        } catch (DelayQueueException away) {
+            return false;
+        }
+    }
+
+    private static void send(QueueStore store, ShardKey shard, String id) {
+        store.send(shard, List.of(in(id, 0, id)));
+    }
+
+    private static List<String> keysOf(RedisServer server) {
+        try (var redis = server.connect()) {
+            return List.copyOf(redis.snapshot().keySet());
+        }
+    }
+}

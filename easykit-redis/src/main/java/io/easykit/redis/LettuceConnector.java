@@ -1,0 +1,330 @@
+package io.easykit.redis;
+
+import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Runs commands on the shared connection of a Lettuce factory, and leaves a server that no longer serves.
+ *
+ * <h2>Why</h2>
+ *
+ * Lettuce reconnects when a connection is closed. Three failures leave the connection open: the master hangs, its address
+ * vanishes without a reset, or it becomes a replica. Sentinel then promotes another server, and the client goes on waiting
+ * for the old one: until TCP gives up (about 15 minutes), or until the old master resumes and acknowledges writes that are
+ * lost when it is demoted.
+ *
+ * <h2>What it does</h2>
+ *
+ * <ul>
+ *   <li>No reply from a server for {@link #SILENCE}: the connection is replaced. The new one asks the sentinels, or resolves
+ *       the address again.
+ *   <li>An error that only another server can mend ({@code READONLY}, {@code MASTERDOWN}), or a connection that is lost for
+ *       {@link #DISCONNECTED}: the same, at once.
+ *   <li>In a cluster each node is watched by itself, and the topology is refreshed instead, so that connections to healthy
+ *       nodes stay. Only a node that is silent for {@link #SILENCE_OF_A_NODE} although it is still the master costs the
+ *       connections to all nodes.
+ *   <li>Connecting happens on a thread of its own. Callers wait for it as for a reply, never longer than the command
+ *       timeout. A command whose caller has given up by then is not sent.
+ * </ul>
+ *
+ * Commands that were sent over a connection that is left fail; whether they ran is unknown.
+ */
+public final class LettuceConnector {
+
+    /** Longer than a pause of a garbage collector or a fork; Sentinel and Cluster take longer to promote. */
+    static final Duration SILENCE = Duration.ofSeconds(2);
+
+    static final Duration SILENCE_OF_A_NODE = Duration.ofSeconds(6);
+
+    static final Duration DISCONNECTED = Duration.ofMillis(500);
+
+    /** Between two reconnects or refreshes. */
+    private static final Duration LEAST_PAUSE = Duration.ofSeconds(1);
+
+    /** Between two attempts to connect while connections are refused. */
+    private static final Duration CONNECT_PAUSE = Duration.ofMillis(50);
+
+    /** Lettuce completes a command by its own timer, which may be late. */
+    private static final Duration TIMER_SLACK = Duration.ofMillis(200);
+
+    private static final String SINGLE = "";
+
+    /** Redis 6.2 wraps the error of a command in a script, behind a dash. */
+    private static final List<String> MENDED_BY_ANOTHER_SERVER = List.of("READONLY ", "MASTERDOWN ");
+
+    private static final Logger log = LoggerFactory.getLogger(LettuceConnector.class);
+
+    private final LettuceConnectionFactory factory;
+    private final Duration commandTimeout;
+    private final Duration firstConnectionTimeout;
+    private final AtomicReference<@Nullable Attempt> connection = new AtomicReference<>();
+    private final Map<String, ReplyWatch> watches = new ConcurrentHashMap<>();
+    private final AtomicLong lastReplacement = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
+    private final AtomicLong lastRefresh = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
+    private final List<Runnable> replacementActions = new CopyOnWriteArrayList<>();
+    private volatile boolean replace;
+    private volatile boolean everConnected;
+
+    /**
+     * @param factory started and stopped by the caller; shares its native connection, as is the default
+     * @param firstConnectionTimeout how long callers wait for the first connection of all, which takes a new JVM longer than
+     *     a reply; later ones have the command timeout
+     */
+    public LettuceConnector(LettuceConnectionFactory factory, Duration firstConnectionTimeout) {
+        this.factory = factory;
+        this.commandTimeout = DedicatedConnections.commandTimeoutOf(factory);
+        this.firstConnectionTimeout = firstConnectionTimeout;
+    }
+
+    /** Runs the action each time when a connection is left, on the thread that found the fault. It must return at once. */
+    public void onReplacement(Runnable action) {
+        replacementActions.add(action);
+    }
+
+    /**
+     * Sends a command and waits for its reply, at most about twice the command timeout: once for a connection, once for
+     * the reply.
+     *
+     * @param key a key of the command, which decides the node in a cluster
+     * @throws NotConnectedException if there was no connection, so nothing was sent
+     * @throws RedisException as Lettuce: no reply in time, or an error reply
+     */
+    public <T> T await(
+            byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
+        CompletableFuture<T> reply = call(key, command).toCompletableFuture();
+        try {
+            return reply.get(
+                    connectWait().plus(commandTimeout).plus(TIMER_SLACK).toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RedisCommandInterruptedException(e);
+        } catch (ExecutionException e) {
+            throw rethrown(e.getCause());
+        } catch (TimeoutException e) {
+            throw noConnectionOrReply();
+        }
+    }
+
+    /** The future has a bound of its own, so this is a last resort. */
+    private RedisException noConnectionOrReply() {
+        Attempt present = connection.get();
+        return present != null && !present.isDone()
+                ? new NotConnectedException("No connection to Redis in time", null)
+                : new RedisCommandTimeoutException("No reply within " + commandTimeout);
+    }
+
+    /**
+     * Sends a command.
+     *
+     * @param key a key of the command, which decides the node in a cluster
+     */
+    public <T> CompletionStage<T> call(
+            byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
+        Attempt attempt = connected();
+        long asked = System.nanoTime();
+        if (attempt.isDone()) {
+            return attempt.thenCompose(redis -> watched(key, asked, command.apply(redis)));
+        }
+        Duration connectWait = connectWait();
+        CompletableFuture<T> reply = attempt.thenCompose(redis -> {
+            long now = System.nanoTime();
+            return now - asked < connectWait.toNanos()
+                    ? watched(key, now, command.apply(redis))
+                    : CompletableFuture.failedFuture(new NotConnectedException("No connection to Redis in time", null));
+        });
+        return reply.orTimeout(connectWait.plus(commandTimeout).toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private Duration connectWait() {
+        return everConnected ? commandTimeout : firstConnectionTimeout;
+    }
+
+    /** Leaves the present connection; the next command makes another one. */
+    public void replaceConnection() {
+        Attempt present = connection.get();
+        if (present != null && present.isDone() && connection.compareAndSet(present, null)) {
+            replace = true;
+            watches.clear();
+            replacementActions.forEach(Runnable::run);
+        }
+    }
+
+    private <T> CompletionStage<T> watched(byte[] key, long sent, CompletionStage<T> reply) {
+        ReplyWatch watch = watchOf(key);
+        return reply.whenComplete((value, failure) -> {
+            if (failure == null) {
+                watch.answered();
+            } else {
+                onFailure(watch, sent, failure);
+            }
+        });
+    }
+
+    private ReplyWatch watchOf(byte[] key) {
+        return watches.computeIfAbsent(nodeOf(key), node -> new ReplyWatch());
+    }
+
+    private String nodeOf(byte[] key) {
+        if (factory.getNativeClient() instanceof RedisClusterClient cluster) {
+            RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+            return node == null ? SINGLE : node.getNodeId();
+        }
+        return SINGLE;
+    }
+
+    private void onFailure(ReplyWatch watch, long sent, Throwable failure) {
+        if (failure instanceof RedisCommandExecutionException error) {
+            watch.answered();
+            if (isMendedByAnotherServer(error)) {
+                leave("it answers " + firstWord(error), LEAST_PAUSE);
+            }
+            return;
+        }
+        boolean silent = failure instanceof RedisCommandTimeoutException;
+        Duration unanswered = watch.unanswered(sent);
+        if (unanswered.compareTo(silent ? SILENCE : DISCONNECTED) >= 0) {
+            leave(silent ? "it does not answer" : "the connection is lost", unanswered);
+        }
+    }
+
+    private void leave(String reason, Duration unanswered) {
+        AbstractRedisClient client = factory.getNativeClient();
+        if (client instanceof RedisClusterClient cluster && unanswered.compareTo(SILENCE_OF_A_NODE) < 0) {
+            if (isDue(lastRefresh)) {
+                log.debug("Refreshing the topology of the Redis cluster: {}", reason);
+                cluster.refreshPartitionsAsync().whenComplete((done, failure) -> {
+                    if (failure != null) {
+                        log.debug("The topology of the Redis cluster could not be refreshed", failure);
+                    }
+                });
+            }
+        } else if (isDue(lastReplacement)) {
+            log.info("Leaving the connection to Redis, because {}", reason);
+            replaceConnection();
+        }
+    }
+
+    private static boolean isDue(AtomicLong last) {
+        long before = last.get();
+        long now = System.nanoTime();
+        return now - before >= LEAST_PAUSE.toNanos() && last.compareAndSet(before, now);
+    }
+
+    private static boolean isMendedByAnotherServer(RedisCommandExecutionException error) {
+        String message = String.valueOf(error.getMessage());
+        return MENDED_BY_ANOTHER_SERVER.stream()
+                .anyMatch(code -> message.startsWith(code) || message.contains("-" + code));
+    }
+
+    private static String firstWord(RedisCommandExecutionException error) {
+        String message = String.valueOf(error.getMessage());
+        return MENDED_BY_ANOTHER_SERVER.stream()
+                .filter(message::contains)
+                .findFirst()
+                .orElse("")
+                .strip();
+    }
+
+    private RuntimeException rethrown(@Nullable Throwable cause) {
+        Throwable failure = cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
+        if (failure instanceof RuntimeException known) {
+            return known;
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof TimeoutException) {
+            return noConnectionOrReply();
+        }
+        return new RedisException(failure);
+    }
+
+    private Attempt connected() {
+        Attempt present = connection.get();
+        return present == null || present.isOver() ? connect(present) : present;
+    }
+
+    private Attempt connect(@Nullable Attempt over) {
+        Attempt attempt = new Attempt();
+        if (!connection.compareAndSet(over, attempt)) {
+            Attempt other = connection.get();
+            return other != null ? other : connect(null);
+        }
+        Thread thread = new Thread(() -> complete(attempt), "easykit-redis-connect");
+        thread.setDaemon(true);
+        try {
+            thread.start();
+        } catch (OutOfMemoryError noThread) {
+            attempt.completeExceptionally(noThread);
+        }
+        return attempt;
+    }
+
+    private void complete(Attempt attempt) {
+        try (RedisConnection wrapper = freshConnection()) {
+            attempt.complete(((LettuceConnection) wrapper).getNativeConnection());
+            everConnected = true;
+        } catch (RuntimeException | Error failure) {
+            attempt.completeExceptionally(
+                    failure instanceof Error
+                            ? failure
+                            : new NotConnectedException("No connection to Redis: " + failure.getMessage(), failure));
+        }
+    }
+
+    private RedisConnection freshConnection() {
+        if (replace) {
+            replace = false;
+            factory.resetConnection();
+        }
+        return factory.getConnection();
+    }
+
+    /** One attempt to connect, and the connection that it made. */
+    private static final class Attempt extends CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> {
+
+        private final long began = System.nanoTime();
+
+        /** Whether connecting failed, or the factory has closed the connection since, as it does when it is stopped. */
+        boolean isOver() {
+            if (!isDone()) {
+                return false;
+            }
+            if (isCompletedExceptionally()) {
+                return System.nanoTime() - began >= CONNECT_PAUSE.toNanos();
+            }
+            return join() instanceof AbstractRedisAsyncCommands<?, ?> redis
+                    && redis.getConnection() instanceof RedisChannelHandler<?, ?> handler
+                    && handler.isClosed();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** What easy-cache and delay-queue both need from Lettuce and Redis; no product logic. */
+@NullMarked
+package io.easykit.redis;
+
+import org.jspecify.annotations.NullMarked;
