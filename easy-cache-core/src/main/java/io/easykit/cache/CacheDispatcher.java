@@ -80,6 +80,7 @@ final class CacheDispatcher implements CacheReader {
 
     private final EntryStore store;
     private final Epochs epochs;
+    private final Freshness freshness;
     private final LoadLimit limit;
     private final Values values;
     private final Transactions transactions;
@@ -91,9 +92,10 @@ final class CacheDispatcher implements CacheReader {
     private final SoloLoads soloLoads;
     private final LoadHints hints = new LoadHints();
 
-    CacheDispatcher(EntryStore store, Epochs epochs, LoadLimit limit, Engine engine) {
+    CacheDispatcher(EntryStore store, Epochs epochs, Freshness freshness, LoadLimit limit, Engine engine) {
         this.store = store;
         this.epochs = epochs;
+        this.freshness = freshness;
         this.limit = limit;
         this.values = engine.values();
         this.transactions = engine.transactions();
@@ -107,20 +109,28 @@ final class CacheDispatcher implements CacheReader {
     public <V> @Nullable V fetch(Read<V> read) throws Throwable {
         Snapshot seen = store.read(read.key(), epochs.of(read.key()));
         Opened<V> hit = openFresh(read, seen);
-        if (hit != null) {
+        boolean undelivered = freshness.isUndelivered(read.key());
+        if (hit != null && !undelivered) {
             listener.onHit(read.key(), Hit.FRESH);
             refreshWhenDue(read, seen);
             return hit.value();
         }
+        Read<V> strict = freshness.demandedBy(read);
         try (LoadScope scope = transactions.openLoadScope()) {
             String attached = scope.attachedReason();
             if (attached == null) {
-                return fetchMissed(read.in(scope), seen).get();
+                Read<V> apart = strict.in(scope);
+                return (undelivered ? loadUnstored(apart) : fetchMissed(apart, seen)).get();
             }
             listener.onMiss(read.key());
             hints.notStored(read.key(), attached);
-            return soloLoads.load(read).get();
+            return soloLoads.load(strict).get();
         }
+    }
+
+    private <V> Landing<V> loadUnstored(Read<V> read) {
+        listener.onMiss(read.key());
+        return soloLoads.join(read, null);
     }
 
     private <V> Landing<V> fetchMissed(Read<V> read, Snapshot first) {
@@ -147,12 +157,12 @@ final class CacheDispatcher implements CacheReader {
     }
 
     private static boolean mayBeServed(Read<?> read, Snapshot seen) {
-        return seen.value() != null && (!seen.invalidated() || read.options().takesOld());
+        return seen.value() != null && (!seen.invalidated() || read.takesStale());
     }
 
     /** A value is there that the store may let us have although it is not fresh: then nobody waits for anybody. */
     private <V> @Nullable Landing<V> decide(Read<V> read, boolean first) {
-        Fetched fetched = store.fetch(read.key(), epochs.of(read.key()));
+        Fetched fetched = fetched(read);
         Opened<V> served = serve(read, fetched);
         if (served != null) {
             tell(read, fetched.old() ? Hit.OLD : Hit.FRESH, first);
@@ -182,6 +192,9 @@ final class CacheDispatcher implements CacheReader {
         Landing<V> landing = awaitLanding(running, read);
         if (landing == null) {
             return soloLoads.join(read, running);
+        }
+        if (landing.unstorable()) {
+            return soloLoads.load(read);
         }
         return landing.serves(read) ? values.unpack(landing, read.key()) : null;
     }
@@ -244,7 +257,7 @@ final class CacheDispatcher implements CacheReader {
         int foreignLoads = 0;
         for (Fetched known = first; ; known = null) {
             long asked = ticker.nanoTime();
-            Fetched fetched = known != null ? known : store.fetch(read.key(), epochs.of(read.key()));
+            Fetched fetched = known != null ? known : fetched(read);
             Landing<V> news = null;
             switch (fetched.outcome()) {
                 case SUCCESS, SUCCESS_NEED_QUERY -> {
@@ -295,29 +308,32 @@ final class CacheDispatcher implements CacheReader {
         return opened;
     }
 
+    private Fetched fetched(Read<?> read) {
+        return store.fetch(read.key(), epochs.of(read.key()), read.takesStale());
+    }
+
     private <V> Landing<V> loadAndStore(Read<V> read, Ticket ticket) {
         return requireNonNull(read.scope().run(() -> loadAndStoreHere(read, ticket)));
     }
 
     private <V> Landing<V> loadAndStoreHere(Read<V> read, Ticket ticket) {
         long began = ticker.nanoTime();
-        V value;
-        Envelope sealed;
-        try {
-            value = read.loader().load();
-            sealed = read.storable().test(value) ? values.seal(value, read.key()) : null;
-        } catch (Throwable failure) {
-            release(read.key(), ticket);
-            listener.onLoad(read.key(), since(began), Load.FAILED);
-            return Landing.failed(failure, began);
-        }
+        Landing<V> landing = RunningLoad.load(read.loader(), began);
         Duration took = since(began);
+        Envelope sealed = null;
+        if (landing.failure() == null && !landing.unstorable()) {
+            try {
+                sealed = read.storable().test(landing.value()) ? values.seal(landing.value(), read.key()) : null;
+            } catch (Throwable failure) {
+                landing = Landing.failed(failure, began);
+            }
+        }
         if (sealed == null) {
             release(read.key(), ticket);
-            listener.onLoad(read.key(), took, Load.NOT_STORED);
-            return Landing.of(value, began);
+            listener.onLoad(read.key(), took, landing.failure() == null ? Load.NOT_STORED : Load.FAILED);
+            return landing;
         }
-        return stored(read, ticket, value, sealed, began, took);
+        return stored(read, ticket, landing.value(), sealed, began, took);
     }
 
     private <V> Landing<V> stored(
@@ -380,7 +396,7 @@ final class CacheDispatcher implements CacheReader {
         }
         Read<V> handedOver = read.in(transactions.backgroundScope());
         inBackground(handedOver, null, () -> {
-            Fetched fetched = store.fetch(read.key(), epochs.of(read.key()));
+            Fetched fetched = fetched(handedOver);
             return fetched.ticket() == null ? null : loadAndStore(handedOver, fetched.ticket());
         });
     }
@@ -392,13 +408,13 @@ final class CacheDispatcher implements CacheReader {
 
     private <V> void inBackground(Read<V> read, @Nullable Ticket ticket, Refresh<V> work) {
         try {
-            background.execute(() -> {
+            background.execute(() -> RunningLoad.outside(() -> {
                 Flight<V> flight = new Flight<>();
                 boolean alone = putIfAbsent(read.key(), flight) == null;
                 if (alone || ticket != null) {
                     flyInBackground(read, flight, work);
                 }
-            });
+            }));
         } catch (RejectedExecutionException full) {
             log.debug("No thread is free to refresh {}", read.key());
             giveUp(read.key(), ticket);

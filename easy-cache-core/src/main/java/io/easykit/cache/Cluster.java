@@ -28,6 +28,7 @@ final class Cluster {
     private final Journal journal;
     private final RecentInvalidations recent;
     private final RolledBackUpdates rolledBack;
+    private final OwnUpdates ownUpdates;
     private final CacheReader reader;
     private final ClusterKeeper keeper;
     private final @Nullable OutboxWriter outbox;
@@ -50,13 +51,15 @@ final class Cluster {
         this.journal = new Journal(degraded.journalSize());
         this.recent = new RecentInvalidations(KEEP_RECENT, MOST_RECENT, engine.ticker());
         this.rolledBack = new RolledBackUpdates(engine.ticker());
+        this.ownUpdates = new OwnUpdates(engine.ticker());
         this.availability = new Availability(id, options, engine.ticker(), this::onAvailability);
         this.store = new GuardedStore(store, availability);
         this.epochs = new Epochs(this.store::epochs);
         this.local = new LocalEntries(level, engine.values(), degraded.localLife());
+        Freshness freshness = new Freshness(ownUpdates, journal);
         LoadLimit limit = new LoadLimit(degraded.concurrentLoads(), engine.ticker());
-        CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, limit, engine);
-        this.reader = new DegradingReader(id, dispatcher, local, degraded, limit, engine);
+        CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, engine);
+        this.reader = new DegradingReader(id, dispatcher, freshness, local, degraded, limit, engine);
         this.keeper = new ClusterKeeper(this, options, engine.ticker());
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
         this.relay = outbox == null ? null : new OutboxRelay(this, outbox, engine.ticker());
@@ -133,10 +136,23 @@ final class Cluster {
         }
     }
 
+    /** Announces an invalidation whose data have changed already. False if Redis could not be told. */
+    boolean announce(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        try {
+            store.prepare(keys, token, lease);
+            return true;
+        } catch (StoreUnavailableException away) {
+            log.debug("The invalidation of {} could not be announced to Redis cluster '{}'", keys, id, away);
+            return false;
+        }
+    }
+
     /** Ends an update; what cannot be delivered now is delivered before the cluster is read again. */
     void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
+        ownUpdates.add(keys);
         keys.forEach(local::invalidate);
         StoreUnavailableException away = tell(keys, token, () -> journal.add(keys, token));
+        ownUpdates.add(keys);
         keys.forEach(key -> listener.onInvalidation(key, away));
         if (outbox != null) {
             endInOutbox(outbox, keys, token, away != null);

@@ -240,6 +240,7 @@ final class ClusterKeeper {
             }
         } finally {
             prefixes.stream().skip(done).forEach(journal::overflow);
+            journal.raised();
         }
         return done > 0;
     }

@@ -21,6 +21,7 @@ final class DegradingReader implements CacheReader {
 
     private final String clusterId;
     private final CacheReader normal;
+    private final Freshness freshness;
     private final LocalEntries local;
     private final CpReads cpReads;
     private final LoadLimit limit;
@@ -32,12 +33,14 @@ final class DegradingReader implements CacheReader {
     DegradingReader(
             String clusterId,
             CacheReader normal,
+            Freshness freshness,
             LocalEntries local,
             DegradedOptions options,
             LoadLimit limit,
             Engine engine) {
         this.clusterId = clusterId;
         this.normal = normal;
+        this.freshness = freshness;
         this.local = local;
         this.cpReads = options.cpReads();
         this.limit = limit;
@@ -53,7 +56,7 @@ final class DegradingReader implements CacheReader {
             return normal.fetch(read);
         } catch (StoreUnavailableException away) {
             log.debug("Reading {} without Redis", read.key(), away);
-            return withoutStore(read, away);
+            return withoutStore(freshness.demandedBy(read), away);
         }
     }
 
@@ -78,7 +81,7 @@ final class DegradingReader implements CacheReader {
     }
 
     private <V> @Nullable V fromLocalLevel(Read<V> read) throws Throwable {
-        Opened<V> known = local.get(read.key());
+        Opened<V> known = freshness.allowsLocalLevel() ? local.get(read.key()) : null;
         if (known != null) {
             listener.onHit(read.key(), Hit.LOCAL);
             return known.value();
@@ -93,7 +96,7 @@ final class DegradingReader implements CacheReader {
             long stamp = local.stamp(read.key());
             long began = ticker.nanoTime();
             V value = read.loader().load();
-            if (read.storable().test(value)) {
+            if (RunningLoad.isStorable() && read.storable().test(value)) {
                 local.put(read.key(), value, stamp, Duration.ofNanos(ticker.nanoTime() - began));
             }
             return value;

@@ -64,6 +64,7 @@ public final class EasyCache {
             CacheKey<V> key, Loader<V, X> loader, Predicate<@Nullable V> storable) throws X {
         Cluster cluster = clusters.of(key);
         if (updates.isUpdatedHere(key)) {
+            RunningLoad.markUnstorable();
             return loader.load();
         }
         try {

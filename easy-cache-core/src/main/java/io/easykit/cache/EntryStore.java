@@ -21,12 +21,18 @@ public interface EntryStore {
      */
     Snapshot read(CacheKey<?> key, long epoch);
 
+    /** {@link #fetch(CacheKey, long, boolean)} of a reader whose options decide whether it takes a stale value. */
+    default Fetched fetch(CacheKey<?> key, long epoch) {
+        return fetch(key, epoch, key.spec().options().takesOld());
+    }
+
     /**
      * Decides what the caller may do, and elects it to load where nobody does.
      *
      * @param epoch the prefix's epoch as known here; a value of an older one is no value
+     * @param takesStale whether the caller may be given a value inside the stale window
      */
-    Fetched fetch(CacheKey<?> key, long epoch);
+    Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale);
 
     /**
      * Stores a loaded value if the ticket's fill token still holds, which is: if nothing was invalidated since the

@@ -56,47 +56,62 @@ final class Flight<V> {
      *
      * @param asOf a moment, in nanoseconds of the ticker, at which the value is known to have been the current one: when
      *     the load began or, later, when the store that was accepted was sent
-     * @param shared false if nobody but the pilot may have it
-     * @param overtaken whether the store was rejected: the key was invalidated during the load, or another load was stored
+     * @param use what may be done with it
      * @param packed the value in bytes, from which {@link Values} gives each of several readers an object of its own;
      *     null if there is no need, or no way
      */
-    record Landing<V>(
-            @Nullable V value,
-            @Nullable Throwable failure,
-            long asOf,
-            boolean shared,
-            boolean overtaken,
-            @Nullable Envelope packed) {
+    record Landing<V>(@Nullable V value, @Nullable Throwable failure, long asOf, Use use, @Nullable Envelope packed) {
+
+        enum Use {
+            SHARED,
+            /** Shared, but not stored: the key was invalidated during the load, or another load was stored. */
+            OVERTAKEN,
+            /** For the pilot alone; the others look again. */
+            OWN,
+            /** For the pilot alone; the others load for themselves, since a value that can be shared may never come. */
+            UNSTORABLE
+        }
 
         static <V> Landing<V> of(@Nullable V value, long asOf) {
-            return new Landing<>(value, null, asOf, true, false, null);
+            return new Landing<>(value, null, asOf, Use.SHARED, null);
         }
 
         static <V> Landing<V> failed(Throwable failure, long asOf) {
-            return new Landing<>(null, failure, asOf, true, false, null);
+            return new Landing<>(null, failure, asOf, Use.SHARED, null);
         }
 
-        /** A result that only the pilot may have. */
         static <V> Landing<V> ownOnly(@Nullable V value) {
-            return new Landing<>(value, null, 0, false, false, null);
+            return new Landing<>(value, null, 0, Use.OWN, null);
         }
 
         static <V> Landing<V> rejected(@Nullable V value, long asOf) {
-            return new Landing<>(value, null, asOf, true, true, null);
+            return new Landing<>(value, null, asOf, Use.OVERTAKEN, null);
+        }
+
+        /** The value or the failure of a load that saw what may neither be stored nor shared. */
+        static <V> Landing<V> unstorable(@Nullable V value, @Nullable Throwable failure) {
+            return new Landing<>(value, failure, 0, Use.UNSTORABLE, null);
+        }
+
+        boolean shared() {
+            return use == Use.SHARED || use == Use.OVERTAKEN;
+        }
+
+        boolean overtaken() {
+            return use == Use.OVERTAKEN;
+        }
+
+        boolean unstorable() {
+            return use == Use.UNSTORABLE;
         }
 
         Landing<V> packed(Envelope bytes) {
-            return new Landing<>(value, failure, asOf, shared, overtaken, bytes);
+            return new Landing<>(value, failure, asOf, use, bytes);
         }
 
-        /**
-         * Whether a reader may have the result: it is no older than the reader or, AP, than the stale window before it
-         * came.
-         */
+        /** Whether a reader may have the result. */
         boolean serves(Read<V> read) {
-            Duration age = read.options().window();
-            return shared && read.accepts(asOf, age);
+            return shared() && read.accepts(asOf);
         }
 
         @Nullable V get() throws Throwable {

@@ -23,8 +23,8 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch) {
-        return guard(availability::mayRead, () -> store.fetch(key, epoch));
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+        return guard(availability::mayRead, () -> store.fetch(key, epoch, takesStale));
     }
 
     @Override

@@ -16,6 +16,8 @@ final class Journal {
     private final int limit;
     private final Map<CacheKey<?>, Undelivered> undelivered = new LinkedHashMap<>();
     private final Set<String> overflowed = new LinkedHashSet<>();
+    private final Set<String> raising = new LinkedHashSet<>();
+    private volatile boolean waiting;
 
     Journal(int limit) {
         this.limit = limit;
@@ -35,6 +37,7 @@ final class Journal {
             undelivered.keySet().forEach(key -> overflowed.add(key.spec().prefix()));
             undelivered.clear();
         }
+        waiting = !isEmpty() || !raising.isEmpty();
     }
 
     /** Adds what fits without overflowing. For invalidations that are only a precaution. */
@@ -58,6 +61,7 @@ final class Journal {
                 undelivered.remove(one.key);
             }
         }
+        waiting = !isEmpty() || !raising.isEmpty();
     }
 
     /**
@@ -66,12 +70,31 @@ final class Journal {
     synchronized Set<String> takeOverflowed() {
         Set<String> taken = Set.copyOf(overflowed);
         overflowed.clear();
+        raising.addAll(taken);
         return taken;
+    }
+
+    /** The epochs of all prefixes that were taken are raised, or their prefixes are remembered again. */
+    synchronized void raised() {
+        raising.clear();
+        waiting = !isEmpty() || !raising.isEmpty();
     }
 
     /** Remembers that all of a prefix is to be invalidated. */
     synchronized void overflow(String prefix) {
         overflowed.add(prefix);
+        waiting = true;
+    }
+
+    /** Whether the invalidation of a key is still to be delivered, by itself or with its prefix. Every hit asks this. */
+    boolean holds(CacheKey<?> key) {
+        return waiting && isWaiting(key);
+    }
+
+    private synchronized boolean isWaiting(CacheKey<?> key) {
+        return undelivered.containsKey(key)
+                || overflowed.contains(key.spec().prefix())
+                || raising.contains(key.spec().prefix());
     }
 
     synchronized boolean isEmpty() {

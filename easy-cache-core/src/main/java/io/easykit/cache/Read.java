@@ -1,6 +1,5 @@
 package io.easykit.cache;
 
-import java.time.Duration;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -10,11 +9,19 @@ import org.jspecify.annotations.Nullable;
  * @param storable whether a loaded value may be stored
  * @param arrived when the reader came, in nanoseconds of the ticker
  * @param scope where its loads run
+ * @param floor null for an ordinary reader; else it gets no stale value, and nothing older than this moment
  */
-record Read<V>(CacheKey<V> key, Loader<V, ?> loader, Predicate<@Nullable V> storable, long arrived, LoadScope scope) {
+record Read<V>(
+        CacheKey<V> key,
+        Loader<V, ?> loader,
+        Predicate<@Nullable V> storable,
+        long arrived,
+        LoadScope scope,
+        @Nullable Long floor) {
 
+    /** An ordinary reader. */
     Read(CacheKey<V> key, Loader<V, ?> loader, Predicate<@Nullable V> storable, long arrived) {
-        this(key, loader, storable, arrived, LoadScope.DIRECT);
+        this(key, loader, storable, arrived, LoadScope.DIRECT, null);
     }
 
     CacheOptions options() {
@@ -23,12 +30,23 @@ record Read<V>(CacheKey<V> key, Loader<V, ?> loader, Predicate<@Nullable V> stor
 
     /** The same call with another loader. */
     Read<V> with(Loader<V, ?> other) {
-        return new Read<>(key, other, storable, arrived, scope);
+        return new Read<>(key, other, storable, arrived, scope, floor);
     }
 
     /** The same call with its loads in another scope. */
     Read<V> in(LoadScope other) {
-        return new Read<>(key, loader, storable, arrived, other);
+        return new Read<>(key, loader, storable, arrived, other, floor);
+    }
+
+    /** The same call, which gets no stale value, and nothing older than a moment. */
+    Read<V> notBefore(long moment) {
+        Long later = floor != null && floor - moment > 0 ? floor : Long.valueOf(moment);
+        return new Read<>(key, loader, storable, arrived, scope, later);
+    }
+
+    /** Whether it may be given a value that has been invalidated, inside the stale window. */
+    boolean takesStale() {
+        return floor == null && options().takesOld();
     }
 
     /** How much of its waiting time is left, in nanoseconds; not positive when it is over. */
@@ -36,8 +54,12 @@ record Read<V>(CacheKey<V> key, Loader<V, ?> loader, Predicate<@Nullable V> stor
         return options().waiting().toNanos() - (ticker.nanoTime() - arrived);
     }
 
-    /** Whether something seen at that moment, up to {@code age} before this reader came, may be given to it. */
-    boolean accepts(long asOf, Duration age) {
-        return asOf - arrived >= 0 || arrived - asOf < age.toNanos();
+    /**
+     * Whether it may be given a result that was current at a moment: after the reader came or, AP, less than the stale
+     * window before that.
+     */
+    boolean accepts(long asOf) {
+        return asOf - arrived >= 0
+                || (arrived - asOf < options().window().toNanos() && (floor == null || asOf - floor >= 0));
     }
 }

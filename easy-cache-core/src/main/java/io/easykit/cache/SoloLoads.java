@@ -38,14 +38,9 @@ final class SoloLoads {
 
     private <V> Landing<V> loadHere(Read<V> read) {
         long began = ticker.nanoTime();
-        try {
-            V value = read.loader().load();
-            listener.onLoad(read.key(), since(began), Load.NOT_STORED);
-            return Landing.of(value, began);
-        } catch (Throwable failure) {
-            listener.onLoad(read.key(), since(began), Load.FAILED);
-            return Landing.failed(failure, began);
-        }
+        Landing<V> landing = RunningLoad.load(read.loader(), began);
+        listener.onLoad(read.key(), since(began), landing.failure() == null ? Load.NOT_STORED : Load.FAILED);
+        return landing;
     }
 
     /**
@@ -67,6 +62,9 @@ final class SoloLoads {
             Landing<V> landing = await(running, beside, read, deadline);
             if (landing == null) {
                 return loadOverdue(read);
+            }
+            if (landing.unstorable()) {
+                return load(read);
             }
             if (landing.serves(read)) {
                 return values.unpack(landing, read.key());

@@ -2,6 +2,7 @@ package io.easykit.cache;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -88,8 +89,29 @@ final class Updates {
         }
         if (transactions.isEndHidden()) {
             prepare(keys, newToken(), null, false);
+            invalidate(keys, NO_TOKEN);
+        } else {
+            invalidateTogether(byCluster(keys), keys.size());
         }
-        invalidate(keys, NO_TOKEN);
+    }
+
+    /**
+     * Announces several keys before the first of them is invalidated. Otherwise a reader could load a value of one key, and
+     * store it, from the old value of another key that is still to be invalidated. Where that fails, all are invalidated
+     * twice: what was stored in between goes with the second time.
+     */
+    private static void invalidateTogether(Map<Cluster, List<CacheKey<?>>> groups, int keys) {
+        String token = newToken();
+        Set<Cluster> announced = new HashSet<>();
+        groups.forEach((cluster, group) -> {
+            if (keys > 1 && cluster.announce(group, token, lease(group, null))) {
+                announced.add(cluster);
+            }
+        });
+        groups.forEach((cluster, group) -> cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN));
+        if (keys > 1 && announced.size() < groups.size()) {
+            groups.forEach((cluster, group) -> cluster.invalidate(group, NO_TOKEN));
+        }
     }
 
     /** Whether the key was updated in this thread's present transaction: then no level knows what its reads may see. */

@@ -187,7 +187,7 @@ final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch) {
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
         CacheOptions options = key.spec().options();
         return run(Operation.FETCH, () -> {
             Entry entry = entries.computeIfAbsent(key.name(), any -> new Entry());
@@ -200,7 +200,7 @@ final class InMemoryEntryStore implements EntryStore {
                         ? fetched(Outcome.SUCCESS_NEED_QUERY, value, false, elect(entry, options, epoch), 0)
                         : fetched(Outcome.SUCCESS, value, false, null, 0);
             }
-            boolean served = options.takesOld() && value != null && entry.staleUntil != null && now < entry.staleUntil;
+            boolean served = takesStale && value != null && entry.staleUntil != null && now < entry.staleUntil;
             Envelope old = served ? value : null;
             if (entry.intents.values().stream().anyMatch(end -> now < end)) {
                 return fetched(old == null ? Outcome.NEED_QUERY_NO_STORE : Outcome.SUCCESS, old, served, null, 0);

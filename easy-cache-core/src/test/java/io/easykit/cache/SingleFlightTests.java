@@ -260,7 +260,7 @@ class SingleFlightTests {
         assertThat(bench.events.next()).containsExactly("miss", "load STORED");
         cache.fetch(key, database::get);
         assertThat(bench.events.next()).containsExactly("hit FRESH");
-        cache.invalidate(key);
+        bench.node().invalidate(key);
         assertThat(bench.events.next()).containsExactly("invalidated");
         cache.fetch(key, database::get);
         assertThat(bench.events.next()).containsExactly("hit OLD");

@@ -12,13 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** AP readers after an update. */
+/** AP readers after an update of another node. */
 class StaleWindowTests {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     private final Workbench bench = new Workbench();
     private final EasyCache cache = bench.node();
+    private final EasyCache elsewhere = bench.node();
     private final CacheKey<String> key = Workbench.ap().key(1);
     private final AtomicInteger loads = new AtomicInteger();
 
@@ -34,7 +35,7 @@ class StaleWindowTests {
 
     @Test
     void letsNobodyWaitAndLoadsOnce() throws Exception {
-        cache.invalidate(key);
+        elsewhere.invalidate(key);
         List<Caller<String>> readers = Workbench.call(20, () -> cache.fetch(key, this::loadNew));
         for (Caller<String> reader : readers) {
             assertThat(reader.result()).isEqualTo("old");
@@ -49,7 +50,7 @@ class StaleWindowTests {
 
     @Test
     void electsAnotherReaderWhenTheElectedOneCrashed() {
-        cache.invalidate(key);
+        elsewhere.invalidate(key);
         cache.fetch(key, this::loadNew);
         bench.clock.advance(key.spec().options().election());
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
@@ -63,7 +64,7 @@ class StaleWindowTests {
         CacheKey<String> wide =
                 spec.withOptions(spec.options().withStaleWindow(window)).key(2);
         cache.fetch(wide, () -> "old");
-        cache.update(List.of(wide), () -> null);
+        elsewhere.update(List.of(wide), () -> null);
         long firstUpdate = bench.clock.nanoTime();
         int old = 0;
         for (int second = 0; second < 30; second++) {
@@ -80,14 +81,14 @@ class StaleWindowTests {
             }
             bench.background.runAll();
             bench.clock.advance(SECOND);
-            cache.update(List.of(wide), () -> null);
+            elsewhere.update(List.of(wide), () -> null);
         }
         assertThat(old).isEqualTo(3);
     }
 
     @Test
     void loadsForItsCallersWhenTheWindowIsOver() {
-        cache.invalidate(key);
+        elsewhere.invalidate(key);
         bench.clock.advance(key.spec().options().staleWindow());
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("new");
         assertThat(bench.store.parts(key)).containsExactly("value");
@@ -95,7 +96,7 @@ class StaleWindowTests {
 
     @Test
     void servesTheOldValueWhileAnUpdateCommits() {
-        cache.update(List.of(key), () -> {
+        elsewhere.update(List.of(key), () -> {
             assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
             assertThat(bench.background.size()).isZero();
             return null;
@@ -108,13 +109,13 @@ class StaleWindowTests {
         CacheKey<String> strong =
                 spec.withOptions(spec.options().withStaleWindow(Duration.ZERO)).key(3);
         cache.fetch(strong, () -> "old");
-        cache.invalidate(strong);
+        elsewhere.invalidate(strong);
         assertThat(cache.fetch(strong, this::loadNew)).isEqualTo("new");
     }
 
     @Test
     void losesNoElectionWhenNoThreadIsFree() {
-        cache.invalidate(key);
+        elsewhere.invalidate(key);
         bench.background.setFull(true);
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
         bench.background.setFull(false);

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class UpdateTests {
 
@@ -126,7 +127,7 @@ class UpdateTests {
     void isRepairedByItsLeaseAfterACrash() {
         cache.fetch(ap, () -> "old");
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
-        cache.update(List.of(ap), () -> null);
+        elsewhere.update(List.of(ap), () -> null);
         assertThat(cache.fetch(ap, () -> "new")).isEqualTo("old");
         bench.clock.advance(ap.spec().options().lease());
         assertThat(cache.fetch(ap, () -> "new")).isEqualTo("new");
@@ -472,5 +473,26 @@ class UpdateTests {
                 .hasMessageContaining("trade")
                 .hasMessageContaining("[default]");
         assertThat(database).hasValue("old");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void isAnnouncedAfterwardsWhereSeveralKeysAreInvalidated(int count) {
+        List<CacheKey<String>> keys = List.of(ap, cp).subList(0, count);
+        bench.store.onNext(
+                Operation.INVALIDATE,
+                () -> keys.forEach(key ->
+                        assertThat(bench.store.parts(key).contains("intents")).isEqualTo(count > 1)));
+        cache.invalidate(keys);
+        assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(count > 1 ? 1 : 0);
+        assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(1);
+        keys.forEach(key -> assertThat(bench.store.parts(key)).isEmpty());
+    }
+
+    @Test
+    void isRepeatedWhereSeveralKeysCannotBeAnnounced() {
+        bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        cache.invalidate(List.of(ap, cp));
+        assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(2);
     }
 }

@@ -185,7 +185,7 @@ class WaitingTests {
                     .buildStopped();
             CacheKey<String> key = key(fault.getClass().getSimpleName().length());
             full.fetch(key, () -> "old");
-            full.invalidate(key);
+            bench.node().invalidate(key);
             assertThat(full.fetch(key, () -> "never")).isEqualTo("old");
             assertThat(bench.store.count(Operation.RELEASE)).isPositive();
             assertThat(bench.node().fetch(key, () -> "never")).isEqualTo("old");

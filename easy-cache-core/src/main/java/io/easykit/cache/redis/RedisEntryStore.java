@@ -142,7 +142,7 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch) {
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
         CacheOptions options = key.spec().options();
         long asked = System.nanoTime();
         List<?> reply = (List<?>) await(run(
@@ -152,7 +152,7 @@ public final class RedisEntryStore implements EntryStore {
                         randomBytes(),
                         bytes(options.election().toMillis()),
                         KEEP_FILL,
-                        options.takesOld() ? TRUE : FALSE,
+                        takesStale ? TRUE : FALSE,
                         bytes(options.ahead().toMillis()),
                         bytes(epoch))));
         clock.told(number(reply, 0), asked);

@@ -2,11 +2,17 @@ package io.easykit.cache.blog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
 import io.easykit.cache.blog.Articles.Headline;
 import io.easykit.cache.blog.Articles.Summary;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.test.RedisServer;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
@@ -43,6 +50,9 @@ import org.springframework.web.context.request.ServletWebRequest;
 class OpenSessionIntegrationTests {
 
     private static final long ID = 1;
+
+    /** No test updates it through this node, which would serve nothing stale of it for an hour. */
+    private static final long REVISED_ELSEWHERE = 20;
 
     /** Where a reader stands when it has a session with entities of its own. */
     enum Place {
@@ -180,12 +190,27 @@ class OpenSessionIntegrationTests {
 
     @Test
     void givesARefreshTheSessionThatItsCallerHas() {
-        inView(() -> articles.summary(ID));
-        articles.revise(ID);
-        inView(() -> assertThat(articles.summary(ID).title()).isEqualTo(Article.titleOf(0)));
-        Awaitility.await()
-                .untilAsserted(() -> assertThat(articles.summary(ID)).isEqualTo(new Summary(Article.titleOf(1), 2)));
+        inView(() -> articles.summary(REVISED_ELSEWHERE));
+        reviseElsewhere();
+        inView(() -> assertThat(articles.summary(REVISED_ELSEWHERE).title()).isEqualTo(Article.titleOf(0)));
+        Awaitility.await().untilAsserted(() -> assertThat(articles.summary(REVISED_ELSEWHERE))
+                .isEqualTo(new Summary(Article.titleOf(1), 2)));
         assertThat(target.loads).hasValue(2);
+    }
+
+    /** As another node does; this one would return nothing older than its own update. */
+    private void reviseElsewhere() {
+        new TransactionTemplate(manager).executeWithoutResult(status -> target.revise(REVISED_ELSEWHERE));
+        RedisEntryStore store =
+                new RedisEntryStore(context.getBean(RedisConnectionFactory.class), Duration.ofSeconds(10));
+        EasyCache elsewhere = EasyCache.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, store)
+                .build();
+        CacheOptions options =
+                CacheOptions.defaults().withTtl(Duration.ofHours(2)).withStaleWindow(Duration.ofHours(1));
+        elsewhere.invalidate(
+                CacheSpec.of("summary", Summary.class).withOptions(options).key(REVISED_ELSEWHERE));
+        elsewhere.stop();
     }
 
     @Test
