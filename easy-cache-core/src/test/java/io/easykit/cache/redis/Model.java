@@ -4,11 +4,15 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.redis.Laboratory.Result;
 import io.easykit.cache.redis.World.Reader;
+import io.easykit.cache.redis.World.Relay;
+import io.easykit.cache.redis.World.RelayAt;
+import io.easykit.cache.redis.World.Row;
 import io.easykit.cache.redis.World.Updater;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules of the model: which steps are possible in a {@link World}, and what must hold after each.
@@ -31,6 +35,7 @@ import java.util.stream.IntStream;
  *   <li>A key has a time to live, in any state; the fields are consistent with each other.
  *   <li>A rejected store changes nothing; an accepted one leaves nothing but the value.
  *   <li>One reader at a time is elected, and nobody while an update is announced.
+ *   <li>When all messages of the outbox are delivered nobody gets a version older than the updates that wrote them.
  * </ol>
  */
 final class Model {
@@ -43,10 +48,12 @@ final class Model {
     private static final int AHEAD_TICKS = 1;
     private static final String AHEAD = Laboratory.millis(AHEAD_TICKS);
     private static final String NO_EPOCH = "0";
+    private static final String RELAY_TOKEN = "relay";
     private static final int MOST_TURNS = 2;
 
     private final Laboratory laboratory;
     private final HitRule hitRule;
+    private final RelayRule relayRule;
     private final Consistency consistency;
     private final int window;
     private final int lastTick;
@@ -59,6 +66,17 @@ final class Model {
      * @param crashes whether a crash is a step
      */
     Model(Laboratory laboratory, HitRule hitRule, Consistency consistency, int lastTick, boolean crashes) {
+        this(laboratory, hitRule, RelayRule.SHIPPED, consistency, lastTick, crashes);
+    }
+
+    Model(
+            Laboratory laboratory,
+            HitRule hitRule,
+            RelayRule relayRule,
+            Consistency consistency,
+            int lastTick,
+            boolean crashes) {
+        this.relayRule = relayRule;
         this.laboratory = laboratory;
         this.hitRule = hitRule;
         this.consistency = consistency;
@@ -67,6 +85,16 @@ final class Model {
         this.crashes = crashes;
         this.takesOld = consistency == Consistency.AP ? "1" : "0";
         this.windowMillis = Laboratory.millis(window);
+    }
+
+    /** What the relay does with a message; all but the first are weaknesses. */
+    enum RelayRule {
+        /** As {@code OutboxRelay} does. */
+        SHIPPED,
+        /** A message whose update may still be running is delivered once. */
+        FORGETS_OPEN_MESSAGES,
+        /** The old value is left for the stale window. */
+        KEEPS_THE_WINDOW
     }
 
     /** A possible next step, and what it leads to. */
@@ -83,7 +111,8 @@ final class Model {
     }
 
     World cold(List<Reader> readers, List<Updater> updaters, int repeats) {
-        return new World(laboratory.nothing(), 0, 0, 0, List.of(), repeats, false, readers, updaters);
+        return new World(
+                laboratory.nothing(), 0, 0, 0, List.of(), repeats, false, readers, updaters, List.of(), Relay.RESTING);
     }
 
     /** The entry holds version 0 when the schedule begins. */
@@ -102,6 +131,7 @@ final class Model {
         for (int i = 0; i < world.updaters().size(); i++) {
             addSteps(steps, world, i, world.updaters().get(i));
         }
+        addRelaySteps(steps, world);
         addSteps(steps, world);
         return steps;
     }
@@ -232,6 +262,10 @@ final class Model {
                 if (updater.updates() == 0) {
                     return;
                 }
+                if (!updater.tells()) {
+                    addStepsWithoutRedis(steps, world, index, updater);
+                    return;
+                }
                 if (!updater.announces()) {
                     World next = world.committed(updater);
                     steps.add(new Step(
@@ -257,6 +291,16 @@ final class Model {
                 addCrash(steps, name, world.with(index, updater.crashes()));
             }
             case INVALIDATE -> {
+                if (updater.way() == World.Way.MESSAGE_BEFORE) {
+                    steps.add(new Step(
+                            name + " closes its message",
+                            world.with(new Row(updater.message(), Row.CLOSED)).with(index, updater.isDone())));
+                    return;
+                }
+                if (updater.way() == World.Way.MESSAGE_TOO_EARLY) {
+                    steps.add(new Step(name + " is done", world.with(index, updater.isDone())));
+                    return;
+                }
                 Result invalidated = laboratory.run(
                         world.entry(), world.clock(), RedisScript.INVALIDATE, invalidateArguments(updater.token()));
                 addRepeat(steps, world, name + " invalidates", invalidated);
@@ -267,6 +311,74 @@ final class Model {
             }
             case CRASHED -> {}
         }
+    }
+
+    /** What it does instead of preparing, and of all else if its message is part of its transaction. */
+    private static void addStepsWithoutRedis(List<Step> steps, World world, int index, Updater updater) {
+        String name = updater.name();
+        World committed = world.committed(updater);
+        Row closed = new Row(updater.message(), Row.CLOSED);
+        switch (updater.way()) {
+            case MESSAGE_IN_TRANSACTION -> {
+                steps.add(new Step(
+                        name + " commits version " + committed.version() + " with a message",
+                        committed.with(closed).with(index, updater.isDone())));
+                steps.add(new Step(name + " rolls back", world.with(index, updater.isDone())));
+            }
+            case MESSAGE_BEFORE, MESSAGE_TOO_EARLY -> {
+                int end = world.clock() + LEASE_TICKS;
+                Row row = updater.way() == World.Way.MESSAGE_BEFORE ? new Row(updater.message(), end) : closed;
+                steps.add(new Step(name + " writes a message", world.with(row).with(index, updater.isPrepared(end))));
+            }
+            case UNTOLD ->
+                steps.add(new Step(
+                        name + " commits version " + committed.version(), committed.with(index, updater.isDone())));
+            default -> throw new IllegalArgumentException(updater.toString());
+        }
+    }
+
+    // The relay of the outbox
+
+    private void addRelaySteps(List<Step> steps, World world) {
+        Relay relay = world.relay();
+        boolean keepsWindow = relayRule == RelayRule.KEEPS_THE_WINDOW;
+        switch (relay.at()) {
+            case REST -> {
+                if (!world.rows().isEmpty()) {
+                    List<String> ended = world.rows().stream()
+                            .filter(row -> relayRule == RelayRule.FORGETS_OPEN_MESSAGES || !row.isOpen(world.clock()))
+                            .map(Row::message)
+                            .toList();
+                    steps.add(new Step("the relay reads", world.with(new Relay(RelayAt.PREPARE, ended))));
+                }
+                return;
+            }
+            case PREPARE -> {
+                Result prepared = laboratory.run(
+                        world.entry(),
+                        world.clock(),
+                        RedisScript.PREPARE,
+                        List.of(RELAY_TOKEN, LEASE, keepsWindow ? takesOld : "0"));
+                addRepeat(steps, world, "the relay prepares", prepared);
+                steps.add(new Step(
+                        "the relay prepares",
+                        world.withEntry(prepared.entry()).with(relay.goesOn(RelayAt.INVALIDATE))));
+            }
+            case INVALIDATE -> {
+                String left = keepsWindow ? windowMillis : "0";
+                Result invalidated = laboratory.run(
+                        world.entry(), world.clock(), RedisScript.INVALIDATE, List.of(RELAY_TOKEN, left));
+                addRepeat(steps, world, "the relay invalidates", invalidated);
+                steps.add(new Step(
+                        "the relay invalidates",
+                        world.withEntry(invalidated.entry()).invalidated(0).with(relay.goesOn(RelayAt.MARK))));
+            }
+            case MARK ->
+                steps.add(new Step(
+                        "the relay marks " + relay.ended(),
+                        world.without(relay.ended()).with(Relay.RESTING)));
+        }
+        steps.add(new Step("another relay takes over", world.with(Relay.RESTING)));
     }
 
     private void addCrash(List<Step> steps, String name, World next) {
@@ -303,6 +415,21 @@ final class Model {
         }
         if (!world.repeated()) {
             checkElections(world);
+        }
+        if (world.updaters().stream().noneMatch(Updater::tells) && world.rows().isEmpty()) {
+            checkDelivered(world, hit, reply);
+        }
+    }
+
+    /** Every message was delivered: what was updated without Redis is seen by all, in the stale window too. */
+    private static void checkDelivered(World world, @Nullable Integer hit, List<?> reply) {
+        String delivered = ", although every message was delivered";
+        if (hit != null) {
+            require(world, hit >= world.version(), "a plain read now would hit version " + hit + delivered);
+        }
+        if (reply.size() > 2 && reply.get(2) instanceof String value && !value.isEmpty()) {
+            int version = Entry.versionOf(value.substring(10));
+            require(world, version >= world.version(), "a fetch now would bring version " + version + delivered);
         }
     }
 

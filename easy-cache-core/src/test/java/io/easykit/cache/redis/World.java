@@ -17,6 +17,8 @@ import java.util.List;
  * @param version what is committed
  * @param repeats how many commands may still be executed twice
  * @param repeated whether one was
+ * @param rows messages in the outbox, in the same database as the data
+ * @param relay the node that delivers them
  */
 record World(
         Entry entry,
@@ -27,7 +29,9 @@ record World(
         int repeats,
         boolean repeated,
         List<Reader> readers,
-        List<Updater> updaters) {
+        List<Updater> updaters,
+        List<Row> rows,
+        Relay relay) {
 
     /** No version is bounded yet. */
     static final int FOR_EVER = Integer.MAX_VALUE;
@@ -124,55 +128,124 @@ record World(
         CRASHED
     }
 
+    /** How an updater tells of its update. */
+    enum Way {
+        /** It prepares before it commits, and invalidates afterwards. */
+        ANNOUNCING,
+        /** It only invalidates afterwards. */
+        INVALIDATING_ONLY,
+        /** Without Redis: a message is part of its transaction. */
+        MESSAGE_IN_TRANSACTION,
+        /** Without Redis: a message is committed before its update, and closed after it. */
+        MESSAGE_BEFORE,
+        /** Without Redis, and without an outbox. A weakness. */
+        UNTOLD,
+        /** As {@link #MESSAGE_BEFORE}, but as if the update had ended already. A weakness. */
+        MESSAGE_TOO_EARLY
+    }
+
     /**
      * One updater.
      *
-     * @param announces whether it prepares before it commits; else it only invalidates afterwards
      * @param updates how many updates are still to come, with the present one
-     * @param leaseEnd the tick until which it must have committed, once it has prepared
+     * @param leaseEnd the tick until which it must have committed, once it has prepared or written a message
      */
-    record Updater(String name, boolean announces, UpdaterAt at, int updates, int leaseEnd) {
+    record Updater(String name, Way way, UpdaterAt at, int updates, int leaseEnd) {
 
         static Updater announcing(String name, int updates) {
-            return new Updater(name, true, UpdaterAt.REST, updates, 0);
+            return of(name, Way.ANNOUNCING, updates);
         }
 
         static Updater invalidatingOnly(String name, int updates) {
-            return new Updater(name, false, UpdaterAt.REST, updates, 0);
+            return of(name, Way.INVALIDATING_ONLY, updates);
+        }
+
+        static Updater of(String name, Way way, int updates) {
+            return new Updater(name, way, UpdaterAt.REST, updates, 0);
+        }
+
+        boolean announces() {
+            return way == Way.ANNOUNCING;
+        }
+
+        /** Whether it reaches Redis. */
+        boolean tells() {
+            return announces() || way == Way.INVALIDATING_ONLY;
         }
 
         Updater isPrepared(int leaseEnd) {
-            return new Updater(name, announces, UpdaterAt.COMMIT, updates, leaseEnd);
+            return new Updater(name, way, UpdaterAt.COMMIT, updates, leaseEnd);
         }
 
         Updater hasEnded() {
-            return new Updater(name, announces, UpdaterAt.INVALIDATE, updates, 0);
+            return new Updater(name, way, UpdaterAt.INVALIDATE, updates, 0);
         }
 
         Updater isDone() {
-            return new Updater(name, announces, UpdaterAt.REST, updates - 1, 0);
+            return new Updater(name, way, UpdaterAt.REST, updates - 1, 0);
         }
 
         Updater crashes() {
-            return new Updater(name, announces, UpdaterAt.CRASHED, 0, 0);
+            return new Updater(name, way, UpdaterAt.CRASHED, 0, 0);
         }
 
         /** Of the present update; empty without an announcement. */
         String token() {
-            return announces ? name + updates : "";
+            return announces() ? name + updates : "";
+        }
+
+        /** Of the message of the present update. */
+        String message() {
+            return name + updates;
+        }
+    }
+
+    /**
+     * A message.
+     *
+     * @param openUntil the tick until which its update may still be running; {@link #CLOSED} if it is not
+     */
+    record Row(String message, int openUntil) {
+
+        static final int CLOSED = 0;
+
+        boolean isOpen(int clock) {
+            return openUntil > clock;
+        }
+    }
+
+    /** Where the relay stands. */
+    enum RelayAt {
+        REST,
+        PREPARE,
+        INVALIDATE,
+        MARK
+    }
+
+    /**
+     * The relay.
+     *
+     * @param ended what it has read of messages whose updates have ended
+     */
+    record Relay(RelayAt at, List<String> ended) {
+
+        static final Relay RESTING = new Relay(RelayAt.REST, List.of());
+
+        Relay goesOn(RelayAt next) {
+            return new Relay(next, ended);
         }
     }
 
     World withEntry(Entry value) {
-        return new World(value, clock, version, floor, staleUntil, repeats, repeated, readers, updaters);
+        return new World(value, clock, version, floor, staleUntil, repeats, repeated, readers, updaters, rows, relay);
     }
 
     World withClock(int value) {
-        return new World(entry, value, version, floor, staleUntil, repeats, repeated, readers, updaters);
+        return new World(entry, value, version, floor, staleUntil, repeats, repeated, readers, updaters, rows, relay);
     }
 
     World withOneRepeatLess() {
-        return new World(entry, clock, version, floor, staleUntil, repeats - 1, true, readers, updaters);
+        return new World(entry, clock, version, floor, staleUntil, repeats - 1, true, readers, updaters, rows, relay);
     }
 
     World with(int index, Reader reader) {
@@ -185,7 +258,9 @@ record World(
                 repeats,
                 repeated,
                 replaced(readers, index, reader),
-                updaters);
+                updaters,
+                rows,
+                relay);
     }
 
     World with(int index, Updater updater) {
@@ -198,7 +273,40 @@ record World(
                 repeats,
                 repeated,
                 readers,
-                replaced(updaters, index, updater));
+                replaced(updaters, index, updater),
+                rows,
+                relay);
+    }
+
+    World with(Relay value) {
+        return new World(entry, clock, version, floor, staleUntil, repeats, repeated, readers, updaters, rows, value);
+    }
+
+    /** Adds a message, or replaces the one of its id. */
+    World with(Row row) {
+        List<Row> all = new ArrayList<>(without(List.of(row.message)).rows);
+        all.add(row);
+        return withRows(all);
+    }
+
+    World without(List<String> messages) {
+        return withRows(
+                rows.stream().filter(row -> !messages.contains(row.message)).toList());
+    }
+
+    private World withRows(List<Row> value) {
+        return new World(
+                entry,
+                clock,
+                version,
+                floor,
+                staleUntil,
+                repeats,
+                repeated,
+                readers,
+                updaters,
+                Collections.unmodifiableList(value),
+                relay);
     }
 
     /** A commit. What was announced is the floor at once; older versions must be gone when the lease ends. */
@@ -213,13 +321,25 @@ record World(
                 repeats,
                 repeated,
                 readers,
-                updaters);
+                updaters,
+                rows,
+                relay);
     }
 
     /** An invalidation was acknowledged: older versions must be gone when the window is over. */
     World invalidated(int window) {
         return new World(
-                entry, clock, version, version, bounded(version, clock + window), repeats, repeated, readers, updaters);
+                entry,
+                clock,
+                version,
+                version,
+                bounded(version, clock + window),
+                repeats,
+                repeated,
+                readers,
+                updaters,
+                rows,
+                relay);
     }
 
     /** Everything older than a version is bounded by a tick, if it was not by an earlier one. */
