@@ -18,8 +18,8 @@ public record AlertLimits(
     public static final AlertLimits NONE = new AlertLimits(null, null, null, null);
 
     public AlertLimits {
-        if (oldestDue != null && oldestDue.isNegative()) {
-            throw new IllegalArgumentException("An alert limit on age is zero or more, not " + oldestDue + ".");
+        if (oldestDue != null && !RetryPolicy.isPossible(oldestDue)) {
+            throw new IllegalArgumentException("An alert limit on age is zero to 3650 days, not " + oldestDue + ".");
         }
         requireCount(due);
         requireCount(dead);

@@ -113,7 +113,7 @@ final class Intake {
     private Claimed ask(Claim claim) {
         try {
             return scope.store().claim(scope.shard(), claim);
-        } catch (StoreUnavailableException e) {
+        } catch (DelayQueueException e) {
             takenAlong.forEach(message -> message.asked = true);
             throw e;
         }

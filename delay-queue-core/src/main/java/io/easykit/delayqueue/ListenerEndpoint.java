@@ -42,6 +42,7 @@ public record ListenerEndpoint(
 
     private static final Duration MIN_LEASE = Duration.ofMillis(100);
     private static final Duration MAX_LEASE = Duration.ofDays(365);
+    private static final Duration MAX_STOP_TIMEOUT = Duration.ofDays(365);
 
     public ListenerEndpoint {
         require(!id.isBlank(), id, "id is blank: give it a name");
@@ -56,12 +57,16 @@ public record ListenerEndpoint(
                 id,
                 "lease is " + lease + ": give 100 ms to 365 days; 30 s is a good one");
         require(maxLost >= 1 && maxLost <= 1_000_000, id, "maxLost is " + maxLost + ": give 1 to 1000000");
-        require(!lostDelay.isNegative(), id, "lostDelay is " + lostDelay + ": give zero or more");
-        require(!stopTimeout.isNegative(), id, "stopTimeout is " + stopTimeout + ": give zero or more");
+        require(RetryPolicy.isPossible(lostDelay), id, "lostDelay is " + lostDelay + ": give zero to 3650 days");
         require(
-                keepDead == null || (!keepDead.isNegative() && !keepDead.isZero()),
+                !stopTimeout.isNegative() && stopTimeout.compareTo(MAX_STOP_TIMEOUT) <= 0,
                 id,
-                "keepDead is " + keepDead + ": give more than zero, or leave it out to keep dead letters");
+                "stopTimeout is " + stopTimeout + ": give zero to 365 days");
+        require(
+                keepDead == null || (RetryPolicy.isPossible(keepDead) && !keepDead.isZero()),
+                id,
+                "keepDead is " + keepDead
+                        + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
         notRetried = List.copyOf(notRetried);
     }
 

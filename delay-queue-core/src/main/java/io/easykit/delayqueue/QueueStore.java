@@ -128,6 +128,14 @@ public interface QueueStore {
 
     ShardStats stats(ShardKey shard);
 
+    /**
+     * Looks at one page of what is kept of messages and mends what a call that failed half way has left: messages in no place
+     * wait again.
+     *
+     * @param position {@link Repaired#BEGIN}, then {@link Repaired#next} until {@link Repaired#isLast}
+     */
+    Repaired repair(ShardKey shard, String position);
+
     /** Stops claims of the shard; what is in flight goes on. True if they were not stopped before. */
     boolean pause(ShardKey shard);
 
@@ -348,6 +356,30 @@ public interface QueueStore {
     record RedrivenPage(Instant diedUntil, int count) {}
 
     /**
+     * What was mended.
+     *
+     * @param next      position of the next page, or empty after the last one
+     * @param putBack   ids of messages that were in no place and wait again
+     * @param leftovers entries of messages that had ended or moved, which were removed
+     * @param counters  names of counters that were no numbers and are set to what the messages say
+     */
+    record Repaired(String next, List<String> putBack, long leftovers, List<String> counters) {
+
+        /** Position of the first page. */
+        public static final String BEGIN = "state:0";
+
+        public Repaired {
+            putBack = List.copyOf(putBack);
+            counters = List.copyOf(counters);
+        }
+
+        /** Whether everything has been looked at. */
+        public boolean isLast() {
+            return next.isEmpty();
+        }
+    }
+
+    /**
      * One page of a place.
      *
      * @param total how many there are in the place
@@ -363,7 +395,7 @@ public interface QueueStore {
     }
 
     private static void requireLease(Duration lease) {
-        require(lease.toMillis() >= 1, "A lease lasts a millisecond at least, not " + lease);
+        require(lease.compareTo(Duration.ofMillis(1)) >= 0, "A lease lasts a millisecond at least, not " + lease);
     }
 
     private static void require(boolean holds, String complaint) {

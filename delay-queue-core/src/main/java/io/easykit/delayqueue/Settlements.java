@@ -100,7 +100,7 @@ final class Settlements {
                     conclude(some.get(i), answers.get(i));
                     list.removeFirst();
                 }
-            } catch (StoreUnavailableException e) {
+            } catch (DelayQueueException e) {
                 some.forEach(message -> message.asked = true);
                 throw e;
             }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param firstError of its failures, or null
  * @param lastError  of its failures, or null
  * @param frame      the encoded {@link Envelope}, or null if somebody deleted it
+ * @param damage     what cannot be read of it, in words, or null; the fields concerned are null then
  */
 public record StoredMessage(
         String id,
@@ -21,7 +22,20 @@ public record StoredMessage(
         @Nullable History history,
         @Nullable ErrorNote firstError,
         @Nullable ErrorNote lastError,
-        @Nullable Bytes frame) {
+        @Nullable Bytes frame,
+        @Nullable String damage) {
+
+    /** A message of which everything can be read. */
+    public StoredMessage(
+            String id,
+            Place place,
+            Instant at,
+            @Nullable History history,
+            @Nullable ErrorNote firstError,
+            @Nullable ErrorNote lastError,
+            @Nullable Bytes frame) {
+        this(id, place, at, history, firstError, lastError, frame, null);
+    }
 
     /** The three places of a live message. */
     public enum Place {

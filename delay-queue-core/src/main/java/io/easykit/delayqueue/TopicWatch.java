@@ -10,8 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after a topic now and then: tells when a limit is exceeded and when it no longer is, and removes dead letters that
- * have been kept for long enough. Each node looks; the store's memory sees to it that one of them tells.
+ * Looks after a topic now and then: mends what failed calls have left ({@link Repairs}), reports when a limit is exceeded and
+ * when it no longer is, and removes dead letters that have been kept for long enough. Each node looks; the store's memory
+ * makes one of them report.
  */
 final class TopicWatch implements Scheduler.Step {
 
@@ -30,6 +31,7 @@ final class TopicWatch implements Scheduler.Step {
     private final EngineParts engine;
     private final ListenerEndpoint endpoint;
     private final List<ShardKey> shards;
+    private final List<Repairs> repairs;
     private final Scheduler.Loop loop;
     private volatile boolean stopping;
     private long purgeAt;
@@ -39,14 +41,14 @@ final class TopicWatch implements Scheduler.Step {
         this.endpoint = endpoint;
         this.shards = shards;
         this.purgeAt = engine.scheduler().nanos();
+        this.repairs = shards.stream()
+                .map(shard -> new Repairs(engine.store(), shard, engine.scheduler()::nanos))
+                .toList();
         this.loop = engine.scheduler().create("delay-queue-watch-" + endpoint.id(), this);
     }
 
-    /** Begins if there is anything to look after. */
     void start() {
-        if (!endpoint.alerts().equals(AlertLimits.NONE) || endpoint.keepDead() != null) {
-            loop.start();
-        }
+        loop.start();
     }
 
     void stop() {
@@ -60,6 +62,7 @@ final class TopicWatch implements Scheduler.Step {
             return Scheduler.END;
         }
         try {
+            repairs.forEach(Repairs::look);
             purge();
             check(endpoint.alerts());
         } catch (RuntimeException e) {

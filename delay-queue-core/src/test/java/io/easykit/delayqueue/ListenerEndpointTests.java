@@ -21,7 +21,15 @@ class ListenerEndpointTests {
                 listener().lease(Duration.ofDays(400)),
                 listener().maxLost(0),
                 listener().lostDelay(Duration.ofMillis(-1)),
+                listener().lostDelay(Duration.ofDays(9_999_999_999L)),
+                listener().lostDelay(Duration.ofDays(3651)),
+                listener().lostDelay(Duration.ofSeconds(Long.MAX_VALUE)),
+                listener().maxLost(1_000_001),
+                listener().lease(Duration.ofSeconds(Long.MAX_VALUE)),
                 listener().stopTimeout(Duration.ofMillis(-1)),
+                listener().stopTimeout(Duration.ofSeconds(Long.MAX_VALUE)),
+                listener().keepDead(Duration.ofDays(9_999_999_999L)),
+                listener().keepDead(Duration.ofSeconds(Long.MAX_VALUE)),
                 listener().keepDead(Duration.ZERO),
                 ListenerEndpoint.builder(" ", "orders", String.class),
                 ListenerEndpoint.builder("close", "two words", String.class));
@@ -38,6 +46,8 @@ class ListenerEndpointTests {
         assertThatIllegalArgumentException().isThrownBy(() -> new AlertLimits(null, -1L, null, null));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new AlertLimits(Duration.ofSeconds(-1), null, null, null));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new AlertLimits(Duration.ofSeconds(Long.MAX_VALUE), null, null, null));
     }
 
     @Test

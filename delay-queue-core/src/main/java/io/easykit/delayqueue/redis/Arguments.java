@@ -11,6 +11,9 @@ import java.util.stream.Stream;
 /** The arguments of a script, in the forms that the headers of the scripts name. */
 final class Arguments {
 
+    /** Scripts take what is longer for a mistake. */
+    private static final Duration LONGEST = Duration.ofDays(1_000_000);
+
     private final List<byte[]> values = new ArrayList<>();
 
     Arguments add(String text) {
@@ -31,9 +34,9 @@ final class Arguments {
         return add((due.relative() ? "+" : "") + due.millis());
     }
 
-    /** Rounded up: a wait or a lease is not shorter than what was asked for. */
+    /** Rounded up: a wait or a lease is not shorter than what was asked for, but for one that scripts would refuse. */
     Arguments add(Duration duration) {
-        return add(Due.in(duration).millis());
+        return add(Due.in(duration.compareTo(LONGEST) > 0 ? LONGEST : duration).millis());
     }
 
     Arguments add(Instant instant) {

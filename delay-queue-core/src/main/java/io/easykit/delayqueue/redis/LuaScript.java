@@ -37,7 +37,9 @@ record LuaScript(Bytes text, String sha) {
         STATS,
         PAUSE,
         ALERT,
-        DECLARE;
+        DECLARE,
+        REPAIR,
+        DIAGNOSE;
 
         String file() {
             return name().toLowerCase(Locale.ROOT) + ".lua";

@@ -212,6 +212,12 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     }
 
     @Override
+    public Repaired repair(ShardKey shard, String position) {
+        Arguments arguments = new Arguments().add(position).add(MAX_BATCH);
+        return Replies.repaired(scripts.list(LuaScript.Name.REPAIR, shard, arguments));
+    }
+
+    @Override
     public boolean pause(ShardKey shard) {
         return scripts.number(LuaScript.Name.PAUSE, shard, new Arguments().add("pause")) == 1;
     }

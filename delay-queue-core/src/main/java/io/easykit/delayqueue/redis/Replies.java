@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.QueueStore.ClaimStatus;
 import io.easykit.delayqueue.QueueStore.Claimed;
 import io.easykit.delayqueue.QueueStore.Delivery;
@@ -12,6 +13,7 @@ import io.easykit.delayqueue.QueueStore.LostLease;
 import io.easykit.delayqueue.QueueStore.Page;
 import io.easykit.delayqueue.QueueStore.Reaped;
 import io.easykit.delayqueue.QueueStore.RedrivenPage;
+import io.easykit.delayqueue.QueueStore.Repaired;
 import io.easykit.delayqueue.QueueStore.Settlement;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
@@ -25,7 +27,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.LongFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the replies of the scripts, in the forms that their headers name. */
@@ -111,26 +115,39 @@ final class Replies {
         return new Page(number(reply, 0), messages(reply, 1));
     }
 
+    /** One that is damaged is shown as such, and the others as ever. */
     static List<StoredMessage> messages(List<?> reply, int from) {
         List<StoredMessage> messages = new ArrayList<>();
         for (int at = from; at < reply.size(); at += MESSAGE_FIELDS) {
+            List<String> damage = new ArrayList<>();
             byte[] frame = bytesOrNull(reply, at + 6);
             messages.add(new StoredMessage(
                     text(reply, at),
                     place(text(reply, at + 1)),
                     instant(reply, at + 2),
-                    history(textOrNull(reply, at + 3)),
-                    note(textOrNull(reply, at + 4)),
-                    note(textOrNull(reply, at + 5)),
-                    frame == null ? null : Bytes.of(frame)));
+                    read("state", textOrNull(reply, at + 3), Replies::history, damage),
+                    read("first error", textOrNull(reply, at + 4), Replies::note, damage),
+                    read("last error", textOrNull(reply, at + 5), Replies::note, damage),
+                    frame == null ? null : Bytes.of(frame),
+                    damage.isEmpty() ? null : String.join("; ", damage)));
         }
         return messages;
+    }
+
+    private static <T> @Nullable T read(
+            String what, @Nullable String text, Function<String, T> reading, List<String> damage) {
+        try {
+            return text == null ? null : reading.apply(text);
+        } catch (RuntimeException unreadable) {
+            damage.add("its " + what + " is unreadable: " + LogText.of(text));
+            return null;
+        }
     }
 
     static ShardStats stats(List<?> reply) {
         Map<String, Long> counters = new HashMap<>();
         for (int at = 7; at < reply.size(); at += 2) {
-            counters.put(text(reply, at), Long.parseLong(text(reply, at + 1)));
+            counters.put(text(reply, at), counter(text(reply, at + 1)));
         }
         return new ShardStats(
                 instant(reply, 0),
@@ -149,6 +166,15 @@ final class Replies {
                         counters.getOrDefault("cancelled", 0L),
                         counters.getOrDefault("redriven", 0L),
                         counters.getOrDefault("purged", 0L)));
+    }
+
+    /** A counter that is no number counts as zero until it is repaired. */
+    private static long counter(String text) {
+        return text.matches("\\d{1,15}") ? Long.parseLong(text) : 0;
+    }
+
+    static Repaired repaired(List<?> reply) {
+        return new Repaired(text(reply, 0), texts(reply, 1), number(reply, 2), texts(reply, 3));
     }
 
     static String place(Place place) {
@@ -177,10 +203,7 @@ final class Replies {
         };
     }
 
-    private static @Nullable History history(@Nullable String state) {
-        if (state == null) {
-            return null;
-        }
+    private static History history(String state) {
         String[] parts = state.split(":", 6);
         return new History(
                 Long.parseLong(parts[0]),
@@ -191,10 +214,7 @@ final class Replies {
                 parts[5]);
     }
 
-    private static @Nullable ErrorNote note(@Nullable String entry) {
-        if (entry == null) {
-            return null;
-        }
+    private static ErrorNote note(String entry) {
         String[] parts = entry.split(":", 3);
         return new ErrorNote(Instant.ofEpochMilli(Long.parseLong(parts[0])), parts[1], parts[2]);
     }
@@ -229,6 +249,11 @@ final class Replies {
 
     private static String text(List<?> reply, int at) {
         return new String(bytes(reply, at), StandardCharsets.UTF_8);
+    }
+
+    static List<String> texts(List<?> reply, int at) {
+        List<?> texts = (List<?>) requireNonNull(reply.get(at));
+        return IntStream.range(0, texts.size()).mapToObj(i -> text(texts, i)).toList();
     }
 
     private static @Nullable String textOrNull(List<?> reply, int at) {

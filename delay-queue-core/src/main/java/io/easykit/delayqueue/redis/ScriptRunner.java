@@ -39,13 +39,18 @@ final class ScriptRunner {
     private static final Pattern IN_SCRIPT =
             Pattern.compile("ERR Error running script \\(call to \\w+\\): (@user_script: ?\\d+: )*-?");
 
+    /** A script that passes an error on makes it one of its own from Redis 7.0 on. */
+    private static final Pattern PASSED_ON = Pattern.compile("^ERR (?=[A-Z]{3,} )");
+
     private final ScriptCalls calls;
     private final RedisKeys keys;
     private final Map<LuaScript.Name, LuaScript> scripts = new EnumMap<>(LuaScript.Name.class);
+    private final Remedies remedies;
 
     ScriptRunner(RedisConnectionFactory connections, RedisKeys keys, UnaryOperator<String> edit) {
         this.calls = ScriptCalls.over(connections);
         this.keys = keys;
+        this.remedies = new Remedies(keys.allBells(), shard -> list(LuaScript.Name.DIAGNOSE, shard, new Arguments()));
         for (LuaScript.Name name : LuaScript.Name.values()) {
             scripts.put(name, LuaScript.load(name, edit));
         }
@@ -88,7 +93,7 @@ final class ScriptRunner {
                 return calls.call(script, false, reply, shardKeys, values);
             }
         } catch (DataAccessException | RedisException e) {
-            throw translate(name.file() + " on " + shard, e);
+            throw translate(name.file() + " on " + shard, e, remedy(name, e, shard));
         }
     }
 
@@ -106,11 +111,27 @@ final class ScriptRunner {
                 "Redis cannot be reached, and " + what + " was not carried out: " + text(e), RedisReply.safe(e));
     }
 
+    private String remedy(LuaScript.Name name, RuntimeException e, ShardKey shard) {
+        String refusal = refusal(e);
+        if (refusal == null || name == LuaScript.Name.DIAGNOSE) {
+            return "";
+        }
+        try {
+            return remedies.of(refusal, shard);
+        } catch (DelayQueueException unknown) {
+            return "";
+        }
+    }
+
     private LuaScript script(LuaScript.Name name) {
         return Objects.requireNonNull(scripts.get(name));
     }
 
     static DelayQueueException translate(String what, RuntimeException e) {
+        return translate(what, e, "");
+    }
+
+    private static DelayQueueException translate(String what, RuntimeException e, String remedy) {
         Throwable cause = RedisReply.safe(e);
         if (says(e, "OOM")) {
             return new StoreFullException(
@@ -120,7 +141,7 @@ final class ScriptRunner {
         }
         String refusal = refusal(e);
         if (refusal != null) {
-            return new StoreRefusedException("Redis refused " + what + ": " + LogText.of(refusal), cause);
+            return new StoreRefusedException("Redis refused " + what + ": " + LogText.of(refusal) + remedy, cause);
         }
         if (e instanceof NotConnectedException unsent) {
             return notSent(what, unsent);
@@ -179,7 +200,9 @@ final class ScriptRunner {
             if (!(e instanceof DataAccessException || e instanceof IOException)
                     && message != null
                     && message.matches("(?s)[A-Z]{2,} .*")) {
-                return RedisReply.withoutArguments(IN_SCRIPT.matcher(message).replaceFirst(""));
+                return RedisReply.withoutArguments(PASSED_ON
+                        .matcher(IN_SCRIPT.matcher(message).replaceFirst(""))
+                        .replaceFirst(""));
             }
         }
         return null;

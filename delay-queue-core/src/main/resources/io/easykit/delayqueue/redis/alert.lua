@@ -4,7 +4,7 @@
 -- ARGV   name of the limit, ms until it is forgotten or 0: it is not exceeded any more
 -- return 1 changed, 0 it was so already
 check(string.find(ARGV[1] or '', '^[%a_]+$'), 'not the name of a limit')
-local keep = whole(ARGV[2], 0, 10 ^ 11, 'keep')
+local keep = duration(ARGV[2], 0, 10 ^ 11, 'keep')
 local alert = prefix .. 'alert:' .. ARGV[1]
 if keep == 0 then return redis.call('UNLINK', alert) end
 admit()

@@ -7,6 +7,6 @@ checkCount(1)
 local id, reply = ARGV[1], {}
 for _, place in ipairs({'inflight', 'waiting', 'dead'}) do
   local score = redis.call('ZSCORE', prefix .. place, id)
-  if score then describe(reply, id, place, tonumber(score)) end
+  if score then describe(reply, id, place, score) end
 end
 return reply

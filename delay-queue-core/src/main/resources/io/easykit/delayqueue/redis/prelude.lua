@@ -74,7 +74,9 @@ local function spare(...)
 end
 
 local function count(counter, n)
-  if n ~= 0 then spare('HINCRBY', counters, counter, string.format('%d', n)) end
+  if n ~= 0 and not spare('HINCRBY', counters, counter, string.format('%d', n)) then
+    redis.pcall('HSET', settings, 'miscounted', '1') -- repair.lua balances the ledger
+  end
 end
 
 -- All or nothing: if the move fails half way, undo takes back what it did.
@@ -105,10 +107,13 @@ local function format(s)
   return s.number .. ':' .. s.failures .. ':' .. s.lost .. ':' .. s.releases .. ':' .. s.due .. ':' .. s.owner
 end
 
--- The score of the first entry. A score can be no time if somebody wrote it by hand.
+-- A score as a time in ms. Somebody may have written by hand what is none.
+local function timeOf(score) return math.floor(math.max(0, math.min(tonumber(score), 2 ^ 53))) end
+
+-- The time of the first entry.
 local function first(set)
   local score = redis.call('ZRANGE', set, '0', '0', 'WITHSCORES')[2]
-  return score and math.max(0, math.min(tonumber(score), 2 ^ 53))
+  return score and timeOf(score)
 end
 
 -- Whether the consumers are to be woken when this due time comes to those that wait: nothing is due before, and they know of
@@ -213,7 +218,7 @@ end
 local function describe(reply, id, place, score)
   local notes = spare('HMGET', errors, 'F' .. id, 'L' .. id) or {false, false}
   local at = #reply
-  reply[at + 1], reply[at + 2], reply[at + 3] = id, place, math.max(0, math.min(score, 2 ^ 53))
+  reply[at + 1], reply[at + 2], reply[at + 3] = id, place, timeOf(score)
   reply[at + 4], reply[at + 5], reply[at + 6] = spare('HGET', states, id) or false, notes[1], notes[2]
   reply[at + 7] = redis.call('MGET', message(id))[1]
 end

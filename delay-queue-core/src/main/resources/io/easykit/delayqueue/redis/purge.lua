@@ -19,7 +19,7 @@ else
 end
 local diedAt = #found > 0 and redis.call('ZMSCORE', dead, unpack(found)) or {}
 for i, id in ipairs(found) do
-  local isMeant = diedAt[i] and (aged or tonumber(diedAt[i]) == tonumber(ARGV[2 * i + 1])) and not seen[id]
+  local isMeant = diedAt[i] and (aged or timeOf(diedAt[i]) == tonumber(ARGV[2 * i + 1])) and not seen[id]
   codes[i] = 0
   -- What a script that stopped half way has left in another place as well is not dead.
   if isMeant and not redis.call('ZSCORE', waiting, id) and not redis.call('ZSCORE', inflight, id) then

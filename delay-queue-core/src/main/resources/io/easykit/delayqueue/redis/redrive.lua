@@ -26,7 +26,7 @@ local due = soonest + delay
 local moved, newStates, entries, seen = {}, {}, {}, {}
 for i, id in ipairs(ids) do
   local diedAt = redis.call('ZSCORE', dead, id)
-  local isMeant = diedAt and (paged or tonumber(diedAt) == tonumber(ARGV[3 + 2 * i]))
+  local isMeant = diedAt and (paged or timeOf(diedAt) == tonumber(ARGV[3 + 2 * i]))
   codes[i] = 0
   if isMeant and not seen[id] and not redis.call('ZSCORE', inflight, id) then
     local s = parse(redis.call('HGET', states, id)) or fresh('0')

@@ -53,7 +53,8 @@ entirely(function()
   end
   if #entries == 0 then return end
   count('sent', #created)
-  isCounted, news = true, isNews(earliest)
+  isCounted = true
+  news = isNews(earliest)
   redis.call('ZADD', waiting, unpack(entries))
 end, function()
   if #created > 0 then redis.call('UNLINK', unpack(created)) end

@@ -87,6 +87,41 @@ class ReapScriptTests {
     }
 
     @Test
+    void takesADelayThatIsTooLongForTheLongest() {
+        shard.seed(
+                """
+                ZADD inflight 990 a
+                SET m:a one
+                HSET state a 5:0:0:0:800:o""");
+
+        assertThat(shard.store.reap(KEY, 10, 3, Duration.ofDays(9_999_999_999L)).lost())
+                .hasSize(1);
+        assertThat(shard.state()).contains("waiting a=86400000001000");
+    }
+
+    @Test
+    void finishesAMoveThatStoppedHalfWayAtNoCost() {
+        shard.seed(
+                """
+                ZADD inflight 990 a 991 b
+                ZADD waiting 1200 a
+                ZADD dead 900 b
+                MSET m:a one
+                MSET m:b two
+                HSET state a 5:1:0:0:1200:o b 6:2:0:0:800:o""");
+
+        assertThat(shard.store.reap(KEY, 10, 1, Duration.ZERO)).isEqualTo(new Reaped(ms(1000), null, List.of()));
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                dead b=900
+                m:a one
+                m:b two
+                state a=5:1:0:0:1200:o, b=6:2:0:0:800:o
+                waiting a=1200""");
+    }
+
+    @Test
     void writesNothingWhenNoLeaseHasEnded() {
         assertThat(shard.store.reap(KEY, 10, 3, Duration.ZERO)).isEqualTo(new Reaped(ms(1000), null, List.of()));
         assertThat(shard.state()).isEmpty();

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.test.RedisServer;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,9 +32,9 @@ class WeakenedProtocolTests {
         REAP_TAKES_LIVE_LEASES("inflight, '-inf', now, 'LIMIT'", "inflight, '-inf', '+inf', 'LIMIT'"),
         REAP_NEVER_BURIES("s.lost >= maxLost", "false"),
         RELEASE_COSTS("s.releases, s.due = s.releases + 1,", "s.failures, s.due = s.failures + 1,"),
-        REDRIVE_OF_ANY_DEATH("paged or tonumber(diedAt) == tonumber(ARGV[3 + 2 * i])", "true"),
+        REDRIVE_OF_ANY_DEATH("paged or timeOf(diedAt) == tonumber(ARGV[3 + 2 * i])", "true"),
         REDRIVE_KEEPS_BUDGETS("s.failures, s.lost, s.due = 0, 0, ", "s.due = "),
-        PURGE_OF_ANY_DEATH("(aged or tonumber(diedAt[i]) == tonumber(ARGV[2 * i + 1]))", "true"),
+        PURGE_OF_ANY_DEATH("(aged or timeOf(diedAt[i]) == tonumber(ARGV[2 * i + 1]))", "true"),
         PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))"),
         CANCEL_OF_ANY_LIFE("if code ~= 0 and life ~= ''", "if false"),
         ERRORS_STAY("if extras > 0 then spare('HDEL'", "if false then spare('HDEL'"),
@@ -46,6 +47,81 @@ class WeakenedProtocolTests {
             this.protection = protection;
             this.replacement = replacement;
         }
+    }
+
+    /** The order of writes, and what takes the first half back. */
+    enum HalfRun {
+        CLAIM_REMOVES_FIRST(
+                "claim",
+                " redis.call('ZREM', waiting, unpack(ids)) -- last, so that a message is never in no place",
+                "if not hasWritten then admit() end",
+                "redis.call('ZREM', waiting, unpack(ids))"),
+        FAIL_REMOVES_FIRST(
+                "give up: fail",
+                "\nredis.call('ZREM', inflight, unpack(leaving))",
+                "admit()\nfor n, id",
+                "redis.call('ZREM', inflight, unpack(leaving))\nfor n, id"),
+        RELEASE_REMOVES_FIRST(
+                "give up: release",
+                "\nredis.call('ZREM', inflight, unpack(released))",
+                "admit()\nfor n, id",
+                "redis.call('ZREM', inflight, unpack(released))\nfor n, id"),
+        REAP_REMOVES_FIRST(
+                "reap",
+                "\n  redis.call('ZREM', inflight, unpack(ids))",
+                "  admit()\n  for i, id",
+                "  redis.call('ZREM', inflight, unpack(ids))\n  for i, id"),
+        REDRIVE_REMOVES_FIRST(
+                "redrive",
+                "\n  redis.call('ZREM', dead, unpack(moved))",
+                "  admit()\n  redis.call('ZADD', waiting",
+                "  redis.call('ZREM', dead, unpack(moved))\n  redis.call('ZADD', waiting"),
+        SEND_LEAVES_BODIES("send", "if #created > 0 then redis.call('UNLINK', unpack(created)) end"),
+        SEND_LEAVES_COUNTS("send", "if isCounted then count('sent', -#created) end"),
+        SEND_TRUSTS_BODIES("send", "", "if whereabouts(id) == 'lost' then", "if false then"),
+        END_TAKES_NOTHING_BACK("acknowledge", "    redis.call('ZADD', place, unpack(entries))\n"),
+        END_LEAVES_COUNTS("purge", "if isCounted then count(counter, -#ids) end"),
+        SWEEP_PUTS_NOTHING_BACK("acknowledge", "if #lost > 0 then putBack(lost) end");
+
+        final String step;
+        final String removed;
+        final String protection;
+        final String replacement;
+
+        HalfRun(String step, String removed) {
+            this(step, removed, "", "");
+        }
+
+        HalfRun(String step, String removed, String protection, String replacement) {
+            this.step = step;
+            this.removed = removed;
+            this.protection = protection;
+            this.replacement = replacement;
+        }
+
+        String weaken(String script) {
+            if (!script.contains(removed) || !script.contains(protection)) {
+                return script;
+            }
+            String shorter = removed.isEmpty() ? script : TestShard.replaceOnce(script, removed, "");
+            return protection.isEmpty() ? shorter : TestShard.replaceOnce(shorter, protection, replacement);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isNoticedWhereAScriptFailsHalfWay(HalfRun weakness) {
+        ScriptFaultTests.Step step = ScriptFaultTests.steps().stream()
+                .filter(s -> s.name().equals(weakness.step))
+                .findFirst()
+                .orElseThrow();
+
+        assertThatThrownBy(() -> {
+                    ScriptFaultTests.check(step, false, weakness::weaken);
+                    ScriptFaultTests.check(step, true, weakness::weaken);
+                })
+                .isInstanceOf(AssertionError.class)
+                .hasCauseInstanceOf(AssertionError.class);
     }
 
     @ParameterizedTest

@@ -1,0 +1,111 @@
+-- Looks at one page of what is kept of messages and mends what a script that failed half way has left: a message in no place
+-- waits again, state and errors of an ended one are removed, unreadable counters are set to what the messages say.
+--
+-- KEYS   prefix, settings
+-- ARGV   position, how many (1 to 100)    position: 'state:0' to begin, then what the last call returned
+-- return next position or '', {id}*, how many leftovers, {counter}*
+--        ids wait again, leftovers were removed, counters were set
+checkCount(2)
+local hash, cursor = string.match(ARGV[1], '^(%a+):(%d+)$')
+local following = ({state = 'errors:0', errors = 'counters:0', counters = ''})[hash]
+check(following, 'not a position: ' .. ARGV[1])
+whole(ARGV[2], 1, 100, 'count')
+local back, leftovers, set = {}, 0, {}
+
+-- Of messages in no place: those with a body wait again, the others have ended.
+local function putBack(ids)
+  local entries, ended, notes, earliest = {}, {}, {}, nil
+  for _, id in ipairs(ids) do
+    if redis.call('EXISTS', message(id)) == 1 then
+      local s = parse(redis.call('HGET', states, id))
+      local due = s and tonumber(s.due) or soonest
+      entries[#entries + 1], entries[#entries + 2], back[#back + 1] = string.format('%.0f', due), id, id
+      if not earliest or due < earliest then earliest = due end
+    else
+      ended[#ended + 1], notes[#notes + 1], notes[#notes + 2] = id, 'F' .. id, 'L' .. id
+    end
+  end
+  local news = isNews(earliest)
+  if #entries > 0 then
+    admit()
+    redis.call('ZADD', waiting, unpack(entries))
+  end
+  if #ended > 0 then
+    leftovers = leftovers + redis.call('HDEL', states, unpack(ended))
+    leftovers = leftovers + (spare('HDEL', errors, unpack(notes)) or 0)
+  end
+  if news then ring(earliest) end
+end
+
+-- A redrive or a death that stopped half way: the place that the message has left long ago.
+local function finishMove(id, leaseEnd, diedAt, isWaiting)
+  local s = leaseEnd and parse(redis.call('HGET', states, id))
+  if diedAt and (isWaiting or s and tonumber(s.due) > tonumber(diedAt)) then
+    leftovers = leftovers + redis.call('ZREM', dead, id)
+  elseif leaseEnd and tonumber(leaseEnd) > now + 10 ^ 11 then
+    redis.call('ZADD', inflight, 'XX', string.format('%.0f', now), id) -- no lease is that long: it ends now
+    leftovers = leftovers + 1
+  end
+end
+
+local function lookAt(ids)
+  local lost = {}
+  local leases, dues = redis.call('ZMSCORE', inflight, unpack(ids)), redis.call('ZMSCORE', waiting, unpack(ids))
+  local deaths = redis.call('ZMSCORE', dead, unpack(ids))
+  for i, id in ipairs(ids) do
+    if leases[i] or deaths[i] and dues[i] then
+      finishMove(id, leases[i], deaths[i], dues[i])
+    elseif not dues[i] and not deaths[i] then
+      lost[#lost + 1] = id
+    end
+  end
+  if #lost > 0 then putBack(lost) end
+end
+
+local function readable(text)
+  return text and #text <= 15 and string.find(text, '^%d+$') and tonumber(text)
+end
+
+-- The ledger: sent = acknowledged + cancelled + purged + what is there. One unreadable side is what the others say.
+local function mendCounters()
+  local names = {'sent', 'acknowledged', 'cancelled', 'purged', 'failed', 'lost', 'dead', 'redriven'}
+  local kept, values, unreadable = redis.call('HMGET', counters, unpack(names)), {}, {}
+  for i, name in ipairs(names) do
+    values[name] = readable(kept[i]) or 0
+    if kept[i] and not readable(kept[i]) then unreadable[#unreadable + 1] = name end
+  end
+  local ended = values.acknowledged + values.cancelled + values.purged
+  local there = redis.call('ZCARD', waiting) + redis.call('ZCARD', inflight) + redis.call('ZCARD', dead)
+  if not kept[1] and ended + there > 0 then unreadable[#unreadable + 1] = 'sent' end
+  local missing = ended + there - values.sent
+  if #unreadable == 0 and missing ~= 0 and redis.call('HEXISTS', settings, 'miscounted') == 1 then
+    local name = missing > 0 and 'sent' or 'acknowledged'
+    redis.call('HINCRBY', counters, name, string.format('%d', math.abs(missing)))
+    set[#set + 1] = name
+  end
+  redis.call('HDEL', settings, 'miscounted')
+  for _, name in ipairs(unreadable) do
+    if name == 'sent' then
+      values.sent, missing = ended + there, 0
+    elseif (name == 'acknowledged' or name == 'cancelled' or name == 'purged') and missing < 0
+      and readable(kept[1]) then
+      values[name], missing = -missing, 0
+    end
+    redis.call('HSET', counters, name, string.format('%.0f', values[name]))
+    set[#set + 1] = name
+  end
+end
+
+if hash == 'counters' then
+  mendCounters()
+else
+  local page, ids, seen = redis.call('HSCAN', prefix .. hash, cursor, 'COUNT', ARGV[2]), {}, {}
+  for i = 1, #page[2], 2 do
+    local id = hash == 'errors' and string.sub(page[2][i], 2) or page[2][i]
+    if not seen[id] then seen[id], ids[#ids + 1] = true, id end
+  end
+  -- A small hash is one page, whatever its number of fields.
+  for i = 1, #ids, 100 do lookAt({unpack(ids, i, math.min(#ids, i + 99))}) end
+  if page[1] ~= '0' then following = hash .. ':' .. page[1] end
+end
+return {following, back, leftovers, set}

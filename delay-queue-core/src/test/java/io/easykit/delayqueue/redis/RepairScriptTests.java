@@ -1,0 +1,178 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.redis.TestShard.claim;
+import static io.easykit.delayqueue.redis.TestShard.in;
+import static io.easykit.delayqueue.redis.TestShard.leases;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.QueueStore.Repaired;
+import io.easykit.delayqueue.QueueStore.Settlement;
+import io.easykit.delayqueue.SendOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RepairScriptTests {
+
+    private final TestShard shard = new TestShard();
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    private List<Repaired> sweep() {
+        List<Repaired> pages = new ArrayList<>();
+        for (String at = Repaired.BEGIN;
+                !at.isEmpty();
+                at = pages.get(pages.size() - 1).next()) {
+            pages.add(shard.store.repair(KEY, at));
+        }
+        return pages;
+    }
+
+    @Test
+    void putsBackWhatIsInNoPlaceAndRemovesWhatIsLeftOfEndedMessages() {
+        shard.seed(
+                """
+                ZADD waiting 1500 a
+                SET m:a one
+                SET m:b two
+                SET m:c three
+                HSET state b 5:1:0:0:900:o c garbage d 6:0:0:0:810:p
+                HSET errors Fb 1:o:x Lb 1:o:x Fe 1:o:x
+                HSET counters sent 3""");
+
+        List<Repaired> pages = sweep();
+
+        assertThat(pages.get(0).putBack()).containsExactlyInAnyOrder("b", "c");
+        assertThat(pages).extracting(Repaired::leftovers).containsExactly(1L, 1L, 0L);
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters sent=3
+                errors Fb=1:o:x, Lb=1:o:x
+                m:a one
+                m:b two
+                m:c three
+                state b=5:1:0:0:900:o, c=garbage
+                waiting b=900, c=1000, a=1500""");
+        assertThat(sweep())
+                .allSatisfy(page -> assertThat(page).isEqualTo(new Repaired(page.next(), List.of(), 0, List.of())));
+    }
+
+    @Test
+    void looksAtAllPagesOfALargeShard() {
+        IntStream.range(0, 30).forEach(i -> {
+            shard.store.send(
+                    KEY,
+                    IntStream.range(0, 100)
+                            .mapToObj(j -> in(i + "-" + j, 0, "x"))
+                            .toList());
+            shard.store.claim(KEY, claim("o", i + 1, 100, 30_000));
+        });
+        shard.redis().command("DEL", "dq:{t:0}:inflight");
+
+        List<Repaired> pages = sweep();
+
+        assertThat(pages).hasSizeGreaterThan(10);
+        assertThat(pages.stream().mapToInt(page -> page.putBack().size()).sum()).isEqualTo(3000);
+        assertThat(shard.store.stats(KEY).waiting()).isEqualTo(3000);
+        assertThat(shard.store.stats(KEY).imbalance()).isZero();
+    }
+
+    @Test
+    void setsCountersThatAreNoNumbersToWhatTheMessagesSay() {
+        shard.seed(
+                """
+                ZADD waiting 1500 a
+                SET m:a one
+                HSET counters sent 5 acknowledged x cancelled 1 lost y""");
+
+        assertThat(sweep().get(2).counters()).containsExactly("acknowledged", "lost");
+        assertThat(shard.state()).contains("counters acknowledged=3, cancelled=1, lost=0, sent=5");
+
+        shard.seed("DEL counters");
+        assertThat(sweep().get(2).counters()).containsExactly("sent");
+        assertThat(shard.store.stats(KEY).imbalance()).isZero();
+    }
+
+    @Test
+    void leavesAnHonestImbalanceAlone() {
+        shard.seed("HSET counters sent 5 acknowledged 3");
+
+        assertThat(sweep()).allSatisfy(page -> assertThat(page.counters()).isEmpty());
+        assertThat(shard.store.stats(KEY).imbalance()).isEqualTo(2);
+    }
+
+    @Test
+    void endsALeaseThatIsImpossiblyLong() {
+        shard.seed(
+                """
+                ZADD inflight inf a
+                SET m:a one
+                HSET state a 5:0:0:0:800:o""");
+
+        sweep();
+
+        assertThat(shard.store.reap(KEY, 10, 3, Duration.ZERO).lost()).hasSize(1);
+    }
+
+    @Test
+    void aMessageInTwoPlacesCountsAsInFlightAndItsSettlementRemovesItFromAll() {
+        String twice =
+                """
+                ZADD waiting 900 a
+                ZADD inflight 1500 a
+                ZADD dead 700 a
+                SET m:a one
+                HSET state a 5:0:0:0:800:o
+                HSET counters sent 1""";
+        shard.seed(twice);
+
+        assertThat(shard.store.find(KEY, "a").orElseThrow().place().name()).isEqualTo("IN_FLIGHT");
+        assertThat(shard.store.claim(KEY, claim("p", 1, 10, 300)).deliveries()).isEmpty();
+        assertThat(shard.store.purge(KEY, Duration.ZERO, 10)).isZero();
+        assertThat(shard.state()).contains("inflight a=1500").contains("waiting a=1500");
+        assertThat(shard.store.acknowledge(KEY, leases("a", 5))).containsExactly(Settlement.APPLIED);
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters acknowledged=1, sent=1
+                settings number=1000000""");
+    }
+
+    @Test
+    void aSendPutsBackTheMessageThatItMeetsWithoutAPlace() {
+        shard.seed("SET m:a one\nSET m:b other\nRPUSH m:c garbage");
+
+        assertThat(shard.store.send(KEY, List.of(in("a", 500, "one"), in("b", 600, "two"), in("c", 700, "three"))))
+                .containsExactly(SendOutcome.REPLAYED, SendOutcome.DUPLICATE, SendOutcome.STORED);
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters sent=1
+                m:a one
+                m:b other
+                m:c three
+                waiting a=1500, b=1600, c=1700""");
+    }
+
+    @Test
+    void numbersGoOnFromTheClockWhereTheLastOneIsUnreadable() {
+        for (String garbage : List.of("x", "99999999999999999999", "1e400", "-7")) {
+            shard.seed("ZADD waiting 900 a\nSET m:a one\nHSET settings number " + garbage);
+            assertThat(shard.store
+                            .claim(KEY, claim("o" + garbage.length(), 1, 1, 300))
+                            .deliveries())
+                    .as(garbage)
+                    .singleElement()
+                    .satisfies(delivery -> assertThat(delivery.number()).isEqualTo(1_000_000));
+            shard.seed("DEL inflight\nDEL state");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.redis.TestShard.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.QueueStore.Claim;
+import io.easykit.delayqueue.QueueStore.Death;
+import io.easykit.delayqueue.QueueStore.Failure;
+import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.QueueStore.Move;
+import io.easykit.delayqueue.QueueStore.Pace;
+import io.easykit.delayqueue.QueueStore.Repaired;
+import io.easykit.delayqueue.QueueStore.Target;
+import io.easykit.delayqueue.StoredMessage.Place;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Lets each script fail at each command that it executes, one after the other: no message is ever in no place, the call may be
+ * repeated, neighbours go on, and after the sweep the ledger is right.
+ */
+class ScriptFaultTests {
+
+    private static final Set<String> ALL = Set.of("w1", "w2", "w3", "w4", "f1", "f2", "f3", "e1", "e2", "d1", "d2");
+
+    /**
+     * One move, on messages of each kind that it can meet.
+     *
+     * @param beginsOrEnds ids that the move stores or ends
+     */
+    record Step(String name, Set<String> beginsOrEnds, BiFunction<FaultyShard, QueueStore, Object> call) {
+
+        Step(String name, BiFunction<FaultyShard, QueueStore, Object> call) {
+            this(name, Set.of(), call);
+        }
+
+        boolean is(String start) {
+            return name.startsWith(start);
+        }
+
+        Function<QueueStore, Object> on(FaultyShard shard) {
+            return store -> call.apply(shard, store);
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static List<Step> steps() {
+        Set<String> flying = Set.of("f1", "f2");
+        Set<String> dead = Set.of("d1", "d2");
+        return List.of(
+                new Step(
+                        "send",
+                        Set.of("n1", "n2"),
+                        (s, store) -> store.send(KEY, s.messages("n1", "w1", "n2", "f1", "d1"))),
+                new Step("claim", (s, store) -> store.claim(KEY, claim(List.of()))),
+                new Step("claim, acknowledge", flying, (s, store) -> store.claim(KEY, claim(s.leases("f1", "f2")))),
+                new Step("acknowledge", flying, (s, store) -> store.acknowledge(KEY, s.leases("f1", "f2"))),
+                new Step(
+                        "give up: fail",
+                        (s, store) -> store.fail(
+                                KEY,
+                                List.of(
+                                        new Failure(s.lease("f1"), Duration.ofMillis(50), "again"),
+                                        new Failure(s.lease("f2"), null, "dead")))),
+                new Step("give up: release", (s, store) -> store.release(KEY, s.leases("f1", "f2"))),
+                new Step(
+                        "give up: release later",
+                        (s, store) -> store.release(KEY, s.leases("f1", "f2"), Duration.ofSeconds(1))),
+                new Step("extend", (s, store) -> store.extend(KEY, s.leases("f1", "f2"), Duration.ofMinutes(2))),
+                new Step("reap", (s, store) -> store.reap(KEY, 100, 3, Duration.ZERO)),
+                new Step("reap to death", (s, store) -> store.reap(KEY, 100, 1, Duration.ZERO)),
+                new Step(
+                        "cancel",
+                        Set.of("w1", "w3"),
+                        (s, store) -> store.cancel(KEY, List.of(target("w1"), target("w3"), target("f1")))),
+                new Step(
+                        "reschedule", (s, store) -> store.reschedule(KEY, List.of(move("w1"), move("w3"), move("f1")))),
+                new Step("redrive", (s, store) -> store.redrive(KEY, deaths(), Pace.AT_ONCE)),
+                new Step("redrive page", (s, store) -> store.redrive(KEY, ms(200_000), 100, Pace.AT_ONCE)),
+                new Step("purge", dead, (s, store) -> store.purge(KEY, deaths())),
+                new Step("purge by age", dead, (s, store) -> store.purge(KEY, Duration.ZERO, 100)),
+                new Step("pause", (s, store) -> store.pause(KEY)),
+                new Step("declare", (s, store) -> store.declare("t", 1)),
+                new Step("alert", (s, store) -> store.raise(KEY, "due", Duration.ofMinutes(1))),
+                new Step("repair", (s, store) -> store.repair(KEY, Repaired.BEGIN)),
+                new Step("stats", (s, store) -> store.stats(KEY)),
+                new Step("find", (s, store) -> store.find(KEY, "w1")),
+                new Step("list", (s, store) -> store.list(KEY, Place.DEAD, 0, 10)));
+    }
+
+    private static Claim claim(List<Lease> acknowledged) {
+        return new Claim("p", 1, 10, 10, FaultyShard.LEASE, acknowledged);
+    }
+
+    private static Target target(String id) {
+        return new Target(id, null);
+    }
+
+    private static Move move(String id) {
+        return new Move(target(id), Due.in(Duration.ofSeconds(5)));
+    }
+
+    private static List<Death> deaths() {
+        return List.of(new Death("d1", ms(100_000)), new Death("d2", ms(100_000)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("steps")
+    void losesNothingWhereverTheScriptFails(Step step) {
+        assertThat(check(step, false, UnaryOperator.identity()))
+                .as("commands of " + step)
+                .isGreaterThan(0);
+    }
+
+    /** What would take back the first half fails as well. */
+    @ParameterizedTest
+    @MethodSource("steps")
+    @Tag("heavy")
+    void losesNothingWhereAllCommandsFailFromThere(Step step) {
+        check(step, true, UnaryOperator.identity());
+    }
+
+    /** Returns how many commands the script has executed. */
+    static int check(Step step, boolean lasts, UnaryOperator<String> edit) {
+        for (int command = 1; ; command++) {
+            try (FaultyShard shard = new FaultyShard(edit)) {
+                shard.populate();
+                if (!strikes(shard, step, command, lasts)) {
+                    return command - 1;
+                }
+            } catch (AssertionError e) {
+                throw new AssertionError(step + " that failed at command " + command, e);
+            }
+        }
+    }
+
+    private static boolean strikes(FaultyShard shard, Step step, int command, boolean lasts) {
+        Set<String> untouched = new TreeSet<>(ALL);
+        untouched.removeAll(step.beginsOrEnds());
+
+        shard.failAt(command, lasts);
+        shard.attempt(step.on(shard));
+        if (!shard.heal()) {
+            return false;
+        }
+        shard.assertInPlace(untouched);
+        if (!lasts) {
+            shard.assertWholeOrGone(step.beginsOrEnds());
+        }
+        if (!step.is("cancel")) {
+            nobodyGetsWhatIsHeld(shard, step);
+        }
+
+        shard.attempt(step.on(shard));
+        shard.assertInPlace(untouched);
+        if (step.is("send")) {
+            shard.assertInPlace(step.beginsOrEnds());
+        } else if (!lasts) {
+            assertThat(shard.whereabouts().keySet().stream().filter(step.beginsOrEnds()::contains))
+                    .as("ended")
+                    .isEmpty();
+        }
+
+        shard.store.resume(KEY);
+        shard.repair();
+        shard.assertWholeOrGone(step.beginsOrEnds());
+        if (!lasts) {
+            assertThat(shard.store.stats(KEY).imbalance() + countedTwice(shard))
+                    .as("ledger after the sweep")
+                    .isZero();
+        }
+        Set<String> delivered = shard.drain().keySet();
+        assertThat(delivered).containsAll(untouched);
+        if (step.is("send")) {
+            assertThat(delivered).containsAll(step.beginsOrEnds());
+        }
+        shard.repair();
+        assertThat(shard.left()).as("keys that are left").isEmpty();
+        if (!lasts) {
+            assertThat(shard.store.stats(KEY).imbalance()).as("ledger").isZero();
+        }
+        return true;
+    }
+
+    /** Who is in flight under a lease that has not ended is handed to nobody else, unless its holder has given it up. */
+    private static void nobodyGetsWhatIsHeld(FaultyShard shard, Step step) {
+        List<String> held = new ArrayList<>(List.of("f1", "f2", "f3"));
+        if (step.is("give up")) {
+            held = List.of("f3");
+        }
+        assertThat(shard.store
+                        .claim(KEY, new Claim("thief", 1, 10, 10, Duration.ofMillis(1), List.of()))
+                        .deliveries())
+                .extracting(QueueStore.Delivery::id)
+                .doesNotContainAnyElementsOf(held);
+    }
+
+    /** Messages in two places stand on the ledger twice, until their lease ends. */
+    private static long countedTwice(FaultyShard shard) {
+        return shard.whereabouts().values().stream()
+                .mapToLong(places -> Math.max(0, places.size() - 1))
+                .sum();
+    }
+}
