@@ -134,11 +134,8 @@ end
 -- Ends messages: takes them from every place, counts them, and removes body, state and errors. If their bodies cannot be
 -- removed, they stay in the place that is given.
 local function finish(place, ids, scores, counter)
-  local messages, notes, isCounted = {}, {}, false
-  for i, id in ipairs(ids) do
-    messages[i] = message(id)
-    notes[2 * i - 1], notes[2 * i] = 'F' .. id, 'L' .. id
-  end
+  local messages, isCounted = {}, false
+  for i, id in ipairs(ids) do messages[i] = message(id) end
   local extras = redis.call('EXISTS', errors, dead)
   if place == inflight then spare('ZREM', waiting, unpack(ids)) end
   if extras > 0 and place ~= dead then spare('ZREM', dead, unpack(ids)) end
@@ -154,7 +151,11 @@ local function finish(place, ids, scores, counter)
     if isCounted then count(counter, -#ids) end
   end)
   redis.call('HDEL', states, unpack(ids))
-  if extras > 0 then spare('HDEL', errors, unpack(notes)) end
+  if extras > 0 then
+    local notes = {}
+    for i, id in ipairs(ids) do notes[2 * i - 1], notes[2 * i] = 'F' .. id, 'L' .. id end
+    spare('HDEL', errors, unpack(notes))
+  end
 end
 
 -- The fence. Of the (id, number, ...) groups from the given argument on: which are in flight under this very number?

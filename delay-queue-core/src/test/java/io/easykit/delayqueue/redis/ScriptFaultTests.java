@@ -18,12 +18,15 @@ import io.easykit.delayqueue.StoredMessage.Place;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -134,6 +137,58 @@ class ScriptFaultTests {
     @Tag("heavy")
     void losesNothingWhereAllCommandsFailFromThere(Step step) {
         check(step, true, UnaryOperator.identity());
+    }
+
+    @Test
+    void losesNothingInSequencesOfFailuresAndRepetitions() {
+        playSequences(12);
+    }
+
+    @Test
+    @Tag("heavy")
+    void losesNothingInManySequencesOfFailuresAndRepetitions() {
+        playSequences(1000);
+    }
+
+    private static void playSequences(int seeds) {
+        int first = ThreadLocalRandom.current().nextInt(1_000_000_000);
+        for (int seed = first; seed < first + seeds; seed++) {
+            List<String> history = new ArrayList<>();
+            try (FaultyShard shard = new FaultyShard(UnaryOperator.identity())) {
+                shard.populate();
+                playSequence(shard, new Random(seed), history);
+            } catch (AssertionError e) {
+                throw new AssertionError("Seed " + seed + " after " + history, e);
+            }
+        }
+    }
+
+    private static void playSequence(FaultyShard shard, Random random, List<String> history) {
+        List<Step> steps = steps();
+        Set<String> owed = new TreeSet<>(ALL);
+        for (int i = 0; i < 15; i++) {
+            Step step = steps.get(random.nextInt(steps.size()));
+            // An end that was asked for may have been carried out. By age it may end what was reaped to death.
+            owed.removeAll(step.is("purge by age") ? ALL : step.beginsOrEnds());
+            if (step.is("cancel")) {
+                owed.remove("f1"); // waits if it was given up
+            }
+            for (boolean again = true; again; again = random.nextBoolean()) {
+                int command = 1 + random.nextInt(20);
+                history.add(step + " at " + command);
+                shard.failAt(command, false);
+                shard.attempt(step.on(shard));
+                shard.heal();
+                shard.assertInPlace(owed);
+                shard.assertWholeOrGone(ALL);
+            }
+        }
+        shard.store.resume(KEY);
+        shard.repair();
+        assertThat(shard.drain().keySet()).containsAll(owed);
+        shard.repair();
+        assertThat(shard.left()).as("keys that are left").isEmpty();
+        assertThat(shard.store.stats(KEY).imbalance()).as("ledger").isZero();
     }
 
     /** Returns how many commands the script has executed. */

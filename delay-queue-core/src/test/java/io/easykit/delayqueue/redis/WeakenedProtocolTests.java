@@ -37,7 +37,7 @@ class WeakenedProtocolTests {
         PURGE_OF_ANY_DEATH("(aged or timeOf(diedAt[i]) == tonumber(ARGV[2 * i + 1]))", "true"),
         PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))"),
         CANCEL_OF_ANY_LIFE("if code ~= 0 and life ~= ''", "if false"),
-        ERRORS_STAY("if extras > 0 then spare('HDEL'", "if false then spare('HDEL'"),
+        ERRORS_STAY("if extras > 0 then\n    local notes", "if false then\n    local notes"),
         BELL_ONLY_WHEN_EMPTY("string.format('%.0f', math.max(due, now))", "'+inf'");
 
         final String protection;
