@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * cache.update(List.of(users.key(42)), () -> dao.rename(42, "Ada"));
  * }</pre>
  *
- * <p>Inside a transaction that its {@link Transactions} know of, an update belongs to the transaction, and what is
- * loaded is not stored. Thread-safe. While a store is away, reads bring what the loader brings.
+ * <p>Inside a transaction that its {@link Transactions} know of, an update belongs to that transaction as well. What is
+ * loaded amid unfinished work of the caller is not stored. Thread-safe. While a store is away, reads return what the loader
+ * returns.
  */
 public final class EasyCache {
 

@@ -18,7 +18,9 @@ import java.lang.annotation.Target;
  * public User update(User user) { … }
  * }</pre>
  *
- * <p>With a transaction both belong to it, else they stand around the method. Several annotations name several entries.
+ * <p>If the method itself is {@code @Transactional} and takes part in the present transaction, both belong to that
+ * transaction. Otherwise they stand around the method and, inside a transaction, around the end of that transaction too: the
+ * work may be committed before. Several annotations name several entries.
  * How long an old value may be returned is said by the {@link Cacheable} of the same prefix.
  */
 @Documented
