@@ -97,7 +97,7 @@ public final class DelayQueueEngine implements AutoCloseable {
 
         final QueueStore store;
         final List<Supplier<? extends Collection<? extends DelayQueueListener>>> listeners = new ArrayList<>();
-        ToIntFunction<String> shards = topic -> 1;
+        ToIntFunction<String> shards = topic -> Topics.UNSET;
         Transactions transactions = Transactions.NONE;
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
 
@@ -119,7 +119,7 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /** Number of shards by topic; 1 for all unless given. */
+        /** Number of shards by topic. 0, as for all unless given, is the number that the store has kept, or 1 for a new topic. */
         public Builder shards(ToIntFunction<String> shards) {
             this.shards = shards;
             return this;

@@ -65,7 +65,7 @@ public final class ListenerContainer {
     }
 
     /**
-     * Begins to deliver. A store that is away is no error: delivery begins when it is back. While the container stops, this
+     * Begins to deliver. A store that is away, or refuses (a wrong password), is no error: delivery begins when it answers. While the container stops, this
      * waits for the end of the stop; called by a handler of this container, or by an interrupted thread, it returns at once,
      * and the container starts when it has stopped.
      *
@@ -240,9 +240,30 @@ public final class ListenerContainer {
     private int shards() {
         try {
             return engine.topics().shards(endpoint.topic());
-        } catch (StoreUnavailableException e) {
+        } catch (StoreUnavailableException | StoreRefusedException e) {
             log.debug("The shard count of {} cannot be confirmed yet", endpoint.topic(), e);
-            return engine.topics().configured(endpoint.topic());
+            return engine.topics().assumed(endpoint.topic());
+        }
+    }
+
+    /** Starts anew if the store, which was away at the start, has kept another number of shards than was assumed. */
+    private void requireShards(int assumed, int kept) {
+        if (kept == assumed) {
+            return;
+        }
+        lifecycle.lock();
+        try {
+            if (running && stopping == null) {
+                beginStopping();
+                log.info(
+                        "Listener '{}' starts again with {} shards: the store did not answer at its start, and {} was assumed",
+                        LogText.of(endpoint.id()),
+                        kept,
+                        assumed);
+                startsAgain = true;
+            }
+        } finally {
+            lifecycle.unlock();
         }
     }
 
@@ -250,7 +271,8 @@ public final class ListenerContainer {
         List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
         Workers runners = engine.workers().apply(endpoint);
         Places created = new Places(endpoint.concurrency(), mostAhead(runners), engine.scheduler()::nanos);
-        ShardConsumer.Shared shared = new ShardConsumer.Shared(engine, runs, created, runners, this::isPaused);
+        ShardConsumer.Shared shared = new ShardConsumer.Shared(
+                engine, runs, created, runners, this::isPaused, kept -> requireShards(shards, kept));
         TopicWatch watching = new TopicWatch(engine, endpoint, keys);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();

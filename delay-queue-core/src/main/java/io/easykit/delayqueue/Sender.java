@@ -107,7 +107,7 @@ final class Sender {
             String topic = message.getKey();
             String id = message.getValue();
             try {
-                ShardKey expected = new ShardKey(topic, MessageIds.shardOf(id, topics.configured(topic)));
+                ShardKey expected = new ShardKey(topic, MessageIds.shardOf(id, topics.assumed(topic)));
                 patience.call(expected, () -> {
                     ShardKey shard = new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
                     store.cancel(shard, List.of(new QueueStore.Target(id, null)));

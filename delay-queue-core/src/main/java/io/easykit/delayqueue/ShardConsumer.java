@@ -11,6 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,9 +63,15 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
      * @param places   free calls of the handler
      * @param workers  runs handlers
      * @param isPaused whether the container shall claim nothing for now
+     * @param shardsKept takes the number of shards that the store has kept
      */
     record Shared(
-            EngineParts engine, HandlerRun.Setting runs, Places places, Workers workers, BooleanSupplier isPaused) {}
+            EngineParts engine,
+            HandlerRun.Setting runs,
+            Places places,
+            Workers workers,
+            BooleanSupplier isPaused,
+            IntConsumer shardsKept) {}
 
     private final Shared shared;
     private final ListenerEndpoint endpoint;
@@ -240,7 +247,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     /** What comes first: the topic's shard count, and the bell. */
     private void greet() {
         if (!knowsTopic) {
-            shared.engine().topics().shards(shard.topic());
+            shared.shardsKept().accept(shared.engine().topics().shards(shard.topic()));
             knowsTopic = true;
         }
         if (subscription == null) {

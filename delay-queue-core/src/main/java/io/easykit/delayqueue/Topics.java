@@ -6,8 +6,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 
-/** How many shards each topic has: as configured, provided that the store has kept no other count. */
+/**
+ * How many shards each topic has. The store keeps the count from the first use on. Settings need not say it again; if they
+ * do, they must say the same.
+ */
 final class Topics {
+
+    /** Stands for a count that the settings leave to the store. */
+    static final int UNSET = 0;
+
+    private static final int DEFAULT = 1;
 
     private final QueueStore store;
     private final ToIntFunction<String> configured;
@@ -21,7 +29,7 @@ final class Topics {
     /** For those who send or listen: the store keeps the count from the first time on. */
     int shards(String topic) {
         Integer known = confirmed.get(topic);
-        return known != null ? known : confirm(topic, store.declare(topic, configured(topic)));
+        return known != null ? known : confirm(topic, store.declare(topic, assumed(topic)));
     }
 
     /** For those who look: a topic that nobody has used, such as a mistyped one, leaves no trace in the store. */
@@ -31,17 +39,17 @@ final class Topics {
             return known;
         }
         int kept = store.declared(topic);
-        return kept == 0 ? configured(topic) : confirm(topic, kept);
+        return kept == 0 ? assumed(topic) : confirm(topic, kept);
     }
 
-    /** What the settings say, without asking the store. */
-    int configured(String topic) {
+    /** The count of a topic that was never used, and until the store answers: as set, else 1. */
+    int assumed(String topic) {
         int shards = configured.applyAsInt(topic);
-        if (shards < 1 || shards > ShardKey.MAX_SHARDS) {
+        if (shards < UNSET || shards > ShardKey.MAX_SHARDS) {
             throw new IllegalArgumentException(
                     "Topic '" + topic + "' is given " + shards + " shards: give it 1 to " + ShardKey.MAX_SHARDS + ".");
         }
-        return shards;
+        return shards == UNSET ? DEFAULT : shards;
     }
 
     List<ShardKey> keysToLookAt(String topic) {
@@ -53,11 +61,11 @@ final class Topics {
     }
 
     private int confirm(String topic, int kept) {
-        int wanted = configured(topic);
-        if (kept != wanted) {
+        int wanted = configured.applyAsInt(topic);
+        if (wanted != UNSET && kept != wanted) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' has " + kept + " shards in the store, and the settings say " + wanted + ".",
-                    "Set " + kept + ": messages of the other shards would not be found.");
+                    "Set " + kept + ", or nothing: messages of the other shards would not be found.");
         }
         confirmed.put(topic, kept);
         return kept;

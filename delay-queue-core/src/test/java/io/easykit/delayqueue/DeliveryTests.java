@@ -316,14 +316,4 @@ class DeliveryTests {
 
         assertThat(told).hasSize(1);
     }
-
-    @Test
-    void refusesAnotherShardCountThanTheStoreHas() {
-        queue.memory.declare(TOPIC, 4);
-
-        assertThatThrownBy(() -> queue.start(listener(), message -> {}))
-                .isInstanceOf(TopicConflictException.class)
-                .hasMessageContaining("has 4 shards")
-                .hasMessageContaining("Set 4");
-    }
 }

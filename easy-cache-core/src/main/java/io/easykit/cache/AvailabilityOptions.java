@@ -15,13 +15,19 @@ import java.time.Duration;
 public record AvailabilityOptions(
         Duration window, double failureRate, int minimumCalls, Duration probeInterval, int probesToRecover) {
 
+    private static final Duration LONGEST_WINDOW = Duration.ofDays(1);
     private static final Duration LONGEST_INTERVAL = Duration.ofSeconds(1);
 
     /**
      * @throws InvalidCacheOptionsException if a value makes no sense
      */
     public AvailabilityOptions {
-        require(window.toMillis() >= CallWindow.SLOTS, "window", "is too short", "Choose 100ms or more.");
+        require(
+                window.compareTo(Duration.ofMillis(CallWindow.SLOTS)) >= 0,
+                "window",
+                "is too short",
+                "Choose 100ms or more.");
+        require(window.compareTo(LONGEST_WINDOW) <= 0, "window", "is longer than a day", "Choose for example 10s.");
         require(
                 failureRate > 0 && failureRate <= 1,
                 "failure-rate",
@@ -29,9 +35,12 @@ public record AvailabilityOptions(
                 "Choose a part of the calls, above 0 and up to 1.");
         require(minimumCalls > 0, "minimum-calls", "is " + minimumCalls, "Choose 1 or more.");
         require(
-                probeInterval.toMillis() > 0 && probeInterval.compareTo(LONGEST_INTERVAL) <= 0,
+                probeInterval.compareTo(Duration.ofMillis(1)) >= 0 && probeInterval.compareTo(LONGEST_INTERVAL) <= 0,
                 "probe-interval",
-                "is " + probeInterval.toMillis() + "ms",
+                "is "
+                        + (probeInterval.toMillisPart() == 0
+                                ? probeInterval.toSeconds() + "s"
+                                : probeInterval.toMillis() + "ms"),
                 "Choose more than nothing and at most 1s: it bounds how late a raised epoch is seen.");
         require(probesToRecover > 0, "probes-to-recover", "is " + probesToRecover, "Choose 1 or more.");
     }

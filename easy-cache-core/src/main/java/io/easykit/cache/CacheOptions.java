@@ -138,6 +138,6 @@ public record CacheOptions(
     }
 
     private static String text(Duration value) {
-        return value.toMillis() % 1000 == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
+        return value.toMillisPart() == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
     }
 }

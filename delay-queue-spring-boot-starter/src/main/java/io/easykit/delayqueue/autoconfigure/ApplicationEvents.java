@@ -2,12 +2,21 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 
-/** Makes application events of deaths and alerts, which call for somebody's attention. */
-final class ApplicationEvents implements DelayQueueListener {
+/**
+ * Makes application events of deaths and alerts, which call for somebody's attention. Listeners start before the application
+ * does; until it has started, their events are kept.
+ */
+final class ApplicationEvents implements DelayQueueListener, ApplicationListener<ContextRefreshedEvent> {
 
     private final ApplicationEventPublisher publisher;
+    private @Nullable List<DelayQueueEvent> kept = new ArrayList<>();
 
     ApplicationEvents(ApplicationEventPublisher publisher) {
         this.publisher = publisher;
@@ -15,16 +24,39 @@ final class ApplicationEvents implements DelayQueueListener {
 
     @Override
     public void onDied(DelayQueueEvent.Died event) {
-        publisher.publishEvent(event);
+        publish(event);
     }
 
     @Override
     public void onAlertRaised(DelayQueueEvent.AlertRaised event) {
-        publisher.publishEvent(event);
+        publish(event);
     }
 
     @Override
     public void onAlertResolved(DelayQueueEvent.AlertResolved event) {
-        publisher.publishEvent(event);
+        publish(event);
+    }
+
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        if (event.getApplicationContext() == publisher) {
+            taken().forEach(publisher::publishEvent);
+        }
+    }
+
+    private void publish(DelayQueueEvent event) {
+        if (!isKept(event)) {
+            publisher.publishEvent(event);
+        }
+    }
+
+    private synchronized boolean isKept(DelayQueueEvent event) {
+        return kept != null && kept.add(event);
+    }
+
+    private synchronized List<DelayQueueEvent> taken() {
+        List<DelayQueueEvent> all = kept == null ? List.of() : kept;
+        kept = null;
+        return all;
     }
 }

@@ -17,7 +17,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -26,6 +25,7 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
@@ -39,13 +39,19 @@ import org.springframework.util.function.SingletonSupplier;
  * send with, and listeners of annotated methods.
  */
 @AutoConfiguration(after = DataRedisAutoConfiguration.class)
-@ConditionalOnBooleanProperty(name = "delay-queue.enabled", matchIfMissing = true)
+@Conditional(EnabledCondition.class)
 @EnableConfigurationProperties(DelayQueueProperties.class)
 public final class DelayQueueAutoConfiguration {
 
     private static final Duration SNAPSHOT_AGE = Duration.ofSeconds(5);
 
     DelayQueueAutoConfiguration() {}
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static SettingsReport delayQueueSettingsReport() {
+        return new SettingsReport("delay-queue");
+    }
 
     @Bean
     @ConditionalOnMissingBean

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = DelayQueueAutoConfiguration.class)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("delayQueue")
-@ConditionalOnBean(DelayListenerRegistry.class)
+@ConditionalOnBean(TopicSnapshots.class)
 public final class DelayQueueHealthAutoConfiguration {
 
     DelayQueueHealthAutoConfiguration() {}

@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Bean;
         after = DelayQueueAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass(MeterRegistry.class)
-@ConditionalOnBean({MeterRegistry.class, DelayListenerRegistry.class})
+@ConditionalOnBean({MeterRegistry.class, TopicSnapshots.class})
 public final class DelayQueueMetricsAutoConfiguration {
 
     DelayQueueMetricsAutoConfiguration() {}

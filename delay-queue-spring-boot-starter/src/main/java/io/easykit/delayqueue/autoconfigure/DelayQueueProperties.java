@@ -2,10 +2,13 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.listener.InvalidTopicSettingsException;
 import io.easykit.delayqueue.listener.TopicSettings;
 import io.easykit.delayqueue.listener.TopicSettingsTable;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -15,7 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings of the delay queue.
  *
- * @param enabled whether there is a delay queue
+ * @param enabled whether messages are sent and delivered; without it the beans exist, and their calls fail
+ * @param whenDisabled what becomes of sends while {@code enabled} is false: they fail, or are lost in silence (ignore)
  * @param keyPrefix start of every key and channel in Redis; the same for all senders and listeners of a topic, and another
  *     for each application that shares the Redis
  * @param commandTimeout until a call without an answer of Redis fails
@@ -31,6 +35,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties(prefix = "delay-queue", ignoreUnknownFields = false)
 record DelayQueueProperties(
         @DefaultValue("true") boolean enabled,
+        @DefaultValue("fail") DisabledQueue.Calls whenDisabled,
         @DefaultValue(RedisQueueStore.DEFAULT_KEY_PREFIX) String keyPrefix,
         @DefaultValue("250ms") Duration commandTimeout,
         @DefaultValue("20s") Duration stopTimeout,
@@ -40,35 +45,64 @@ record DelayQueueProperties(
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
         @DefaultValue Map<String, TopicSettings> topics) {
 
+    private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
+    private static final Duration LONGEST_STOP = Duration.ofDays(1);
+
     DelayQueueProperties {
-        requireKeyPrefix(keyPrefix);
-        if (commandTimeout.toMillis() < 1) {
-            throw new InvalidSettingException(
-                    "delay-queue.command-timeout", commandTimeout, "Choose 1ms or more, for example 250ms.");
+        List<Problem> problems = new ArrayList<>();
+        requireKeyPrefix(keyPrefix, problems);
+        if (commandTimeout.compareTo(Duration.ofMillis(1)) < 0 || commandTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
+            problems.add(new Problem(
+                    "The setting delay-queue.command-timeout is " + commandTimeout + ".",
+                    "Choose 1ms to 1h, for example 250ms."));
         }
-        if (stopTimeout.isNegative()) {
-            throw new InvalidSettingException(
-                    "delay-queue.stop-timeout", stopTimeout, "Choose 0s or more, such as 20s.");
+        if (stopTimeout.isNegative() || stopTimeout.compareTo(LONGEST_STOP) > 0) {
+            problems.add(new Problem(
+                    "The setting delay-queue.stop-timeout is " + stopTimeout + ".", "Choose 0s to 1d, such as 20s."));
         }
-        topics.keySet().forEach(DelayQueueProperties::requireTopic);
+        if (defaults != null) {
+            check("delay-queue.defaults", defaults, problems);
+        }
+        topics.forEach((topic, settings) -> {
+            requireTopic(topic, problems);
+            check("delay-queue.topics" + element(topic), settings, problems);
+        });
+        if (!problems.isEmpty()) {
+            throw new InvalidSettingException(problems);
+        }
     }
 
-    private static void requireKeyPrefix(String keyPrefix) {
+    private static void requireKeyPrefix(String keyPrefix, List<Problem> problems) {
         if (!RedisQueueStore.isKeyPrefix(keyPrefix)) {
-            throw new InvalidSettingException(
+            problems.add(new Problem(
                     "The setting delay-queue.key-prefix is '" + keyPrefix + "', which cannot start a key.",
                     "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would change the hash tag"
-                            + " of a cluster), for example ${spring.application.name}:dq:");
+                            + " of a cluster), for example ${spring.application.name}:dq:"));
         }
     }
 
-    private static void requireTopic(String name) {
+    private static void requireTopic(String name, List<Problem> problems) {
         try {
             new ShardKey(name, 0);
         } catch (IllegalArgumentException e) {
-            throw new InvalidSettingException(
+            problems.add(new Problem(
                     "The setting delay-queue.topics[" + name + "] is for no topic. " + e.getMessage(),
-                    "Correct the name, or remove its settings.");
+                    "Correct the name, or remove its settings."));
+        }
+    }
+
+    /** As one writes it in a properties file. */
+    private static String element(String topic) {
+        return topic.matches("[a-z0-9-]+") ? "." + topic : "[" + topic + "]";
+    }
+
+    private static void check(String prefix, TopicSettings settings, List<Problem> problems) {
+        try {
+            settings.check();
+        } catch (InvalidTopicSettingsException invalid) {
+            invalid.complaints()
+                    .forEach(one -> problems.add(new Problem(
+                            "The setting " + prefix + "." + one.name() + " is " + one.value() + ".", one.remedy())));
         }
     }
 

@@ -1,30 +1,29 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueException;
+import java.util.List;
 
-/** A setting that cannot work. */
+/** Settings that cannot work. */
 final class InvalidSettingException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;
 
-    private final String problem;
-    private final String remedy;
+    private final transient List<Problem> problems;
 
     InvalidSettingException(String name, Object value, String remedy) {
         this("The setting " + name + " is " + value + ".", remedy);
     }
 
     InvalidSettingException(String problem, String remedy) {
-        super(problem + " " + remedy, null);
-        this.problem = problem;
-        this.remedy = remedy;
+        this(List.of(new Problem(problem, remedy)));
     }
 
-    String problem() {
-        return problem;
+    InvalidSettingException(List<Problem> problems) {
+        super(Problem.list(problems, problem -> problem.description() + " " + problem.remedy()), null);
+        this.problems = List.copyOf(problems);
     }
 
-    String remedy() {
-        return remedy;
+    List<Problem> problems() {
+        return problems;
     }
 }

@@ -119,7 +119,7 @@ final class RedisStartupCheck implements SmartLifecycle {
     }
 
     private boolean wasSentTo(String topic) {
-        return IntStream.range(0, properties.table().shards(topic))
+        return IntStream.range(0, store.declared(topic))
                 .mapToObj(n -> store.stats(new ShardKey(topic, n)))
                 .anyMatch(shard -> shard.counters().sent() > 0);
     }

@@ -13,25 +13,33 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.env.Environment;
 
 /**
  * Makes a listener of each annotated method: bean → endpoint → container → registry. Methods and attributes are checked when
- * their bean is made; containers follow when all beans are there, so that nothing is made early on account of them. A bean
- * that comes later, such as a lazy one, is listened with from then on.
+ * their bean is created; containers follow when all beans are there, so that nothing is created early on account of them.
+ * Until then problems are collected, so that one start reports all of them.
+ *
+ * <p>A bean that is created on demand only, such as a lazy one or a prototype, would get no message and nobody would know.
+ * It is refused.
  *
  * <p>As a bean post-processor it depends on no bean: it is given suppliers.
  */
-public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, SmartInitializingSingleton, Ordered {
+public final class DelayListenerBeanPostProcessor
+        implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware, Ordered {
 
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
 
@@ -43,7 +51,9 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
 
     private final Map<String, ListenerMethod> ids = new LinkedHashMap<>();
     private final List<Candidate> candidates = new ArrayList<>();
+    private final List<InvalidDelayListenerException> problems = new ArrayList<>();
     private boolean complete;
+    private @Nullable ConfigurableListableBeanFactory beans;
 
     public DelayListenerBeanPostProcessor(
             Environment environment,
@@ -60,6 +70,11 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     public static boolean hasListeners(Class<?> type) {
         return AnnotationUtils.isCandidateClass(type, DelayListener.class)
                 && !ListenerMethod.find(type).isEmpty();
+    }
+
+    @Override
+    public void setBeanFactory(BeanFactory beanFactory) {
+        this.beans = beanFactory instanceof ConfigurableListableBeanFactory listable ? listable : null;
     }
 
     /** Last, so that it is given the proxy. */
@@ -81,20 +96,54 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         if (methods.isEmpty()) {
             withoutListeners.add(type);
         }
-        methods.forEach(
-                (method, annotation) -> add(candidate(new ListenerMethod(beanName, bean, type, method), annotation)));
+        methods.forEach((method, annotation) ->
+                collected(() -> add(candidate(new ListenerMethod(beanName, bean, type, method), annotation))));
         return bean;
+    }
+
+    /** Problems of the start are kept for its end; later ones are thrown at once. */
+    private void collected(Runnable work) {
+        try {
+            work.run();
+        } catch (InvalidDelayListenerException problem) {
+            synchronized (ids) {
+                if (complete) {
+                    throw problem;
+                }
+                problems.add(problem);
+            }
+        }
     }
 
     @Override
     public void afterSingletonsInstantiated() {
         List<Candidate> all;
+        List<InvalidDelayListenerException> found;
         synchronized (ids) {
             complete = true;
             all = List.copyOf(candidates);
             candidates.clear();
+            found = new ArrayList<>(problems);
         }
-        all.forEach(this::register);
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (Candidate candidate : all) {
+            try {
+                endpoints.add(new Endpoint(candidate, endpoint(candidate)));
+            } catch (InvalidDelayListenerException problem) {
+                found.add(problem);
+            }
+        }
+        if (beans != null) {
+            ListenersOnDemand.find(beans)
+                    .forEach(where -> found.add(where.problem(
+                            "the bean is created on demand only (it is lazy, or has another scope than singleton), so its messages"
+                                    + " would wait for ever",
+                            "Remove @Lazy or the scope, or move the method to a bean that is a singleton.")));
+        }
+        if (!found.isEmpty()) {
+            throw InvalidDelayListenerException.of(found);
+        }
+        endpoints.forEach(this::register);
     }
 
     private Candidate candidate(ListenerMethod where, DelayListener annotation) {
@@ -107,26 +156,31 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     }
 
     private void add(Candidate candidate) {
+        ListenerMethod other;
+        boolean late;
         synchronized (ids) {
-            ListenerMethod other = ids.putIfAbsent(candidate.attributes().id(), candidate.where());
-            if (other != null) {
-                throw candidate
-                        .where()
-                        .problem(
-                                "its id '" + candidate.attributes().id() + "' is also that of " + other.describe(),
-                                "Give each an id of its own. Without one it is the topic; and several listeners of a topic"
-                                        + " share its messages, they do not each get all.");
-            }
-            if (!complete) {
+            other = ids.putIfAbsent(candidate.attributes().id(), candidate.where());
+            late = complete;
+            if (!late) {
                 candidates.add(candidate);
-                return;
             }
         }
-        register(candidate);
+        if (other != null) {
+            throw candidate
+                    .where()
+                    .problem(
+                            "its id '" + candidate.attributes().id() + "' is also that of " + other.describe(),
+                            "Give each an id of its own. Without one it is the topic; and several listeners of a topic"
+                                    + " share its messages, they do not each get all.");
+        }
+        if (late) {
+            register(new Endpoint(candidate, endpoint(candidate)));
+        }
     }
 
-    private void register(Candidate candidate) {
-        ListenerEndpoint endpoint = endpoint(candidate);
+    private void register(Endpoint complete) {
+        Candidate candidate = complete.candidate();
+        ListenerEndpoint endpoint = complete.endpoint();
         ListenerContainer container = candidate.attributes().batchSize() == null
                 ? engine.get().container(endpoint, (MessageHandler<Object>) candidate.invoker())
                 : engine.get().batchContainer(endpoint, (MessageHandler.Batch<Object>) candidate.invoker());
@@ -167,6 +221,8 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                             e);
         }
     }
+
+    private record Endpoint(Candidate candidate, ListenerEndpoint endpoint) {}
 
     private record Candidate(
             ListenerMethod where,

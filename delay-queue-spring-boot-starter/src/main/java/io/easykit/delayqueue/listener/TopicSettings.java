@@ -3,7 +3,6 @@ package io.easykit.delayqueue.listener;
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.RetryPolicy;
-import io.easykit.delayqueue.ShardKey;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Settings of one topic, or of all; what is not set is null.
  *
- * @param shards parts of the topic that lie apart in Redis; the same for all that send and listen, for ever
+ * @param shards number of shards of the topic. Fixed at first use; those who leave it out follow Redis, where it is kept
  * @param concurrency messages handled at a time by one node
  * @param lease for how long a message is a node's; renewed while it is handled
  * @param maxAttempts runs that may fail before a message is dead
@@ -39,13 +38,18 @@ public record TopicSettings(
             new TopicSettings(null, null, null, null, null, null, null, null, null, null);
 
     public TopicSettings {
-        if (shards != null && (shards < 1 || shards > ShardKey.MAX_SHARDS)) {
-            throw new IllegalArgumentException("shards is " + shards + ": give 1 to " + ShardKey.MAX_SHARDS + ".");
-        }
         if (noRetryFor != null) {
             noRetryFor = List.copyOf(noRetryFor);
-            noRetryFor.forEach(TopicSettings::requireThrowable);
         }
+    }
+
+    /**
+     * Checks each setting alone.
+     *
+     * @throws InvalidTopicSettingsException if one cannot work, whatever the others are
+     */
+    public void check() {
+        TopicSettingsCheck.of(this);
     }
 
     /** These settings, and where one is not set, the other's. */
@@ -103,13 +107,6 @@ public record TopicSettings(
 
     private static <T> T or(@Nullable T value, T otherwise) {
         return value != null ? value : otherwise;
-    }
-
-    private static void requireThrowable(Class<?> type) {
-        if (!Throwable.class.isAssignableFrom(type)) {
-            throw new IllegalArgumentException(
-                    "no-retry-for has " + type.getName() + ", which is no exception: give classes of exceptions.");
-        }
     }
 
     /**

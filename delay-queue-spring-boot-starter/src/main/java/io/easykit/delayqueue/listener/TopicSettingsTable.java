@@ -18,9 +18,9 @@ public record TopicSettingsTable(TopicSettings defaults, Map<String, TopicSettin
         topics = Map.copyOf(topics);
     }
 
-    /** How many shards a topic has. */
+    /** How many shards a topic is set to have; 0 if that is left to Redis. */
     public int shards(String topic) {
-        return Objects.requireNonNullElse(settings(topic, TopicSettings.NONE).shards(), 1);
+        return Objects.requireNonNullElse(settings(topic, TopicSettings.NONE).shards(), 0);
     }
 
     /** The topics that have settings of their own. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueEvent;
@@ -65,6 +66,7 @@ class DelayQueueAutoConfigurationTests {
                     TaskExecutionAutoConfiguration.class,
                     DataRedisAutoConfiguration.class,
                     DelayQueueAutoConfiguration.class,
+                    DisabledDelayQueueAutoConfiguration.class,
                     DelayQueueHealthAutoConfiguration.class,
                     DelayQueueMetricsAutoConfiguration.class))
             .withPropertyValues("spring.data.redis.port=1", "delay-queue.auto-startup=false");
@@ -100,9 +102,38 @@ class DelayQueueAutoConfigurationTests {
                 .withPropertyValues("delay-queue.enabled=false")
                 .run(context -> {
                     assertThat(context).hasNotFailed();
-                    assertThat(context).doesNotHaveBean(DelayQueueTemplate.class);
-                    assertThat(context).doesNotHaveBean(DelayListenerRegistry.class);
+                    assertThat(context).doesNotHaveBean(QueueStore.class);
                     assertThat(context).doesNotHaveBean("delayQueueHealthIndicator");
+                    assertThat(context.getBean(DelayListenerRegistry.class).containers())
+                            .isEmpty();
+                    DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+                    assertThatThrownBy(() -> template.send("orders", "1", Duration.ZERO))
+                            .isInstanceOf(DelayQueueDisabledException.class)
+                            .hasMessageContaining("delay-queue.enabled")
+                            .hasMessageContaining("delay-queue.when-disabled");
+                    assertThatThrownBy(() -> template.cancel("orders", "1"))
+                            .isInstanceOf(DelayQueueDisabledException.class);
+                });
+    }
+
+    @Test
+    void ignoresSendsWhileItIsOffIfToldSo() {
+        runner.withUserConfiguration(Orders.class)
+                .withPropertyValues("delay-queue.enabled=false", "delay-queue.when-disabled=ignore")
+                .run(context -> {
+                    DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+                    assertThat(template.send("orders", "1", Duration.ZERO).isDuplicate())
+                            .isFalse();
+                    assertThat(template.cancel("orders", "1")).isEqualTo(ChangeOutcome.GONE);
+                    assertThat(template.find("orders", "1")).isEmpty();
+                    assertThat(context.getBean(DeadLetters.class)
+                                    .page("orders", 0, 10)
+                                    .messages())
+                            .isEmpty();
+                    assertThat(context.getBean(DelayQueueEngine.class)
+                                    .stats("orders")
+                                    .dead())
+                            .isZero();
                 });
     }
 
@@ -248,19 +279,6 @@ class DelayQueueAutoConfigurationTests {
     }
 
     @Test
-    void listensWithALazyBeanFromTheTimeItIsAskedFor() {
-        runner.withBean("lazy", Orders.class, Orders::new, definition -> definition.setLazyInit(true))
-                .run(context -> {
-                    DelayListenerRegistry registry = context.getBean(DelayListenerRegistry.class);
-                    assertThat(registry.topics()).isEmpty();
-
-                    context.getBean("lazy");
-
-                    assertThat(registry.topics()).containsExactly("orders");
-                });
-    }
-
-    @Test
     void makesNoBeanEarly() {
         runner.withUserConfiguration(Orders.class)
                 .withBean("witness", Witness.class)
@@ -365,9 +383,9 @@ class DelayQueueAutoConfigurationTests {
         refuses(
                 "delay-queue.topics.orders.leese=1s",
                 failure -> assertThat(failure).rootCause().hasMessageContaining("delay-queue.topics.orders.leese"));
-        refuses(
-                "delay-queue.topics.orders.shards=0",
-                failure -> assertThat(failure).rootCause().hasMessageContaining("shards is 0: give 1 to 1024"));
+        refuses("delay-queue.topics.orders.shards=0", failure -> assertThat(failure)
+                .rootCause()
+                .hasMessageContaining("delay-queue.topics.orders.shards is 0. Give 1 to 1024."));
         refuses("delay-queue.topics.orders.no-retry-for=com.shop.NoSuchException", failure -> assertThat(failure)
                 .hasStackTraceContaining("com.shop.NoSuchException"));
         refuses("delay-queue.topics.orders.no-retry-for=java.lang.String", failure -> assertThat(failure)

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -75,11 +76,54 @@ class ListenerDeclarationTests {
     void refusesTwoListenersOfOneId() {
         runner.withBean("one", Good.class).withBean("other", AlsoOrders.class).run(context -> assertThat(context)
                 .getFailure()
-                .hasRootCauseInstanceOf(InvalidDelayListenerException.class)
-                .rootCause()
+                .isInstanceOf(InvalidDelayListenerException.class)
                 .hasMessageContaining("bean 'one'")
                 .hasMessageContaining("bean 'other'")
                 .hasMessageContaining("its id 'orders' is also that of"));
+    }
+
+    @Test
+    void reportsAllWrongListenersAtOnce() {
+        runner.withBean("one", PrivateMethod.class)
+                .withBean("two", NoNumber.class)
+                .withBean("three", TinyLease.class)
+                .withBean("lazy", Good.class, Good::new, definition -> definition.setLazyInit(true))
+                .run(context -> assertThat(context).getFailure().satisfies(failure -> assertThat(
+                                new InvalidDelayListenerFailureAnalyzer().analyze(failure))
+                        .satisfies(analysis -> {
+                            assertThat(analysis.getDescription().lines())
+                                    .hasSize(4)
+                                    .anyMatch(line -> line.contains("'one'") && line.contains("a private method"))
+                                    .anyMatch(line -> line.contains("'two'") && line.contains("concurrency is 'many'"))
+                                    .anyMatch(line -> line.contains("'three'") && line.contains("lease is PT0.001S"))
+                                    .anyMatch(line -> line.contains("'lazy'") && line.contains("on demand only"));
+                            assertThat(analysis.getAction().lines()).hasSize(4);
+                        })));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"prototype", "lazy"})
+    void refusesBeansThatTheStartDoesNotCreate(String kind) {
+        runner.withBean("orders", Good.class, Good::new, definition -> {
+                    definition.setLazyInit(kind.equals("lazy"));
+                    definition.setScope(kind.equals("lazy") ? "singleton" : kind);
+                })
+                .run(context -> assertThat(context).getFailure().satisfies(failure -> assertThat(
+                                new InvalidDelayListenerFailureAnalyzer().analyze(failure))
+                        .satisfies(analysis -> {
+                            assertThat(analysis.getDescription())
+                                    .contains("Good.on(String)")
+                                    .contains("bean 'orders'")
+                                    .contains("created on demand only");
+                            assertThat(analysis.getAction()).contains("Remove @Lazy");
+                        })));
+    }
+
+    @Test
+    void takesALazyBeanThatAnotherBeanNeeds() {
+        runner.withBean("orders", Good.class, Good::new, definition -> definition.setLazyInit(true))
+                .withBean("needsThem", NeedsGood.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -122,7 +166,6 @@ class ListenerDeclarationTests {
                 .withUserConfiguration(ClassProxies.class)
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .rootCause()
                         .hasMessageContaining("a final method runs without the bean's fields"));
     }
 
@@ -149,6 +192,8 @@ class ListenerDeclarationTests {
         @DelayListener(topic = "orders")
         void on(String order) {}
     }
+
+    record NeedsGood(Good good) {}
 
     static class AlsoOrders {
         @DelayListener(topic = "orders")

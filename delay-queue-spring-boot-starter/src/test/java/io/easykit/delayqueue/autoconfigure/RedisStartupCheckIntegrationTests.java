@@ -9,11 +9,14 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
 import java.time.Duration;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -119,9 +122,10 @@ class RedisStartupCheckIntegrationTests {
             String url = "spring.data.redis.url=" + redis.uri();
             runner.withPropertyValues(url, "delay-queue.topics.orders.shards=4")
                     .run(context -> context.getBean(DelayQueueTemplate.class).send("orders", 1, Duration.ofHours(1)));
-            runner.withBean(Orders.class).withPropertyValues(url).run(context -> assertThat(context)
-                    .getFailure()
-                    .satisfies(failure -> assertThat(new TopicConflictFailureAnalyzer().analyze(failure))
+            runner.withBean(Orders.class)
+                    .withPropertyValues(url, "delay-queue.topics.orders.shards=1")
+                    .run(context -> assertThat(context).getFailure().satisfies(failure -> assertThat(
+                                    new TopicConflictFailureAnalyzer().analyze(failure))
                             .satisfies(analysis -> {
                                 assertThat(analysis.getDescription())
                                         .contains("has 4 shards")
@@ -134,6 +138,52 @@ class RedisStartupCheckIntegrationTests {
             runner.withBean(Orders.class).withPropertyValues(url).run(context -> assertThat(context)
                     .hasNotFailed());
         }
+    }
+
+    @Test
+    void followsTheShardCountOfRedisWhereNoneIsSet() {
+        try (RedisServer redis = RedisServer.start()) {
+            String url = "spring.data.redis.url=" + redis.uri();
+            runner.withPropertyValues(url, "delay-queue.topics.orders.shards=4")
+                    .run(context -> sendToEachShard(context.getBean(DelayQueueTemplate.class)));
+            runner.withPropertyValues(url).run(context -> sendToEachShard(context.getBean(DelayQueueTemplate.class)));
+
+            runner.withBean(Orders.class).withPropertyValues(url).run(context -> {
+                Orders orders = context.getBean(Orders.class);
+                await().atMost(Duration.ofSeconds(30)).until(() -> orders.got.size() == 80);
+                assertThat(context.getBean(DelayQueueEngine.class)
+                                .stats("orders")
+                                .shards())
+                        .hasSize(4);
+            });
+        }
+    }
+
+    @Test
+    void listensToEachShardAlthoughRedisDidNotAnswerAtTheStart() {
+        try (RedisServer redis = RedisServer.start();
+                TcpProxy line = TcpProxy.to(redis)) {
+            runner.withPropertyValues("spring.data.redis.url=" + redis.uri(), "delay-queue.topics.orders.shards=4")
+                    .run(context -> sendToEachShard(context.getBean(DelayQueueTemplate.class)));
+            line.cut();
+            runner.withBean(Orders.class)
+                    .withPropertyValues("spring.data.redis.url=redis://localhost:" + line.port())
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+
+                        line.heal();
+
+                        Orders orders = context.getBean(Orders.class);
+                        await().atMost(Duration.ofSeconds(30)).until(() -> orders.got.size() == 40);
+                    });
+        }
+    }
+
+    private static void sendToEachShard(DelayQueueTemplate template) {
+        template.sendAll(IntStream.range(0, 40)
+                .mapToObj(i ->
+                        OutgoingMessage.of("orders", i).id(UUID.randomUUID().toString()))
+                .toList());
     }
 
     @Test
@@ -151,6 +201,27 @@ class RedisStartupCheckIntegrationTests {
 
                         await().atMost(Duration.ofSeconds(30))
                                 .until(() -> check.report().isPresent());
+                        await().atMost(Duration.ofSeconds(30))
+                                .untilAsserted(() -> context.getBean(DelayQueueTemplate.class)
+                                        .send("orders", "late", Duration.ZERO));
+                        assertThat(context.getBean(Orders.class).got.poll(20, TimeUnit.SECONDS))
+                                .isEqualTo("late");
+                    });
+        }
+    }
+
+    @Test
+    void startsWithAWrongPasswordAndRecoversByItself(CapturedOutput output) {
+        try (RedisServer redis = RedisServer.start("--requirepass", "secret")) {
+            runner.withBean(Orders.class)
+                    .withPropertyValues("spring.data.redis.url=" + redis.uri().replace("secret", "wrong"))
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        await().until(() -> output.getOut().contains("Delivery of"));
+                        assertThat(output).contains("WRONGPASS");
+                        try (RawRedis raw = redis.connect()) {
+                            raw.command("CONFIG", "SET", "requirepass", "wrong");
+                        }
                         await().atMost(Duration.ofSeconds(30))
                                 .untilAsserted(() -> context.getBean(DelayQueueTemplate.class)
                                         .send("orders", "late", Duration.ZERO));

@@ -39,8 +39,11 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
     /** The advisor for {@link Cacheable}. */
     public static CacheAdvisor forReads(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
         return new CacheAdvisor(
-                pointcut(Cacheable.class, (method, type) -> !CacheAnnotations.cacheable(method, type)
-                        .isEmpty()),
+                pointcut(
+                        Cacheable.class,
+                        (method, type) ->
+                                !CacheAnnotations.cacheable(method, type).isEmpty()
+                                        && !methods.get().isRefused(type)),
                 new CacheableInterceptor(methods, cache),
                 READ_ORDER);
     }
@@ -53,8 +56,11 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
     public static CacheAdvisor forUpdates(
             Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {
         return new CacheAdvisor(
-                pointcut(UpdateCache.class, (method, type) -> !CacheAnnotations.updateCache(method, type)
-                        .isEmpty()),
+                pointcut(
+                        UpdateCache.class,
+                        (method, type) ->
+                                !CacheAnnotations.updateCache(method, type).isEmpty()
+                                        && !methods.get().isRefused(type)),
                 new UpdateCacheInterceptor(methods, cache, transactional),
                 Ordered.LOWEST_PRECEDENCE);
     }

@@ -2,6 +2,7 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.aop.OperationFactory.CacheName;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -93,17 +94,26 @@ final class CacheDeclarations {
     /**
      * Checks what was declared until now.
      *
-     * @throws InvalidCacheDeclarationException if a cluster or a prefix is unknown, or a key never names an entry
+     * @return what is wrong: a cluster or a prefix is unknown, or a key never names an entry
      */
-    void complete(Surroundings around) {
+    List<InvalidCacheDeclarationException> complete(Surroundings around) {
         surroundings = around;
+        List<InvalidCacheDeclarationException> problems = new ArrayList<>();
         declared.forEach((name, declaration) -> {
             if (declaration.where != null) {
-                requireCluster(declaration.where, name, around);
+                collect(problems, () -> requireCluster(declaration.where, name, around));
             }
         });
-        updates.forEach(update -> check(update, around));
-        warnOfUnusedSettings();
+        updates.forEach(update -> collect(problems, () -> check(update, around)));
+        return problems;
+    }
+
+    private static void collect(List<InvalidCacheDeclarationException> problems, Runnable check) {
+        try {
+            check.run();
+        } catch (InvalidCacheDeclarationException problem) {
+            problems.add(problem);
+        }
     }
 
     boolean isComplete() {
@@ -225,7 +235,7 @@ final class CacheDeclarations {
         return (keys.size() == 1 ? "1 part " : keys.size() + " parts ") + keys;
     }
 
-    private void warnOfUnusedSettings() {
+    void warnOfUnusedSettings() {
         Set<String> used = names().stream().map(CacheName::prefix).collect(Collectors.toSet());
         updates.forEach(update -> used.add(update.name.prefix()));
         for (String prefix : without(settings.caches().keySet(), used)) {

@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +63,35 @@ public record CacheSettings(
                 or(election, defaults.election()),
                 or(waiting, defaults.waiting()),
                 or(lease, defaults.lease()));
+    }
+
+    /**
+     * One attempt for each setting, which fails if it cannot work, whatever the others are. CP, because the rule between
+     * stale window and ttl is one between several.
+     */
+    public List<Runnable> checks() {
+        return List.of(
+                () -> with(ttl, null, null, null, null, null, null, null),
+                () -> with(null, nullTtl, null, null, null, null, null, null),
+                () -> with(null, null, ttlJitter, null, null, null, null, null),
+                () -> with(null, null, null, staleWindow, null, null, null, null),
+                () -> with(null, null, null, null, refreshAhead, null, null, null),
+                () -> with(null, null, null, null, null, election, null, null),
+                () -> with(null, null, null, null, null, null, waiting, null),
+                () -> with(null, null, null, null, null, null, null, lease));
+    }
+
+    private static void with(
+            @Nullable Duration ttl,
+            @Nullable Duration nullTtl,
+            @Nullable Double ttlJitter,
+            @Nullable Duration staleWindow,
+            @Nullable Duration refreshAhead,
+            @Nullable Duration election,
+            @Nullable Duration waiting,
+            @Nullable Duration lease) {
+        new CacheSettings(Consistency.CP, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease)
+                .toOptions();
     }
 
     private static <T> @Nullable T first(@Nullable T one, @Nullable T other) {

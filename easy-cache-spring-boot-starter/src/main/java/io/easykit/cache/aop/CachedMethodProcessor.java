@@ -2,10 +2,14 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +39,8 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
     private final Supplier<Set<String>> clusterIds;
     private final Set<Class<?>> seen = ConcurrentHashMap.newKeySet();
     private final Set<String> specs = ConcurrentHashMap.newKeySet();
+    private final List<InvalidCacheDeclarationException> problems = new CopyOnWriteArrayList<>();
+    private volatile boolean complete;
     private @Nullable ConfigurableListableBeanFactory beans;
 
     /**
@@ -72,7 +78,26 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
         for (String name : factory.getBeanNamesForType(CacheSpec.class, true, false)) {
             declare(name, factory.getBean(name, CacheSpec.class));
         }
-        methods.get().complete(clusterIds.get(), hidden(factory));
+        complete = true;
+        List<InvalidCacheDeclarationException> all = new ArrayList<>(problems);
+        all.addAll(notFollowing(problems, methods.get().complete(clusterIds.get(), hidden(factory))));
+        if (!all.isEmpty()) {
+            throw InvalidCacheDeclarationException.of(all);
+        }
+        methods.get().report();
+    }
+
+    /** An update of a cache that was refused is not wrong on account of that. */
+    private static List<InvalidCacheDeclarationException> notFollowing(
+            List<InvalidCacheDeclarationException> refused, List<InvalidCacheDeclarationException> later) {
+        Set<String> prefixes = refused.stream()
+                .flatMap(problem -> CacheAnnotations.cacheable(problem.method(), problem.beanType()).stream())
+                .map(annotation -> annotation.getString("prefix"))
+                .collect(Collectors.toSet());
+        return later.stream()
+                .filter(problem -> CacheAnnotations.updateCache(problem.method(), problem.beanType()).stream()
+                        .noneMatch(annotation -> prefixes.contains(annotation.getString("prefix"))))
+                .toList();
     }
 
     /** Beans whose class nobody knows before they are created: their factory method returns an abstract type. */
@@ -91,7 +116,11 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
 
     private void declare(String beanName, CacheSpec<?> spec) {
         if (specs.add(beanName)) {
-            methods.get().declare(beanName, spec);
+            try {
+                methods.get().declare(beanName, spec);
+            } catch (InvalidCacheDeclarationException problem) {
+                keep(List.of(problem));
+            }
         }
     }
 
@@ -100,8 +129,16 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
         if (!userType.getName().startsWith("org.springframework.")
                 && seen.add(userType)
                 && !CachedMethods.annotated(userType).isEmpty()) {
-            methods.get().inspect(userType, makesClassProxies());
+            keep(methods.get().inspect(userType, makesClassProxies()));
         }
+    }
+
+    /** Problems of the start are kept for its end, so that one start reports all of them; later ones are thrown at once. */
+    private void keep(List<InvalidCacheDeclarationException> found) {
+        if (complete && !found.isEmpty()) {
+            throw InvalidCacheDeclarationException.of(found);
+        }
+        problems.addAll(found);
     }
 
     private static @Nullable Class<?> typeOf(ConfigurableListableBeanFactory factory, String name) {

@@ -4,6 +4,7 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +42,7 @@ public final class CachedMethods {
     private final Map<MethodClassKey, Optional<ReadOperation>> reads = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Optional<UpdateOperation>> updates = new ConcurrentHashMap<>();
     private final Map<ReadOperation, CachedMethod> announced = new ConcurrentHashMap<>();
+    private final Set<Class<?>> refused = ConcurrentHashMap.newKeySet();
 
     public CachedMethods(Environment environment, BeanFactory beans, CacheSettingsTable settings, Staleness staleness) {
         this.factory = new OperationFactory(environment, beans, settings);
@@ -76,19 +78,35 @@ public final class CachedMethods {
      * Reads and checks the annotated methods of a bean's class. Costs nothing the second time.
      *
      * @param classProxies whether beans with interfaces get class proxies too
-     * @throws InvalidCacheDeclarationException if one cannot work
+     * @return what is wrong with those that cannot work
      */
-    void inspect(Class<?> beanClass, boolean classProxies) {
+    List<InvalidCacheDeclarationException> inspect(Class<?> beanClass, boolean classProxies) {
+        List<InvalidCacheDeclarationException> problems = new ArrayList<>();
         for (Method method : annotated(beanClass)) {
-            for (CachedMethod where : sites(method, beanClass)) {
-                MethodRules.requireInterceptable(where, classProxies);
+            try {
+                inspect(method, beanClass, classProxies);
+            } catch (InvalidCacheDeclarationException problem) {
+                problems.add(problem);
+                refused.add(beanClass);
             }
-            ReadOperation read = read(method, beanClass);
-            if (read != null) {
-                announce(sites(method, beanClass).get(0), read);
-            }
-            update(method, beanClass);
         }
+        return problems;
+    }
+
+    /** Whether a class has methods that cannot work. To make its proxy could fail, before all problems are reported. */
+    boolean isRefused(Class<?> beanClass) {
+        return refused.contains(beanClass);
+    }
+
+    private void inspect(Method method, Class<?> beanClass, boolean classProxies) {
+        for (CachedMethod where : sites(method, beanClass)) {
+            MethodRules.requireInterceptable(where, classProxies);
+        }
+        ReadOperation read = read(method, beanClass);
+        if (read != null) {
+            announce(sites(method, beanClass).get(0), read);
+        }
+        update(method, beanClass);
     }
 
     private List<CachedMethod> sites(Method method, Class<?> beanClass) {
@@ -118,12 +136,17 @@ public final class CachedMethods {
      *
      * @param clusterIds the Redis clusters that there are
      * @param hidden names of beans that do not exist yet and whose class is not known before
-     * @throws InvalidCacheDeclarationException if an update names no entry that is cached, or a cluster is unknown
+     * @return what is wrong: an update names no entry that is cached, or a cluster is unknown
      */
-    void complete(Set<String> clusterIds, Set<String> hidden) {
+    List<InvalidCacheDeclarationException> complete(Set<String> clusterIds, Set<String> hidden) {
         CachedMethods parent = parent();
-        declarations.complete(
+        return declarations.complete(
                 new CacheDeclarations.Surroundings(clusterIds, parent == null ? null : parent.declarations, hidden));
+    }
+
+    /** Logs what was found, and what is set for nothing, at the end of a good start. */
+    void report() {
+        declarations.warnOfUnusedSettings();
         Set<String> lines = new TreeSet<>(declarations.describeExternal());
         announced.forEach((operation, where) -> lines.add(describe(where, operation)));
         announced.clear();

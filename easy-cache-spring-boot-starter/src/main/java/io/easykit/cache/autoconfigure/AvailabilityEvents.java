@@ -2,19 +2,61 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheListener;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 
-/** Tells the application's event listeners. */
-final class AvailabilityEvents implements CacheListener {
+/**
+ * Publishes changes of availability to the application's event listeners. The cache works before the application has
+ * started; until then the latest change of each cluster is kept, and published at the end of the start.
+ */
+final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEvent> {
 
     private final ApplicationEventPublisher publisher;
+    private @Nullable Map<String, RedisAvailabilityEvent> kept = new LinkedHashMap<>();
 
     AvailabilityEvents(ApplicationEventPublisher publisher) {
         this.publisher = publisher;
     }
 
+    /** What the cache tells of changes. Not a bean, which would be one of the application's own listeners. */
+    CacheListener listener() {
+        return new CacheListener() {
+            @Override
+            public void onAvailability(String clusterId, State state) {
+                publish(new RedisAvailabilityEvent(clusterId, state));
+            }
+        };
+    }
+
     @Override
-    public void onAvailability(String clusterId, State state) {
-        publisher.publishEvent(new RedisAvailabilityEvent(clusterId, state));
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        if (event.getApplicationContext() == publisher) {
+            taken().forEach(publisher::publishEvent);
+        }
+    }
+
+    private void publish(RedisAvailabilityEvent event) {
+        if (!isKept(event)) {
+            publisher.publishEvent(event);
+        }
+    }
+
+    private synchronized boolean isKept(RedisAvailabilityEvent event) {
+        if (kept == null) {
+            return false;
+        }
+        kept.put(event.clusterId(), event);
+        return true;
+    }
+
+    private synchronized List<RedisAvailabilityEvent> taken() {
+        List<RedisAvailabilityEvent> all = kept == null ? List.of() : List.copyOf(kept.values());
+        kept = null;
+        return all;
     }
 }

@@ -25,7 +25,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -36,6 +35,7 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -58,12 +58,18 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(
         after = DataRedisAutoConfiguration.class,
         afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
-@ConditionalOnBooleanProperty(name = "easy-cache.enabled", matchIfMissing = true)
+@Conditional(EnabledCondition.class)
 @EnableConfigurationProperties(EasyCacheProperties.class)
 @Import(EasyCacheAutoConfiguration.AutoProxyRegistrar.class)
 public final class EasyCacheAutoConfiguration {
 
     EasyCacheAutoConfiguration() {}
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static SettingsReport easyCacheSettingsReport() {
+        return new SettingsReport("easy-cache");
+    }
 
     @Bean
     @ConditionalOnMissingBean
@@ -126,7 +132,7 @@ public final class EasyCacheAutoConfiguration {
                 BackgroundExecutor easyCacheBackground,
                 ValueCodec codec,
                 EasyCacheProperties properties,
-                ApplicationEventPublisher events,
+                AvailabilityEvents easyCacheEvents,
                 ObjectProvider<Transactions> transactions,
                 ObjectProvider<Outbox> outbox,
                 ObjectProvider<CacheListener> listeners,
@@ -143,7 +149,7 @@ public final class EasyCacheAutoConfiguration {
             }
             easyCacheClusters.stores().forEach(builder::store);
             outbox(properties, outbox.getIfAvailable()).ifPresent(builder::outbox);
-            builder.listener(new AvailabilityEvents(events));
+            builder.listener(easyCacheEvents.listener());
             listeners.orderedStream().forEach(builder::listener);
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
             return builder.build();
@@ -157,6 +163,11 @@ public final class EasyCacheAutoConfiguration {
                         "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or leave the setting out.");
             }
             return Optional.ofNullable(outbox);
+        }
+
+        @Bean
+        AvailabilityEvents easyCacheEvents(ApplicationEventPublisher publisher) {
+            return new AvailabilityEvents(publisher);
         }
 
         @Bean

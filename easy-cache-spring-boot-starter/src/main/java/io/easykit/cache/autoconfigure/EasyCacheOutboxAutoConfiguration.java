@@ -11,7 +11,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -20,6 +19,7 @@ import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /** Auto-configuration of the outbox in a database of the application. */
@@ -29,7 +29,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 @ConditionalOnClass({DataSourceUtils.class, DataSourceScriptDatabaseInitializer.class})
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnMissingBean(Outbox.class)
-@ConditionalOnBooleanProperty(name = "easy-cache.enabled", matchIfMissing = true)
+@Conditional(EnabledCondition.class)
 @ConditionalOnProperty(name = "easy-cache.outbox", havingValue = "jdbc")
 @EnableConfigurationProperties(EasyCacheProperties.class)
 public final class EasyCacheOutboxAutoConfiguration {

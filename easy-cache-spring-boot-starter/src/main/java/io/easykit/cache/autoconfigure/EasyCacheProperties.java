@@ -3,7 +3,6 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.DegradedOptions;
-import io.easykit.cache.InvalidCacheOptionsException;
 import io.easykit.cache.aop.CacheSettings;
 import io.easykit.cache.aop.CacheSettingsTable;
 import io.easykit.cache.redis.RedisEntryStore;
@@ -54,24 +53,36 @@ record EasyCacheProperties(
         @DefaultValue Jdbc jdbc,
         @DefaultValue("false") boolean requireRedisAtStart) {
 
+    private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
+
     EasyCacheProperties {
-        if (!RedisEntryStore.isKeyPrefix(keyPrefix)) {
-            throw new InvalidSettingException(
-                    "easy-cache.key-prefix",
-                    "'" + keyPrefix + "', which cannot start a key",
-                    "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would put all entries into"
-                            + " one slot of a cluster), for example ${spring.application.name}:ec:");
+        SettingChecks checks = new SettingChecks("easy-cache.");
+        checks.that(
+                RedisEntryStore.isKeyPrefix(keyPrefix),
+                "key-prefix",
+                "'" + keyPrefix + "', which cannot start a key",
+                "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would put all entries into one"
+                        + " slot of a cluster), for example ${spring.application.name}:ec:");
+        checks.that(
+                commandTimeout.compareTo(Duration.ofMillis(1)) >= 0 && commandTimeout.compareTo(LONGEST_TIMEOUT) <= 0,
+                "command-timeout",
+                commandTimeout,
+                "Choose 1ms to 1h, for example 250ms.");
+        checks.that(
+                !clusters.containsKey(CacheSpec.DEFAULT_CLUSTER),
+                "clusters",
+                "about a cluster '" + CacheSpec.DEFAULT_CLUSTER + "', which is the application's own Redis",
+                "Set that one under spring.data.redis, or choose another name.");
+        if (defaults != null) {
+            checks.options("defaults.", defaults::checks);
         }
-        if (commandTimeout.toMillis() < 1) {
-            throw new InvalidSettingException(
-                    "easy-cache.command-timeout", commandTimeout, "Choose 1ms or more, for example 250ms.");
-        }
-        if (clusters.containsKey(CacheSpec.DEFAULT_CLUSTER)) {
-            throw new InvalidSettingException(
-                    "easy-cache.clusters",
-                    "about a cluster '" + CacheSpec.DEFAULT_CLUSTER + "', which is the application's own Redis",
-                    "Set that one under spring.data.redis, or choose another name.");
-        }
+        caches.forEach((prefix, settings) -> checks.options("caches" + element(prefix) + ".", settings::checks));
+        checks.complete();
+    }
+
+    /** As one writes it in a properties file. */
+    private static String element(String prefix) {
+        return prefix.matches("[a-z0-9-]+") ? "." + prefix : "[" + prefix + "]";
     }
 
     DegradedOptions degradedOptions() {
@@ -107,9 +118,18 @@ record EasyCacheProperties(
             @DefaultValue("3") int probesToRecover) {
 
         Availability {
-            checked(
-                    "easy-cache.availability.",
-                    () -> new AvailabilityOptions(window, failureRate, minimumCalls, probeInterval, probesToRecover));
+            AvailabilityOptions some = AvailabilityOptions.defaults();
+            new SettingChecks("easy-cache.availability.")
+                    .option(() -> with(window, some.failureRate(), 1, some.probeInterval(), 1))
+                    .option(() -> with(some.window(), failureRate, 1, some.probeInterval(), 1))
+                    .option(() -> with(some.window(), some.failureRate(), minimumCalls, some.probeInterval(), 1))
+                    .option(() -> with(some.window(), some.failureRate(), 1, probeInterval, 1))
+                    .option(() -> with(some.window(), some.failureRate(), 1, some.probeInterval(), probesToRecover))
+                    .complete();
+        }
+
+        private static void with(Duration window, double rate, int calls, Duration interval, int probes) {
+            new AvailabilityOptions(window, rate, calls, interval, probes);
         }
 
         AvailabilityOptions options() {
@@ -135,10 +155,11 @@ record EasyCacheProperties(
             @DefaultValue("10000") int journalSize) {
 
         Degraded {
-            checked(
-                    "easy-cache.degraded.",
-                    () -> new DegradedOptions(
-                            Duration.ofSeconds(1), concurrentLoads, cpReads, cpUpdates, apUpdates, journalSize));
+            Duration life = Duration.ofSeconds(1);
+            new SettingChecks("easy-cache.degraded.")
+                    .option(() -> new DegradedOptions(life, concurrentLoads, cpReads, cpUpdates, apUpdates, 1))
+                    .option(() -> new DegradedOptions(life, 1, cpReads, cpUpdates, apUpdates, journalSize))
+                    .complete();
         }
     }
 
@@ -196,14 +217,6 @@ record EasyCacheProperties(
         NEVER
     }
 
-    private static void checked(String prefix, Runnable create) {
-        try {
-            create.run();
-        } catch (InvalidCacheOptionsException invalid) {
-            throw new InvalidSettingException(prefix, invalid);
-        }
-    }
-
     /**
      * The level in this JVM.
      *
@@ -212,17 +225,17 @@ record EasyCacheProperties(
      */
     record Local(@DefaultValue("10000") long maximumSize, @DefaultValue("5s") Duration ttl) {
 
+        private static final Duration LONGEST_LIFE = Duration.ofDays(3650);
+
         Local {
-            if (maximumSize < 0) {
-                throw new InvalidSettingException(
-                        "easy-cache.local.maximum-size", maximumSize, "Choose a number of entries, or 0 for none.");
-            }
-            if (ttl.toMillis() < 1) {
-                throw new InvalidSettingException(
-                        "easy-cache.local.ttl",
-                        ttl,
-                        "Choose 1ms or more, for example 5s; maximum-size 0 switches it off.");
-            }
+            new SettingChecks("easy-cache.local.")
+                    .that(maximumSize >= 0, "maximum-size", maximumSize, "Choose a number of entries, or 0 for none.")
+                    .that(
+                            ttl.compareTo(Duration.ofMillis(1)) >= 0 && ttl.compareTo(LONGEST_LIFE) <= 0,
+                            "ttl",
+                            ttl,
+                            "Choose 1ms to ten years, for example 5s; maximum-size 0 switches it off.")
+                    .complete();
         }
     }
 }

@@ -1,7 +1,9 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.EntryStore;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -30,13 +32,30 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
     private final Map<String, RedisConnections> connections = new LinkedHashMap<>();
     private volatile boolean running;
 
+    /** @throws InvalidSettingException with all clusters whose settings cannot work */
     NamedClusters(EasyCacheProperties settings, @Nullable SslBundles sslBundles) {
+        List<Problem> problems = new ArrayList<>();
         settings.clusters().forEach((id, properties) -> {
-            AnnotationConfigApplicationContext context = contextOf(id, properties, sslBundles);
-            contexts.put(id, context);
-            LettuceConnectionFactory factory = context.getBean(LettuceConnectionFactory.class);
-            connections.put(id, new RedisConnections(factory, settings.keyPrefix(), settings.commandTimeout()));
+            List<Problem> found = ClusterSettings.problems(id, properties);
+            problems.addAll(found);
+            if (found.isEmpty()) {
+                try {
+                    add(id, contextOf(id, properties, sslBundles), settings);
+                } catch (RuntimeException refused) {
+                    problems.add(ClusterSettings.problem(id, refused));
+                }
+            }
         });
+        if (!problems.isEmpty()) {
+            destroy();
+            throw new InvalidSettingException(problems);
+        }
+    }
+
+    private void add(String id, AnnotationConfigApplicationContext context, EasyCacheProperties settings) {
+        contexts.put(id, context);
+        LettuceConnectionFactory factory = context.getBean(LettuceConnectionFactory.class);
+        connections.put(id, new RedisConnections(factory, settings.keyPrefix(), settings.commandTimeout()));
     }
 
     Map<String, RedisConnections> connections() {

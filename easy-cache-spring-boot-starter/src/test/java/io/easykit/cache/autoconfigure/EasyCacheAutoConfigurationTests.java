@@ -209,7 +209,7 @@ class EasyCacheAutoConfigurationTests {
         runner.withPropertyValues("easy-cache.caches.user.ttll=10m")
                 .run(context -> assertThat(context.getStartupFailure())
                         .hasStackTraceContaining("easy-cache.caches.user.ttll")
-                        .hasStackTraceContaining("were left unbound"));
+                        .hasStackTraceContaining("does not exist"));
     }
 
     @Test

@@ -69,6 +69,21 @@ class NamedClustersIntegrationTests {
         });
     }
 
+    @Test
+    void startsWithAWrongPasswordAndRecoversByItself() {
+        String wrong = trade.uri().replace("secret", "wrong");
+        runner.withPropertyValues("spring.data.redis.url=" + wrong).run(context -> {
+            assertThat(context).hasNotFailed();
+            EasyCache cache = context.getBean(EasyCache.class);
+            await().until(() -> stateOf(cache) == State.UNAVAILABLE);
+            assertThat(cache.fetch(name, () -> "Ada")).isEqualTo("Ada");
+            try (RawRedis redis = trade.connect()) {
+                redis.command("CONFIG", "SET", "requirepass", "wrong");
+            }
+            await().until(() -> stateOf(cache) == State.AVAILABLE);
+        });
+    }
+
     private static State stateOf(EasyCache cache) {
         return Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
                 .state();

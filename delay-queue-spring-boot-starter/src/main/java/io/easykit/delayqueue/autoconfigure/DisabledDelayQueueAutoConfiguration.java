@@ -1,0 +1,70 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.DeadLetters;
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Role;
+
+/**
+ * Auto-configuration of a delay queue that is switched off: the beans that applications inject, so that these start. Their
+ * calls fail, or are ignored where {@code delay-queue.when-disabled} says so. No method is listened to, no Redis used.
+ */
+@AutoConfiguration
+@Conditional(EnabledCondition.Not.class)
+@EnableConfigurationProperties(DelayQueueProperties.class)
+public final class DisabledDelayQueueAutoConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger("delay-queue");
+
+    DisabledDelayQueueAutoConfiguration() {}
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static SettingsReport delayQueueSettingsReport() {
+        return new SettingsReport("delay-queue");
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayQueueEngine delayQueueEngine(DelayQueueProperties properties, ObjectProvider<PayloadCodec> codec) {
+        log.warn(
+                "The delay queue is switched off (delay-queue.enabled): no listener gets messages, and what is sent {}",
+                properties.whenDisabled() == DisabledQueue.Calls.FAIL
+                        ? "fails"
+                        : "is lost (delay-queue.when-disabled)");
+        return DelayQueueEngine.builder(DisabledQueue.store(properties.whenDisabled()))
+                .codec(codec.getIfAvailable(JacksonPayloadCodec::new))
+                .build();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayQueueTemplate delayQueueTemplate(DelayQueueEngine engine) {
+        return engine.template();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DeadLetters delayQueueDeadLetters(DelayQueueEngine engine) {
+        return engine.deadLetters();
+    }
+
+    /** Empty. */
+    @Bean
+    @ConditionalOnMissingBean
+    DelayListenerRegistry delayListenerRegistry() {
+        return new DelayListenerRegistry(false);
+    }
+}

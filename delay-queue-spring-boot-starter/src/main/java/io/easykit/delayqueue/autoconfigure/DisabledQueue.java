@@ -1,0 +1,65 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.QueueStore.Page;
+import io.easykit.delayqueue.QueueStore.Subscription;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.ShardStats;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+
+/** The store of a delay queue that is switched off: it fails, or does nothing and says that all is well. */
+final class DisabledQueue implements InvocationHandler {
+
+    /** What becomes of calls. */
+    enum Calls {
+        FAIL,
+        IGNORE
+    }
+
+    private final Calls calls;
+
+    private DisabledQueue(Calls calls) {
+        this.calls = calls;
+    }
+
+    static QueueStore store(Calls calls) {
+        return (QueueStore) Proxy.newProxyInstance(
+                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, new DisabledQueue(calls));
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) {
+        return switch (method.getName()) {
+            // Asked before each call that counts, which then fails or not.
+            case "declare" -> arguments[1];
+            case "declared" -> 0;
+            case "subscribe" -> (Subscription) () -> {};
+            case "toString" -> "a delay queue that is switched off";
+            case "hashCode" -> System.identityHashCode(proxy);
+            case "equals" -> proxy == arguments[0];
+            default -> ignored(method, arguments);
+        };
+    }
+
+    private Object ignored(Method method, Object[] arguments) {
+        if (calls == Calls.FAIL) {
+            throw new DelayQueueDisabledException();
+        }
+        return switch (method.getName()) {
+            case "send" -> Collections.nCopies(((List<?>) arguments[1]).size(), SendOutcome.STORED);
+            case "cancel", "reschedule" -> Collections.nCopies(((List<?>) arguments[1]).size(), ChangeOutcome.GONE);
+            case "find" -> Optional.empty();
+            case "list" -> new Page(0, List.of());
+            case "stats" ->
+                new ShardStats(Instant.EPOCH, false, 0, 0, 0, 0, null, new ShardStats.Counters(0, 0, 0, 0, 0, 0, 0, 0));
+            default -> throw new DelayQueueDisabledException();
+        };
+    }
+}

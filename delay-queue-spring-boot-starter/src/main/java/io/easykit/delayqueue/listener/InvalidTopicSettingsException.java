@@ -1,0 +1,32 @@
+package io.easykit.delayqueue.listener;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Settings of a topic that cannot work, whatever the annotation says. */
+public final class InvalidTopicSettingsException extends IllegalArgumentException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<Complaint> complaints;
+
+    /**
+     * About one setting.
+     *
+     * @param name below the topic, for example {@code back-off.delay}
+     * @param value what it is
+     * @param remedy what to do about it
+     */
+    public record Complaint(String name, String value, String remedy) {}
+
+    InvalidTopicSettingsException(List<Complaint> complaints) {
+        super(complaints.stream()
+                .map(one -> one.name() + " is " + one.value() + ". " + one.remedy())
+                .collect(Collectors.joining(" ")));
+        this.complaints = List.copyOf(complaints);
+    }
+
+    public List<Complaint> complaints() {
+        return complaints;
+    }
+}

@@ -1,0 +1,134 @@
+package io.easykit.delayqueue.listener;
+
+import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.listener.InvalidTopicSettingsException.Complaint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
+
+/**
+ * Tries each setting of a topic alone, so that all wrong ones are found at once, also those of topics without a listener here.
+ * The engine decides what works; what does not fit together is found with the listener.
+ */
+final class TopicSettingsCheck {
+
+    private static final RetryPolicy RETRY =
+            ListenerEndpoint.builder("check", "check", String.class).build().retry();
+
+    /** Alone it fits beside every other wait. */
+    private static final Duration NO_DELAY = Duration.ZERO;
+
+    private final List<Complaint> complaints = new ArrayList<>();
+
+    /** @throws InvalidTopicSettingsException if one cannot work */
+    static void of(TopicSettings settings) {
+        TopicSettingsCheck check = new TopicSettingsCheck();
+        check.all(settings);
+        if (!check.complaints.isEmpty()) {
+            throw new InvalidTopicSettingsException(check.complaints);
+        }
+    }
+
+    private void all(TopicSettings settings) {
+        shards(settings.shards());
+        listener("concurrency", settings.concurrency(), (endpoint, value) -> endpoint.concurrency(value));
+        listener("lease", settings.lease(), (endpoint, value) -> endpoint.lease(value));
+        listener("max-lost", settings.maxLost(), (endpoint, value) -> endpoint.maxLost(value));
+        listener("lost-delay", settings.lostDelay(), (endpoint, value) -> endpoint.lostDelay(value));
+        listener("keep-dead", settings.keepDead(), (endpoint, value) -> endpoint.keepDead(value));
+        attempt("max-attempts", settings.maxAttempts(), value -> RetryPolicy.fixed(value, NO_DELAY));
+        if (settings.backOff() != null) {
+            backOff(settings.backOff());
+        }
+        if (settings.alerts() != null) {
+            alerts(settings.alerts());
+        }
+        if (settings.noRetryFor() != null) {
+            settings.noRetryFor().forEach(this::exception);
+        }
+    }
+
+    private void backOff(TopicSettings.BackOff backOff) {
+        attempt("back-off.delay", backOff.delay(), value -> RetryPolicy.fixed(1, value));
+        attempt("back-off.max-delay", backOff.maxDelay(), value -> RetryPolicy.exponential(1, NO_DELAY, value));
+        attempt(
+                "back-off.multiplier",
+                backOff.multiplier(),
+                value -> new RetryPolicy(1, RETRY.firstDelay(), value, RETRY.maxDelay(), 0));
+        attempt(
+                "back-off.jitter",
+                backOff.jitter(),
+                value -> new RetryPolicy(1, RETRY.firstDelay(), 1, RETRY.maxDelay(), value));
+        if (backOff.delay() != null
+                && backOff.maxDelay() != null
+                && backOff.maxDelay().compareTo(backOff.delay()) < 0) {
+            complaints.add(new Complaint(
+                    "back-off.max-delay",
+                    text(backOff.maxDelay()),
+                    "It is less than back-off.delay, which is " + text(backOff.delay()) + ". Give as much or more."));
+        }
+    }
+
+    private void alerts(TopicSettings.Alerts alerts) {
+        attempt("alerts.oldest-due", alerts.oldestDue(), value -> new AlertLimits(value, null, null, null));
+        attempt("alerts.due", alerts.due(), value -> new AlertLimits(null, value, null, null));
+        attempt("alerts.dead", alerts.dead(), value -> new AlertLimits(null, null, value, null));
+        attempt("alerts.waiting", alerts.waiting(), value -> new AlertLimits(null, null, null, value));
+    }
+
+    private void shards(@Nullable Integer shards) {
+        if (shards != null && (shards < 1 || shards > ShardKey.MAX_SHARDS)) {
+            complaints.add(new Complaint("shards", shards.toString(), "Give 1 to " + ShardKey.MAX_SHARDS + "."));
+        }
+    }
+
+    private void exception(Class<?> type) {
+        if (!Throwable.class.isAssignableFrom(type)) {
+            complaints.add(new Complaint(
+                    "no-retry-for", type.getName() + ", which is no exception", "Give classes of exceptions."));
+        }
+    }
+
+    private <T> void listener(String name, @Nullable T value, Setter<T> setter) {
+        attempt(name, value, some -> setter.set(ListenerEndpoint.builder("check", "check", String.class), some)
+                .build());
+    }
+
+    private <T> void attempt(String name, @Nullable T value, Maker<T> maker) {
+        if (value != null) {
+            try {
+                maker.make(value);
+            } catch (IllegalArgumentException refused) {
+                complaints.add(new Complaint(name, text(value), remedy(String.valueOf(refused.getMessage()))));
+            }
+        }
+    }
+
+    /** The engine says what is wrong, then a colon and what to do. */
+    private static String remedy(String message) {
+        return StringUtils.capitalize(
+                message.substring(message.lastIndexOf(": ") + 1).strip());
+    }
+
+    private static String text(Object value) {
+        if (!(value instanceof Duration duration)) {
+            return value.toString();
+        }
+        return duration.toMillisPart() == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+    }
+
+    @FunctionalInterface
+    private interface Maker<T> {
+        Object make(T value);
+    }
+
+    @FunctionalInterface
+    private interface Setter<T> {
+        ListenerEndpoint.Builder set(ListenerEndpoint.Builder endpoint, T value);
+    }
+}

@@ -1,0 +1,151 @@
+package io.easykit.cache.autoconfigure;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
+
+/**
+ * What cannot work in the settings of a further Redis. Boot would blame {@code spring.data.redis} for it, and print the
+ * password of an URL.
+ */
+final class ClusterSettings {
+
+    private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
+    private static final Set<String> SCHEMES = Set.of("redis", "rediss");
+    private static final String NODES_REMEDY = "List nodes as host:port, separated by commas.";
+
+    private final String prefix;
+    private final List<Problem> problems = new ArrayList<>();
+
+    private ClusterSettings(String id) {
+        this.prefix = prefixOf(id);
+    }
+
+    static List<Problem> problems(String id, DataRedisProperties settings) {
+        ClusterSettings check = new ClusterSettings(id);
+        check.url(settings.getUrl());
+        check.place(settings);
+        check.sentinel(settings.getSentinel());
+        check.cluster(settings.getCluster());
+        check.connectTimeout(settings.getConnectTimeout());
+        check.number("port", settings.getPort(), 1, 65_535);
+        check.number("database", settings.getDatabase(), 0, Integer.MAX_VALUE);
+        return check.problems;
+    }
+
+    /** What Boot or the driver refused. Says nothing of a cause that may hold a password. */
+    static Problem problem(String id, RuntimeException refused) {
+        Throwable root = refused;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String text =
+                Objects.requireNonNullElse(root.getMessage(), root.getClass().getSimpleName());
+        return new Problem(
+                "The settings " + prefixOf(id) + "* cannot be used: "
+                        + text.replaceAll("//[^/\\s]*@", "//******@").replaceFirst("\\.$", "") + ".",
+                "Correct them; they are those of spring.data.redis.");
+    }
+
+    private static String prefixOf(String id) {
+        return "easy-cache.clusters" + (id.matches("[a-z0-9-]+") ? "." + id : "[" + id + "]") + ".";
+    }
+
+    private void url(@Nullable String url) {
+        if (url == null) {
+            return;
+        }
+        String remedy = "Write redis://user:password@host:port, or rediss:// for TLS, with reserved characters of the"
+                + " password percent-encoded.";
+        try {
+            URI uri = new URI(url);
+            if (uri.getScheme() == null || !SCHEMES.contains(uri.getScheme())) {
+                add("url", "an URL of the scheme '" + uri.getScheme() + "'", remedy);
+            } else if (uri.getHost() == null) {
+                add("url", "an URL without a host that can be read", remedy);
+            }
+        } catch (URISyntaxException unreadable) {
+            add("url", "no URL (" + unreadable.getReason() + ")", remedy);
+        }
+    }
+
+    private void place(DataRedisProperties settings) {
+        List<String> places = Stream.of(
+                        settings.getUrl() == null ? null : "url",
+                        settings.getSentinel() == null ? null : "sentinel",
+                        settings.getCluster() == null ? null : "cluster",
+                        settings.getMasterreplica() == null ? null : "masterreplica")
+                .filter(Objects::nonNull)
+                .map(Objects::requireNonNull)
+                .toList();
+        if (places.size() > 1) {
+            problems.add(new Problem(
+                    "The settings " + prefix + "* name several places: " + String.join(", ", places) + ".",
+                    "Keep one of them."));
+        }
+    }
+
+    private void sentinel(DataRedisProperties.@Nullable Sentinel sentinel) {
+        if (sentinel != null) {
+            if (sentinel.getMaster() == null || sentinel.getMaster().isBlank()) {
+                add("sentinel.master", "missing", "Name the master as the sentinels do.");
+            }
+            nodes("sentinel.nodes", sentinel.getNodes());
+        }
+    }
+
+    private void cluster(DataRedisProperties.@Nullable Cluster cluster) {
+        if (cluster != null) {
+            nodes("cluster.nodes", cluster.getNodes());
+            if (cluster.getMaxRedirects() != null) {
+                number("cluster.max-redirects", cluster.getMaxRedirects(), 0, 1_000);
+            }
+        }
+    }
+
+    private void connectTimeout(@Nullable Duration timeout) {
+        if (timeout != null
+                && (timeout.compareTo(Duration.ofMillis(1)) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0)) {
+            add("connect-timeout", timeout, "Choose 1ms to 1h, for example 2s.");
+        }
+    }
+
+    private void nodes(String name, @Nullable List<String> nodes) {
+        if (nodes == null || nodes.isEmpty()) {
+            add(name, "missing", NODES_REMEDY);
+            return;
+        }
+        for (String node : nodes) {
+            int colon = node.lastIndexOf(':');
+            if (colon < 1 || !isPort(node.substring(colon + 1))) {
+                add(name, "'" + node + "', which has no port", NODES_REMEDY);
+            }
+        }
+    }
+
+    private static boolean isPort(String text) {
+        return text.matches("\\d{1,5}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= 65_535;
+    }
+
+    private void number(String name, int value, int least, int most) {
+        if (value < least || value > most) {
+            add(
+                    name,
+                    value,
+                    most == Integer.MAX_VALUE
+                            ? "Choose " + least + " or more."
+                            : "Choose " + least + " to " + most + ".");
+        }
+    }
+
+    private void add(String name, Object value, String remedy) {
+        problems.add(new Problem("The setting " + prefix + name + " is " + value + ".", remedy));
+    }
+}
