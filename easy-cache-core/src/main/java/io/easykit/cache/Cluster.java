@@ -1,9 +1,11 @@
 package io.easykit.cache;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.locks.StampedLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,9 +32,13 @@ final class Cluster {
     private final RolledBackUpdates rolledBack;
     private final OwnUpdates ownUpdates;
     private final CacheReader reader;
+    private final Redelivery redelivery;
+    private final StoppedCluster afterStop;
     private final ClusterKeeper keeper;
     private final @Nullable OutboxWriter outbox;
     private final @Nullable OutboxRelay relay;
+    private final Transactions transactions;
+    private final Ticker ticker;
 
     /** Held in common by those who tell the store of an invalidation or, failing that, the journal. */
     private final StampedLock telling = new StampedLock();
@@ -60,6 +66,10 @@ final class Cluster {
         LoadLimit limit = new LoadLimit(degraded.concurrentLoads(), engine.ticker());
         CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, engine);
         this.reader = new DegradingReader(id, dispatcher, freshness, local, degraded, limit, engine);
+        this.redelivery = new Redelivery(this.store, recent);
+        this.afterStop = new StoppedCluster(id, store, journal, recent, engine.ticker());
+        this.transactions = engine.transactions();
+        this.ticker = engine.ticker();
         this.keeper = new ClusterKeeper(this, options, engine.ticker());
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
         this.relay = outbox == null ? null : new OutboxRelay(this, outbox, engine.ticker());
@@ -107,6 +117,15 @@ final class Cluster {
         return recent;
     }
 
+    Redelivery redelivery() {
+        return redelivery;
+    }
+
+    /** Takes over when the keeper was stopped. */
+    StoppedCluster afterStop() {
+        return afterStop;
+    }
+
     CacheReader reader() {
         return reader;
     }
@@ -129,17 +148,36 @@ final class Cluster {
      */
     void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
         try {
-            store.prepare(keys, token, lease);
+            prepareInBatches(store, keys, token, lease);
         } catch (StoreUnavailableException away) {
-            refuseOrGoOn(keys, away);
-            writeToOutbox(keys, token, lease, beforeCommit);
+            boolean late = afterStop.isStopped()
+                    && afterStop.prepare(reopened -> prepareInBatches(reopened, keys, token, lease));
+            if (!late) {
+                refuseOrGoOn(keys, away);
+                writeToOutbox(keys, token, lease, beforeCommit);
+            }
+        }
+    }
+
+    /** Each batch has a command timeout of its own; all of them together have the time of the transaction. */
+    private void prepareInBatches(EntryStore to, Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        Duration left = keys.size() > Batches.SIZE ? transactions.timeout() : null;
+        long began = ticker.nanoTime();
+        for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(keys)) {
+            if (left != null && ticker.nanoTime() - began >= left.toNanos()) {
+                throw new StoreUnavailableException(
+                        "The transaction's time is over before all of its " + keys.size() + " keys were prepared",
+                        false,
+                        null);
+            }
+            to.prepare(batch, token, lease);
         }
     }
 
     /** Announces an invalidation whose data have changed already. False if Redis could not be told. */
     boolean announce(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
         try {
-            store.prepare(keys, token, lease);
+            prepareInBatches(store, keys, token, lease);
             return true;
         } catch (StoreUnavailableException away) {
             log.debug("The invalidation of {} could not be announced to Redis cluster '{}'", keys, id, away);
@@ -151,13 +189,15 @@ final class Cluster {
     void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
         ownUpdates.add(keys);
         keys.forEach(local::invalidate);
-        StoreUnavailableException away = tell(keys, token, () -> journal.add(keys, token));
+        StoreUnavailableException away = tell(keys, token, untold -> journal.add(untold, token));
         ownUpdates.add(keys);
         keys.forEach(key -> listener.onInvalidation(key, away));
         if (outbox != null) {
             endInOutbox(outbox, keys, token, away != null);
         }
-        if (away != null && availability.mayWrite()) {
+        if (away != null && afterStop.isStopped()) {
+            afterStop.deliver();
+        } else if (away != null && availability.mayWrite()) {
             keeper.deliverSoon();
         }
     }
@@ -180,25 +220,31 @@ final class Cluster {
             return;
         }
         keys.forEach(local::invalidate);
-        StoreUnavailableException away = tell(keys, "", () -> journal.addIfRoom(keys));
+        StoreUnavailableException away = tell(keys, "", journal::addIfRoom);
         keys.forEach(key -> listener.onInvalidation(key, away));
     }
 
+    /**
+     * @param keep takes all keys if one of them could not be delivered: they belong together
+     */
     private @Nullable StoreUnavailableException tell(
-            Collection<? extends CacheKey<?>> keys, String token, Runnable keep) {
+            Collection<? extends CacheKey<?>> keys, String token, Consumer<List<CacheKey<?>>> keep) {
         long stamp = telling.readLock();
-        boolean told = false;
+        List<CacheKey<?>> untold = new ArrayList<>(keys);
         try {
-            store.invalidate(keys, token);
-            told = true;
-            recent.add(keys);
+            while (!untold.isEmpty()) {
+                List<CacheKey<?>> batch = untold.subList(0, Math.min(Batches.SIZE, untold.size()));
+                store.invalidate(batch, token);
+                recent.add(batch);
+                batch.clear();
+            }
             return null;
         } catch (StoreUnavailableException away) {
-            log.debug("The invalidation of {} waits for Redis cluster '{}'", keys, id, away);
+            log.debug("The invalidation of {} waits for Redis cluster '{}'", untold, id, away);
             return away;
         } finally {
-            if (!told) {
-                keep.run();
+            if (!untold.isEmpty()) {
+                keep.accept(List.copyOf(keys));
             }
             telling.unlockRead(stamp);
         }

@@ -1,9 +1,6 @@
 package io.easykit.cache;
 
-import io.easykit.cache.Journal.Undelivered;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,7 +32,6 @@ import org.slf4j.LoggerFactory;
 final class ClusterKeeper {
 
     private static final Logger log = LoggerFactory.getLogger(ClusterKeeper.class);
-    private static final int BATCH = 100;
 
     /** Every node looks once a second; the rest is for slow answers. */
     private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
@@ -45,6 +40,7 @@ final class ClusterKeeper {
     private final EntryStore store;
     private final Availability availability;
     private final Journal journal;
+    private final Redelivery redelivery;
     private final AvailabilityOptions options;
     private final Ticker ticker;
     private final AtomicBoolean deliveryQueued = new AtomicBoolean();
@@ -63,6 +59,7 @@ final class ClusterKeeper {
         this.store = cluster.store();
         this.availability = cluster.availability();
         this.journal = cluster.journal();
+        this.redelivery = cluster.redelivery();
         this.options = options;
         this.ticker = ticker;
         this.quietUntil = ticker.nanoTime();
@@ -71,6 +68,7 @@ final class ClusterKeeper {
 
     synchronized void start() {
         if (thread == null) {
+            cluster.afterStop().started();
             cluster.epochs().doubt();
             repetitionDue.set(true);
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -89,12 +87,7 @@ final class ClusterKeeper {
         if (running != null) {
             running.shutdownNow();
             thread = null;
-            if (!journal.isEmpty()) {
-                log.warn(
-                        "{} invalidations were not delivered to Redis cluster '{}' and are lost if this process ends now",
-                        journal.size(),
-                        cluster.id());
-            }
+            cluster.afterStop().stopped();
         }
     }
 
@@ -156,6 +149,7 @@ final class ClusterKeeper {
 
     private void tend() {
         try {
+            store.checkPermissions();
             learnEpochs();
             catchUp();
             raiseEpochs();
@@ -210,13 +204,7 @@ final class ClusterKeeper {
     }
 
     private void deliver() {
-        for (List<Undelivered> next = journal.next(BATCH); !next.isEmpty(); next = journal.next(BATCH)) {
-            Map<String, List<Undelivered>> byToken = next.stream().collect(Collectors.groupingBy(Undelivered::token));
-            byToken.forEach((token, group) -> {
-                store.drop(group.stream().map(Undelivered::key).toList(), token);
-                journal.delivered(group);
-            });
-        }
+        redelivery.deliver(journal);
     }
 
     private void learnEpochs() {
@@ -253,10 +241,7 @@ final class ClusterKeeper {
 
     private void repeat() {
         repetitionDue.set(true);
-        List<CacheKey<?>> keys = cluster.recent().all();
-        for (int from = 0; from < keys.size(); from += BATCH) {
-            store.drop(keys.subList(from, Math.min(from + BATCH, keys.size())), "");
-        }
+        redelivery.repeat(cluster.recent().all());
         repetitionDue.set(false);
     }
 }

@@ -2,6 +2,7 @@ package io.easykit.cache;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +73,11 @@ public interface EntryStore {
      */
     void drop(Collection<? extends CacheKey<?>> keys, String token);
 
+    /** {@link #drop(Collection, String)} of several keys, each with the token of its own update. */
+    default void drop(Map<CacheKey<?>, String> tokens) {
+        tokens.forEach((key, token) -> drop(List.of(key), token));
+    }
+
     /** The epochs of all prefixes that were ever raised. */
     Map<String, Long> epochs();
 
@@ -94,6 +100,24 @@ public interface EntryStore {
 
     /** Does what a reader and an updater need to be able to do, to see whether it works. */
     void probe();
+
+    /**
+     * Checks that no command that the cache needs is refused to it. Costs little: called once a second.
+     *
+     * @throws StoreUnavailableException if one is refused
+     */
+    default void checkPermissions() {}
+
+    /**
+     * A store for calls that come after the connection was closed on purpose. It has a connection of its own, and is closed
+     * after use. The same store if its connection is not closed, or cannot be replaced.
+     */
+    default EntryStore reopened() {
+        return this;
+    }
+
+    /** Closes the connection of a reopened store. */
+    default void close() {}
 
     /**
      * Tells when the connection was lost and is there again: what was acknowledged shortly before may have been lost with

@@ -53,6 +53,11 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
+    public void drop(Map<CacheKey<?>, String> tokens) {
+        guard(availability::mayWrite, () -> store.drop(tokens));
+    }
+
+    @Override
     public void discard(CacheKey<?> key, Envelope unreadable) {
         guard(availability::mayRead, () -> store.discard(key, unreadable));
     }
@@ -79,6 +84,11 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
+    public void checkPermissions() {
+        guard(availability::mayWrite, store::checkPermissions);
+    }
+
+    @Override
     public void onReconnect(Runnable action) {
         store.onReconnect(action);
     }
@@ -99,7 +109,9 @@ final class GuardedStore implements EntryStore {
             availability.succeeded();
             return result;
         } catch (StoreUnavailableException failure) {
-            if (failure.isIll()) {
+            if (failure.isRefused()) {
+                availability.unavailable(failure);
+            } else if (failure.isIll()) {
                 availability.failed(failure);
             } else {
                 availability.succeeded();

@@ -49,9 +49,9 @@ final class Journal {
         }
     }
 
-    /** The oldest ones, which stay until {@link #delivered}. */
-    synchronized List<Undelivered> next(int most) {
-        return undelivered.values().stream().limit(most).toList();
+    /** All of them. They stay until {@link #delivered}. */
+    synchronized List<Undelivered> all() {
+        return List.copyOf(undelivered.values());
     }
 
     /** Forgets what was delivered, unless the key was invalidated again meanwhile. */

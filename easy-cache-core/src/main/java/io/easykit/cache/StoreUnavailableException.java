@@ -12,23 +12,40 @@ public final class StoreUnavailableException extends EasyCacheException {
     private static final long serialVersionUID = 1L;
 
     private final boolean ill;
+    private final boolean refused;
 
     /**
      * @param ill whether this speaks of the state of the server (lost, slow, loading, read-only …) and not of this one
      *     command
      */
     public StoreUnavailableException(String message, boolean ill, @Nullable Throwable cause) {
+        this(message, ill, false, cause);
+    }
+
+    private StoreUnavailableException(String message, boolean ill, boolean refused, @Nullable Throwable cause) {
         super(message, cause);
         this.ill = ill;
+        this.refused = refused;
+    }
+
+    /** The server refuses a command to this client: by an ACL, because it was renamed, or without a password. */
+    public static StoreUnavailableException refused(String message, Throwable cause) {
+        return new StoreUnavailableException(message, false, true, cause);
     }
 
     /** For calls that are not let through; a trace would cost each of them more than all the rest. */
     StoreUnavailableException(String message) {
         super(message);
         this.ill = false;
+        this.refused = false;
     }
 
     public boolean isIll() {
         return ill;
+    }
+
+    /** Whether the server refuses a command that the cache needs: then no other call will do better. */
+    public boolean isRefused() {
+        return refused;
     }
 }

@@ -15,9 +15,14 @@ import io.easykit.cache.Workbench.Caller;
 import io.easykit.cache.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Node A is cut off and comes back; node B looks on. */
 class ClusterKeeperTests {
@@ -260,6 +265,141 @@ class ClusterKeeperTests {
         b.fetch(key, () -> "what the new master has");
         look(a, PROBES);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void saysAgainWhatWasDeliveredByTheJournal() {
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        a.invalidate(key);
+        look(a, 1);
+        assertThat(a.undelivered("default")).isZero();
+
+        b.fetch(key, () -> "what the new master has");
+        bench.store.reconnect();
+        look(a, 1);
+
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void saysAgainWhatWasDeliveredByARecovery() {
+        cutOff();
+        a.invalidate(key);
+        bench.clock.advance(KEEP_RECENT.multipliedBy(2));
+        bench.store.back();
+        look(a, PROBES);
+
+        b.fetch(key, () -> "what the new master has");
+        bench.store.reconnect();
+        look(a, 1);
+
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void saysAgainWhatWasSaidAgain() {
+        a.invalidate(key);
+        bench.clock.advance(KEEP_RECENT.minusSeconds(1));
+        bench.store.reconnect();
+        look(a, 1);
+        bench.clock.advance(KEEP_RECENT.minusSeconds(1));
+        look(a, 1);
+
+        b.fetch(key, () -> "what the new master has");
+        bench.store.reconnect();
+        look(a, 1);
+
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    /** A view is computed from a user. A reader that comes between their invalidations must not store an old view. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void deliversTheKeysOfAnUpdateAsAGroup(boolean wasAcknowledged) {
+        CacheKey<String> user = Workbench.cp().key("user");
+        CacheKey<String> view = Workbench.cp().key("view");
+        List<CacheKey<?>> filler = IntStream.range(0, 150)
+                .<CacheKey<?>>mapToObj(id -> Workbench.cp().key(id))
+                .toList();
+        AtomicReference<String> database = new AtomicReference<>("old");
+        Loader<String, RuntimeException> loadView = () -> "view of " + b.fetch(user, database::get);
+        EasyCache large = bench.node(DegradedOptions.defaults());
+        List<CacheKey<?>> all = new ArrayList<>(filler);
+        all.add(0, view);
+        all.add(user);
+        if (!wasAcknowledged) {
+            bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+            bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        }
+        database.set("new");
+        large.invalidate(all);
+        b.fetch(user, () -> "old");
+        b.fetch(view, () -> "view of old");
+        if (wasAcknowledged) {
+            bench.store.reconnect();
+        }
+
+        beforeEachDrop(() -> b.fetch(view, loadView));
+        look(large, 1);
+
+        assertThat(large.undelivered("default")).isZero();
+        assertThat(b.fetch(view, loadView)).isEqualTo("view of new");
+    }
+
+    private void beforeEachDrop(Runnable action) {
+        bench.store.onNext(Operation.DROP, () -> {
+            action.run();
+            beforeEachDrop(action);
+        });
+    }
+
+    @Test
+    void deliversAtOnceWhatIsUpdatedAfterTheStop() {
+        EasyCache stopped = bench.builder(new JacksonValueCodec()).build();
+        stopped.stop();
+        CacheKey<String> cp = Workbench.cp().key(1);
+        b.fetch(cp, () -> "old");
+        for (Operation lost : List.of(Operation.PREPARE, Operation.INVALIDATE)) {
+            bench.store.failNext(lost, Fault.LOST_REQUEST);
+            stopped.update(List.of(cp), () -> null);
+            assertThat(stopped.undelivered("default")).isZero();
+            assertThat(bench.store.parts(cp)).isEmpty();
+        }
+    }
+
+    @Test
+    void spendsABoundedTimeOnUpdatesAfterTheStopAndSaysOnceWhatIsLost() {
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            EasyCache stopped = bench.builder(new JacksonValueCodec()).build();
+            stopped.stop();
+            bench.store.away();
+            long began = bench.clock.nanoTime();
+            for (int id = 0; id < 50; id++) {
+                stopped.invalidate(Workbench.ap().key(id));
+            }
+            assertThat(Duration.ofNanos(bench.clock.nanoTime() - began))
+                    .isBetween(Duration.ofSeconds(2), Duration.ofMillis(2100));
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("name::0")
+                    .contains("1 invalidations")
+                    .contains("20");
+        }
+    }
+
+    @Test
+    void deliversWhatIsLeftWhenItIsStopped() {
+        EasyCache running = bench.builder(new JacksonValueCodec())
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .build();
+        await().until(() -> bench.store.count(Operation.EPOCHS) > 0);
+        bench.store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        bench.store.fail(Operation.DROP, Fault.LOST_REQUEST);
+        running.invalidate(key);
+        bench.store.back();
+        running.stop();
+        assertThat(running.undelivered("default")).isZero();
     }
 
     @Test

@@ -284,6 +284,14 @@ final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
+    public void drop(Map<CacheKey<?>, String> tokens) {
+        run(Operation.DROP, () -> {
+            tokens.forEach((key, token) -> invalidate(key, token, Duration.ZERO));
+            return true;
+        });
+    }
+
+    @Override
     public Map<String, Long> epochs() {
         return run(Operation.EPOCHS, () -> Map.copyOf(epochs));
     }

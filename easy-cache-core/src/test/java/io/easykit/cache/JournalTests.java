@@ -15,21 +15,21 @@ class JournalTests {
         add("a", 1, "first");
         add("a", 2, "second");
         add("a", 1, "third");
-        assertThat(journal.next(10)).extracting(Undelivered::token).containsExactly("third", "second");
-        assertThat(journal.next(1)).extracting(Undelivered::key).containsExactly(key("a", 1));
+        assertThat(journal.all()).extracting(Undelivered::token).containsExactly("third", "second");
+        assertThat(journal.all().get(0).key()).isEqualTo(key("a", 1));
     }
 
     @Test
     void keepsTheTokenOfAnUpdateThatAnInvalidationWithoutOneFollows() {
         add("a", 1, "prepared");
         add("a", 1, "");
-        assertThat(journal.next(10)).extracting(Undelivered::token).containsExactly("prepared");
+        assertThat(journal.all()).extracting(Undelivered::token).containsExactly("prepared");
     }
 
     @Test
     void forgetsWhatWasDelivered() {
         add("a", 1, "");
-        journal.delivered(journal.next(10));
+        journal.delivered(journal.all());
         assertThat(journal.isEmpty()).isTrue();
         assertThat(journal.size()).isZero();
     }
@@ -37,10 +37,10 @@ class JournalTests {
     @Test
     void keepsWhatCameAgainWhileItWasDelivered() {
         add("a", 1, "same");
-        List<Undelivered> underway = journal.next(10);
+        List<Undelivered> underway = journal.all();
         add("a", 1, "same");
         journal.delivered(underway);
-        assertThat(journal.next(10)).hasSize(1);
+        assertThat(journal.all()).hasSize(1);
         assertThat(journal.isEmpty()).isFalse();
     }
 
@@ -51,13 +51,13 @@ class JournalTests {
         add("b", 1, "");
         assertThat(journal.takeOverflowed()).isEmpty();
         add("c", 1, "");
-        assertThat(journal.next(10)).isEmpty();
+        assertThat(journal.all()).isEmpty();
         assertThat(journal.size()).isEqualTo(3);
         assertThat(journal.isEmpty()).isFalse();
         add("a", 3, "");
-        assertThat(journal.next(10)).isEmpty();
+        assertThat(journal.all()).isEmpty();
         add("d", 1, "");
-        assertThat(journal.next(10)).hasSize(1);
+        assertThat(journal.all()).hasSize(1);
         assertThat(journal.takeOverflowed()).containsExactlyInAnyOrder("a", "b", "c");
     }
 
@@ -67,7 +67,7 @@ class JournalTests {
         journal.takeOverflowed();
         assertThat(journal.isEmpty()).isTrue();
         add("a", 1, "");
-        assertThat(journal.next(10)).hasSize(1);
+        assertThat(journal.all()).hasSize(1);
     }
 
     private void add(String prefix, int id, String token) {

@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -494,5 +496,28 @@ class UpdateTests {
         bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
         cache.invalidate(List.of(ap, cp));
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(2);
+    }
+
+    @Test
+    void endsAPreparationThatTakesLongerThanTheTransactionMay() {
+        bench.transactions.setTimeout(Duration.ofSeconds(3));
+        List<CacheKey<?>> keys = IntStream.range(0, 1000)
+                .<CacheKey<?>>mapToObj(id -> Workbench.cp().key(id))
+                .toList();
+        everyPrepareTakesASecond();
+        bench.transactions.begin();
+        cache.updateInTransaction(keys, () -> null);
+
+        assertThatExceptionOfType(CacheUnavailableException.class)
+                .isThrownBy(() -> bench.transactions.commit(() -> {}))
+                .withStackTraceContaining("The transaction's time is over");
+        assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(3);
+    }
+
+    private void everyPrepareTakesASecond() {
+        bench.store.onNext(Operation.PREPARE, () -> {
+            bench.clock.advance(Duration.ofSeconds(1));
+            everyPrepareTakesASecond();
+        });
     }
 }

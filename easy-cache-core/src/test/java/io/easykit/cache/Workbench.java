@@ -244,6 +244,8 @@ final class Workbench {
         @SuppressWarnings("ThreadLocalUsage") // dies with its test
         private final ThreadLocal<Transaction> present = new ThreadLocal<>();
 
+        private volatile @Nullable Duration timeout;
+
         private boolean hidden;
         private boolean inner;
 
@@ -298,6 +300,15 @@ final class Workbench {
                 throw new IllegalStateException("Somebody is enlisted already");
             }
             transaction.participant = participant;
+        }
+
+        void setTimeout(Duration value) {
+            this.timeout = value;
+        }
+
+        @Override
+        public @Nullable Duration timeout() {
+            return timeout;
         }
 
         void begin() {

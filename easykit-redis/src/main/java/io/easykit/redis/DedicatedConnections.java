@@ -55,6 +55,20 @@ public final class DedicatedConnections {
      * @param commandTimeout maximum time to wait for a reply, at least 1 ms. Connecting may take up to two seconds
      */
     public static LettuceConnectionFactory copyOf(LettuceConnectionFactory original, Duration commandTimeout) {
+        return copyOf(
+                original,
+                commandTimeout,
+                original.getClientConfiguration().getClientResources().map(DedicatedConnections::adjusted));
+    }
+
+    /** Like {@link #copyOf}, with threads of its own: it works after the client resources of the original were shut down. */
+    public static LettuceConnectionFactory independentCopyOf(
+            LettuceConnectionFactory original, Duration commandTimeout) {
+        return copyOf(original, commandTimeout, Optional.empty());
+    }
+
+    private static LettuceConnectionFactory copyOf(
+            LettuceConnectionFactory original, Duration commandTimeout, Optional<ClientResources> resources) {
         if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
                     "The command timeout is " + commandTimeout + ": give a millisecond at least.");
@@ -66,7 +80,6 @@ public final class DedicatedConnections {
             options = clusterOptions(options, cluster);
             configuration = withoutRedirects(cluster);
         }
-        Optional<ClientResources> resources = client.getClientResources().map(DedicatedConnections::adjusted);
         LettuceConnectionFactory copy = new LettuceConnectionFactory(
                 configuration,
                 new DedicatedClient(

@@ -1,5 +1,6 @@
 package io.easykit.cache.redis;
 
+import io.easykit.redis.DedicatedConnections;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
@@ -74,6 +75,21 @@ final class LettuceCommands implements RedisCommands {
     @Override
     public void onReconnect(Runnable action) {
         reconnectActions.add(action);
+    }
+
+    @Override
+    public RedisCommands reopened() {
+        if (factory.isRunning()) {
+            return this;
+        }
+        LettuceConnectionFactory fresh = DedicatedConnections.independentCopyOf(factory, Duration.ofNanos(timeoutNanos));
+        fresh.afterPropertiesSet();
+        return new LettuceCommands(fresh, Duration.ofNanos(timeoutNanos));
+    }
+
+    @Override
+    public void close() {
+        factory.destroy();
     }
 
     @Override

@@ -29,6 +29,14 @@ interface RedisCommands {
     /** Tells when a connection was made after the first one; clients that cannot tell never do. */
     default void onReconnect(Runnable action) {}
 
+    /** Commands over a connection of their own, if this one was closed on purpose and can be replaced; else these. */
+    default RedisCommands reopened() {
+        return this;
+    }
+
+    /** Closes the connection of reopened commands. */
+    default void close() {}
+
     /** Leaves the present connection; the next command makes another one. */
     default void reconnect() {}
 }

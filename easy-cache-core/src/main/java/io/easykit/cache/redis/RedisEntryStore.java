@@ -197,6 +197,22 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
+    public void drop(Map<CacheKey<?>, String> tokens) {
+        forEach(tokens.keySet(), key -> invalidate(key, tokens.getOrDefault(key, ""), Duration.ZERO));
+    }
+
+    @Override
+    public EntryStore reopened() {
+        RedisCommands reopened = commands.reopened();
+        return reopened == commands ? this : new RedisEntryStore(reopened, names, Duration.ofNanos(timeoutNanos));
+    }
+
+    @Override
+    public void close() {
+        commands.close();
+    }
+
+    @Override
     public Map<String, Long> epochs() {
         Map<String, Long> epochs = new HashMap<>();
         await(readAll(names.epochs())).forEach((prefix, epoch) -> {
@@ -224,16 +240,37 @@ public final class RedisEntryStore implements EntryStore {
      */
     @Override
     public void probe() {
-        byte[] name = names.probe();
         try {
-            await(run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)));
-            await(run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
+            probes().forEach(this::await);
         } catch (StoreUnavailableException away) {
             if (away.isIll()) {
                 commands.reconnect();
             }
             throw away;
         }
+    }
+
+    /** A full Redis refuses to prepare; only what says that a command is refused counts here. */
+    @Override
+    public void checkPermissions() {
+        for (CompletionStage<Object> reply : probes()) {
+            try {
+                await(reply);
+            } catch (StoreUnavailableException failure) {
+                if (failure.isRefused()) {
+                    throw failure;
+                }
+            }
+        }
+    }
+
+    /** Between them they call every command that the scripts call on a hash. */
+    private List<CompletionStage<Object>> probes() {
+        byte[] name = names.probe();
+        return List.of(
+                run(RedisScript.RELEASE, name, List.of(name)),
+                run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)),
+                run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.easykit.cache.StoreUnavailableException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -13,7 +14,17 @@ final class RedisFailure {
 
     /** Error replies that speak of the server's state; other ones speak of one command or of its rights. */
     private static final List<String> SERVER_STATES = List.of(
-            "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MISCONF", "OOM");
+            "LOADING",
+            "READONLY",
+            "CLUSTERDOWN",
+            "MASTERDOWN",
+            "TRYAGAIN",
+            "BUSY",
+            "NOREPLICAS",
+            "MISCONF",
+            "OOM",
+            "MOVED",
+            "DENIED");
 
     private RedisFailure() {}
 
@@ -29,6 +40,10 @@ final class RedisFailure {
 
     static StoreUnavailableException translate(Throwable failure) {
         String reply = errorReply(failure);
+        String refused = reply == null || isRefusedConnection(failure) ? null : RefusedCommand.of(reply);
+        if (refused != null) {
+            return StoreUnavailableException.refused(describeRefusal(refused, withoutArguments(reply)), failure);
+        }
         boolean ill = reply == null || isRefusedConnection(failure) || speaksOfServer(reply);
         return new StoreUnavailableException(describe(failure, reply), ill, failure);
     }
@@ -52,7 +67,19 @@ final class RedisFailure {
         if (failure instanceof TimeoutException) {
             return "Redis did not answer in time";
         }
-        return reply != null ? "Redis answered: " + reply : "Redis cannot be reached: " + root(failure);
+        return reply != null ? "Redis answered: " + withoutArguments(reply) : "Redis cannot be reached: " + root(failure);
+    }
+
+    private static String describeRefusal(String command, String reply) {
+        return "Redis refuses " + command + " to this client (" + reply + "). Without it nothing can be cached safely."
+                + " Allow it to the user of this connection, for example with ACL SETUSER <user> +"
+                + command.toLowerCase(Locale.ROOT) + ", or correct the password";
+    }
+
+    /** Redis quotes the arguments of a command that it does not know: these may be values, or a password. */
+    private static String withoutArguments(String reply) {
+        int arguments = reply.indexOf(", with args beginning with");
+        return arguments < 0 ? reply : reply.substring(0, arguments);
     }
 
     private static Throwable root(Throwable failure) {

@@ -45,6 +45,11 @@ enum RedisScript {
         return text;
     }
 
+    /** A line of the text, counted from 1; empty if there is none. */
+    String line(int number) {
+        return text.lines().skip(Math.max(0, number - 1)).findFirst().orElse("");
+    }
+
     /** What {@code EVALSHA} calls it by. */
     String sha() {
         return sha;

@@ -24,7 +24,7 @@ if life < lease then
   local reply = redis.pcall('PEXPIRE', KEYS[1], lease)
   if type(reply) == 'table' then
     if life == -2 then redis.call('HDEL', KEYS[1], intent, 'i') end
-    return reply
+    error(reply.err)
   end
 end
 if ARGV[3] == '0' then

@@ -18,6 +18,6 @@ local reply = redis.pcall('PEXPIRE', KEYS[1], 31536000000)
 if type(reply) == 'table' then
   -- Redis does not undo a script that fails: no key may stay behind without a TTL.
   if life == -2 then redis.call('HDEL', KEYS[1], ARGV[1]) end
-  return reply
+  error(reply.err)
 end
 return epoch

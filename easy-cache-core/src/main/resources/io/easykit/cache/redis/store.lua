@@ -18,6 +18,6 @@ redis.call('HSET', KEYS[1], 'v', struct.pack('>I6I4', now + life, ARGV[2]) .. AR
 local reply = redis.pcall('PEXPIRE', KEYS[1], life)
 if type(reply) == 'table' then
   redis.call('DEL', KEYS[1])
-  return reply
+  error(reply.err)
 end
 return 1

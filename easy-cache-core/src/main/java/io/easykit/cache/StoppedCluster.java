@@ -1,0 +1,124 @@
+package io.easykit.cache;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers the updates that are made after the cache was stopped, for example while beans are destroyed. Nobody would
+ * deliver them later. Each is sent at once, over a new connection if need be, for as long as a bound for all of them
+ * together allows.
+ */
+final class StoppedCluster {
+
+    private static final Logger log = LoggerFactory.getLogger(StoppedCluster.class);
+
+    /** Time for all late updates together: the process is to end. */
+    private static final Duration BOUND = Duration.ofSeconds(2);
+
+    private static final Duration PAUSE = Duration.ofMillis(20);
+    private static final int NAMED_KEYS = 10;
+
+    private final String id;
+    private final EntryStore store;
+    private final Journal journal;
+    private final RecentInvalidations recent;
+    private final Ticker ticker;
+    private volatile boolean stopped;
+    private long spentNanos;
+    private boolean lost;
+
+    /**
+     * @param store the store itself: a cluster that is marked unavailable is not looked after any more
+     */
+    StoppedCluster(String id, EntryStore store, Journal journal, RecentInvalidations recent, Ticker ticker) {
+        this.id = id;
+        this.store = store;
+        this.journal = journal;
+        this.recent = recent;
+        this.ticker = ticker;
+    }
+
+    synchronized void started() {
+        stopped = false;
+        lost = false;
+        spentNanos = 0;
+    }
+
+    /** Delivers what is left, once. */
+    synchronized void stopped() {
+        stopped = true;
+        if (!journal.isEmpty()) {
+            try {
+                new Redelivery(store, recent).deliver(journal);
+            } catch (StoreUnavailableException away) {
+                log.debug("Redis cluster '{}' did not answer when its cache was stopped", id, away);
+            }
+            warnOfLost();
+        }
+    }
+
+    boolean isStopped() {
+        return stopped;
+    }
+
+    /** Prepares a late update. Whether that was possible. */
+    synchronized boolean prepare(Consumer<EntryStore> prepare) {
+        return attempt(prepare);
+    }
+
+    /** Delivers what a late update has left in the journal. */
+    synchronized void deliver() {
+        if (!attempt(late -> new Redelivery(late, recent).deliver(journal))) {
+            warnOfLost();
+        }
+    }
+
+    /** Only failures are charged to the bound. */
+    private boolean attempt(Consumer<EntryStore> call) {
+        long began = ticker.nanoTime();
+        EntryStore late = store.reopened();
+        try {
+            while (spentNanos + ticker.nanoTime() - began < BOUND.toNanos()) {
+                try {
+                    call.accept(late);
+                    return true;
+                } catch (StoreUnavailableException away) {
+                    log.debug("Redis cluster '{}' does not answer a late update", id, away);
+                    ticker.pause(PAUSE.toNanos());
+                }
+            }
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        } finally {
+            if (late != store) {
+                late.close();
+            }
+        }
+        spentNanos += ticker.nanoTime() - began;
+        return false;
+    }
+
+    private void warnOfLost() {
+        if (journal.isEmpty() || lost) {
+            return;
+        }
+        lost = true;
+        List<String> keys = journal.all().stream()
+                .limit(NAMED_KEYS)
+                .map(one -> one.key().name())
+                .toList();
+        log.warn(
+                "{} invalidations were not delivered to Redis cluster '{}' within {} ms after the cache was stopped: {}."
+                        + " They are lost when this process ends, and old values stay until their TTL. Later ones are"
+                        + " lost without a further message. Restart Redis before the application, or invalidate these"
+                        + " keys again.",
+                journal.size(),
+                id,
+                TimeUnit.NANOSECONDS.toMillis(spentNanos),
+                keys);
+    }
+}

@@ -1,0 +1,154 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.LogCapture;
+import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.redis.DedicatedConnections;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** A Redis whose ACL loses one command while the cache is running. */
+class RefusedCommandsIntegrationTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    private static final CacheSpec<String> CP = CacheSpec.of("name", String.class)
+            .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+
+    private static RedisServer server;
+
+    private LettuceConnectionFactory factory;
+    private EasyCache cache;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        server.flush();
+        factory = DedicatedConnections.copyOf(new LettuceConnectionFactory(server.host(), server.port()), TIMEOUT);
+        factory.afterPropertiesSet();
+    }
+
+    @AfterEach
+    void close() {
+        acl("+@all");
+        if (cache != null) {
+            cache.stop();
+        }
+        factory.destroy();
+    }
+
+    /** All that the scripts call on a hash, and what is called from outside. */
+    static Stream<String> commands() {
+        Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)', KEYS");
+        Stream<String> ofScripts = Stream.of(RedisScript.values())
+                .filter(script -> script != RedisScript.HEAL)
+                .flatMap(script -> call.matcher(script.text()).results())
+                .map(match -> match.group(1));
+        return Stream.concat(Stream.of("EVALSHA", "HGETALL", "TIME"), ofScripts).distinct();
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void isMarkedUnavailableWithOneWarningThatNamesTheCommand(String command) {
+        try (LogCapture log = LogCapture.of("io.easykit.cache.Availability")) {
+            cache = cache(Duration.ofMillis(10));
+            assertThat(cache.fetch(CP.key(1), () -> "value")).isEqualTo("value");
+            await().until(() -> state() == State.AVAILABLE);
+
+            acl("-" + command);
+
+            await().until(() -> state() == State.UNAVAILABLE);
+            assertThat(cache.fetch(CP.key(1), () -> "the method's own")).isEqualTo("the method's own");
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("refuses " + command + " ", "ACL SETUSER", "+" + command.toLowerCase(Locale.ROOT));
+
+            acl("+@all");
+            await().until(() -> state() == State.AVAILABLE);
+            assertThat(log.warnings()).hasSize(1);
+        }
+    }
+
+    @Test
+    void keepsNoOldValueThatCouldNotBeInvalidated() {
+        cache = cache(Duration.ofSeconds(1));
+        CacheKey<String> key = CP.key(1);
+        cache.fetch(key, () -> "old");
+        acl("-hdel");
+
+        cache.invalidate(key);
+
+        assertThat(cache.fetch(key, () -> "new")).isEqualTo("new");
+        assertThatExceptionOfType(CacheUnavailableException.class)
+                .isThrownBy(() -> cache.update(List.of(key), () -> "never"));
+    }
+
+    @Test
+    void sharesNoArgumentsOfACommandThatWasRenamed() {
+        try (RedisServer renamed = RedisServer.start("--rename-command", "EVALSHA", "")) {
+            LettuceConnectionFactory other =
+                    DedicatedConnections.copyOf(new LettuceConnectionFactory(renamed.host(), renamed.port()), TIMEOUT);
+            other.afterPropertiesSet();
+            RedisEntryStore store = new RedisEntryStore(other, TIMEOUT);
+            assertThatExceptionOfType(StoreUnavailableException.class)
+                    .isThrownBy(() -> store.fetch(CP.key("secret"), 0))
+                    .matches(StoreUnavailableException::isRefused)
+                    .withMessageContaining("EVALSHA")
+                    .withMessageNotContaining("secret");
+            other.destroy();
+        }
+    }
+
+    private EasyCache cache(Duration probeInterval) {
+        return EasyCache.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(factory, TIMEOUT))
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 1000, probeInterval, 2))
+                .build();
+    }
+
+    private State state() {
+        return Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
+                .state();
+    }
+
+    private static void acl(String rule) {
+        try (RawRedis redis = server.connect()) {
+            redis.command("ACL", "SETUSER", "default", rule);
+        }
+    }
+}
