@@ -6,6 +6,7 @@ import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.EntryStore.Fetched;
 import io.easykit.cache.EntryStore.Snapshot;
+import io.easykit.cache.Envelope.Kind;
 import io.easykit.cache.Flight.Landing;
 import io.easykit.cache.Values.Opened;
 import java.time.Duration;
@@ -90,6 +91,7 @@ final class CacheDispatcher implements CacheReader {
 
     private final Map<CacheKey<?>, Flight<?>> flights = new ConcurrentHashMap<>();
     private final SoloLoads soloLoads;
+    private final FailingRefreshes failingRefreshes;
     private final LoadHints hints = new LoadHints();
 
     CacheDispatcher(EntryStore store, Epochs epochs, Freshness freshness, LoadLimit limit, Engine engine) {
@@ -103,6 +105,7 @@ final class CacheDispatcher implements CacheReader {
         this.listener = engine.listener();
         this.ticker = engine.ticker();
         this.soloLoads = new SoloLoads(limit, engine);
+        this.failingRefreshes = new FailingRefreshes(engine.ticker());
     }
 
     @Override
@@ -318,7 +321,8 @@ final class CacheDispatcher implements CacheReader {
 
     private <V> Landing<V> loadAndStoreHere(Read<V> read, Ticket ticket) {
         long began = ticker.nanoTime();
-        Landing<V> landing = RunningLoad.load(read.loader(), began);
+        boolean needsPermit = limit.isFading() && RunningLoad.current() == null;
+        Landing<V> landing = RunningLoad.load(needsPermit ? limit.around(read) : read.loader(), began);
         Duration took = since(began);
         Envelope sealed = null;
         if (landing.failure() == null && !landing.unstorable()) {
@@ -389,8 +393,9 @@ final class CacheDispatcher implements CacheReader {
     private <V> void refreshWhenDue(Read<V> read, Snapshot seen) {
         Duration remaining = seen.remaining();
         if (remaining == null
-                || remaining.compareTo(read.options().ahead()) > 0
+                || remaining.compareTo(aheadOf(read, seen)) > 0
                 || flights.containsKey(read.key())
+                || !failingRefreshes.mayTry(read.key())
                 || transactions.isActive()) {
             return;
         }
@@ -401,7 +406,17 @@ final class CacheDispatcher implements CacheReader {
         });
     }
 
+    private static Duration aheadOf(Read<?> read, Snapshot seen) {
+        Envelope value = seen.value();
+        boolean nothing = value != null && value.kind() != Kind.VALUE;
+        return nothing ? read.options().aheadOfNothing() : read.options().ahead();
+    }
+
     private <V> void refresh(Read<V> read, Ticket ticket) {
+        if (!failingRefreshes.mayTry(read.key())) {
+            release(read.key(), ticket);
+            return;
+        }
         Read<V> handedOver = read.in(transactions.backgroundScope());
         inBackground(handedOver, ticket, () -> loadAndStore(handedOver, ticket));
     }
@@ -435,7 +450,9 @@ final class CacheDispatcher implements CacheReader {
         try {
             landing = work.run();
             if (landing != null && landing.failure() != null) {
-                log.warn("Cannot refresh {}: {}", read.key(), landing.failure().toString());
+                failingRefreshes.failed(read.key(), landing.failure());
+            } else if (landing != null) {
+                failingRefreshes.succeeded(read.key());
             }
         } catch (StoreUnavailableException away) {
             log.debug("Cannot refresh {}", read.key(), away);

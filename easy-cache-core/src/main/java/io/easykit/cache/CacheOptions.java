@@ -119,10 +119,19 @@ public record CacheOptions(
         return !window().isZero();
     }
 
-    /** The last part of a value's life in which it is refreshed: never more than a tenth of the whole. */
+    /** The last part of a value's life in which it is refreshed: at most a tenth of the shortest life. */
     public Duration ahead() {
+        return ahead(ttl);
+    }
+
+    /** The last part of the life of "there is nothing" in which it is refreshed: at most a tenth of the shortest life. */
+    Duration aheadOfNothing() {
+        return ahead(nullTtl);
+    }
+
+    private Duration ahead(Duration life) {
         // Every hit asks this, and Duration.dividedBy goes through BigDecimal.
-        Duration tenth = Duration.ofMillis(ttl.toMillis() / 10);
+        Duration tenth = Duration.ofMillis((long) (life.toMillis() * (1 - ttlJitter)) / 10);
         return refreshAhead.compareTo(tenth) < 0 ? refreshAhead : tenth;
     }
 

@@ -31,6 +31,7 @@ final class Cluster {
     private final RecentInvalidations recent;
     private final RolledBackUpdates rolledBack;
     private final OwnUpdates ownUpdates;
+    private final LoadLimit limit;
     private final CacheReader reader;
     private final Redelivery redelivery;
     private final StoppedCluster afterStop;
@@ -63,7 +64,7 @@ final class Cluster {
         this.epochs = new Epochs(this.store::epochs);
         this.local = new LocalEntries(level, engine.values(), degraded.localLife());
         Freshness freshness = new Freshness(ownUpdates, journal);
-        LoadLimit limit = new LoadLimit(degraded.concurrentLoads(), engine.ticker());
+        this.limit = new LoadLimit(degraded.concurrentLoads(), engine.ticker());
         CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, engine);
         this.reader = new DegradingReader(id, dispatcher, freshness, local, degraded, limit, engine);
         this.redelivery = new Redelivery(this.store, recent);
@@ -302,7 +303,10 @@ final class Cluster {
     /** What the local level has is of a time when nobody told it of other nodes' updates. */
     private void onAvailability(Availability.State state) {
         if (state == Availability.State.AVAILABLE) {
+            limit.onAvailable();
             local.clear();
+        } else {
+            limit.onUnavailable();
         }
         listener.onAvailability(id, state);
     }

@@ -10,22 +10,31 @@ import org.jspecify.annotations.Nullable;
  * Bounds the loads that no election bounds: those while Redis is away, and those of readers whose waiting time is over.
  * The latter would otherwise flood a database that does not answer: each of them may hang as well.
  *
+ * <p>When Redis is back, its entries may be gone, and every reader loads at once. So for {@link #FADING_STEPS} seconds all
+ * loads need a permit, and the number of permits doubles with each second.
+ *
  * <p>One key takes at most a quarter of the permits for overdue readers, so that loads of one row that hang do not keep
  * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may
  * be waiting for it, in this cluster or in another one.
  */
 final class LoadLimit {
 
+    static final int FADING_STEPS = 6;
+
+    private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final ThreadLocal<Boolean> INSIDE = new ThreadLocal<>();
 
     private final int concurrentLoads;
-    private final Semaphore permits;
+    private final Permits permits;
     private final Ticker ticker;
     private final Map<CacheKey<?>, Integer> overdue = new ConcurrentHashMap<>();
+    private volatile boolean fading;
+    private long fadingSince;
 
     LoadLimit(int concurrentLoads, Ticker ticker) {
         this.concurrentLoads = concurrentLoads;
-        this.permits = new Semaphore(concurrentLoads, true);
+        this.permits = new Permits(concurrentLoads);
         this.ticker = ticker;
     }
 
@@ -36,6 +45,30 @@ final class LoadLimit {
 
         @Override
         void close();
+    }
+
+    /** Readers load without Redis from now on. */
+    synchronized void onUnavailable() {
+        fading = false;
+        permits.resize(concurrentLoads);
+    }
+
+    /** Readers ask Redis again, which may have lost its entries. */
+    synchronized void onAvailable() {
+        fading = true;
+        fadingSince = ticker.nanoTime();
+    }
+
+    /** Whether elected loads need a permit, too. */
+    boolean isFading() {
+        return fading && fade();
+    }
+
+    private synchronized boolean fade() {
+        long step = (ticker.nanoTime() - fadingSince) / STEP_NANOS;
+        fading = fading && step < FADING_STEPS;
+        permits.resize(fading ? concurrentLoads << step : concurrentLoads);
+        return fading;
     }
 
     /** Whether the calling thread has a permit already. */
@@ -55,7 +88,7 @@ final class LoadLimit {
 
     /** A permit for a reader whose waiting time is over; null if there is none for it. */
     @Nullable Permit tryEnterOverdue(CacheKey<?> key) {
-        if (isInside()) {
+        if (isInside() || RunningLoad.current() != null) {
             return Permit.NONE;
         }
         int perKey = Math.max(1, concurrentLoads / 4);
@@ -97,5 +130,27 @@ final class LoadLimit {
 
     private void leave(CacheKey<?> key) {
         overdue.computeIfPresent(key, (any, count) -> count == 1 ? null : count - 1);
+    }
+
+    /** A semaphore whose size changes. */
+    private static final class Permits extends Semaphore {
+
+        private static final long serialVersionUID = 1L;
+
+        private int size;
+
+        Permits(int size) {
+            super(size, true);
+            this.size = size;
+        }
+
+        void resize(int to) {
+            if (to > size) {
+                release(to - size);
+            } else if (to < size) {
+                reducePermits(size - to);
+            }
+            size = to;
+        }
     }
 }

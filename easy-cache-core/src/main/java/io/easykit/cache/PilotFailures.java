@@ -6,8 +6,8 @@ import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.CancellationException;
 
 /**
- * Failures of a load that say nothing about the load, but something about the thread that ran it: it was interrupted, or
- * its waiting time was over. Readers that share the load look again instead of failing as well.
+ * Failures of a load that say nothing about the load, but something about the thread that ran it: it was interrupted,
+ * its stack was too deep, or its waiting time was over. Readers that share the load look again instead of failing as well.
  */
 final class PilotFailures {
 
@@ -31,6 +31,7 @@ final class PilotFailures {
         return failure instanceof InterruptedException
                 || failure instanceof ClosedByInterruptException
                 || failure instanceof CancellationException
+                || failure instanceof StackOverflowError
                 || failure instanceof CacheLoadTimeoutException
                 || (failure instanceof InterruptedIOException && !(failure instanceof SocketTimeoutException));
     }

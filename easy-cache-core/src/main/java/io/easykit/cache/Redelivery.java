@@ -68,5 +68,4 @@ final class Redelivery {
             Batches.<CacheKey<?>>of(keys).forEach(batch -> store.prepare(batch, token, LEASE));
         }
     }
-
 }

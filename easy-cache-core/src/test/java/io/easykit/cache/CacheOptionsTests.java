@@ -88,7 +88,10 @@ class CacheOptionsTests {
     @Test
     void refreshesInTheLastTenthOfALifeAtTheMost() {
         assertThat(DEFAULTS.ahead()).isEqualTo(Duration.ofSeconds(2));
-        assertThat(DEFAULTS.withTtl(Duration.ofSeconds(5)).ahead()).isEqualTo(Duration.ofMillis(500));
+        CacheOptions shorter = DEFAULTS.withTtl(Duration.ofSeconds(5)).withNullTtl(Duration.ofSeconds(2));
+        assertThat(shorter.ahead()).isEqualTo(Duration.ofMillis(450));
+        assertThat(shorter.aheadOfNothing()).isEqualTo(Duration.ofMillis(180));
+        assertThat(shorter.withTtlJitter(0).ahead()).isEqualTo(Duration.ofMillis(500));
     }
 
     @Test

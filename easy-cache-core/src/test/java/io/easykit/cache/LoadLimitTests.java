@@ -103,6 +103,38 @@ class LoadLimitTests {
         assertThat(overdue(eight, 5, 5)).hasSize(2);
     }
 
+    @Test
+    void fadesByDoublingEachSecond() throws Exception {
+        ManualClock clock = new ManualClock();
+        LoadLimit fading = new LoadLimit(4, clock);
+        assertThat(fading.isFading()).isFalse();
+        fading.onUnavailable();
+        fading.onAvailable();
+        for (int size = 4; size <= 128; size *= 2) {
+            assertThat(fading.isFading()).isTrue();
+            List<Permit> taken = enterAll(fading, size);
+            assertThat(taken).hasSize(size);
+            taken.forEach(Permit::close);
+            clock.advance(Duration.ofSeconds(1));
+        }
+        assertThat(fading.isFading()).isFalse();
+        fading.onUnavailable();
+        assertThat(enterAll(fading, 4)).hasSize(4);
+    }
+
+    /** As many as there are, each on a thread of its own. */
+    private static List<Permit> enterAll(LoadLimit limit, int expected) throws Exception {
+        List<Permit> taken = new ArrayList<>();
+        for (int id = 0; id < expected + 3; id++) {
+            CacheKey<String> key = Workbench.ap().key(id);
+            Permit permit = Workbench.call(() -> limit.tryEnterOverdue(key)).result();
+            if (permit != null) {
+                taken.add(permit);
+            }
+        }
+        return taken;
+    }
+
     /** Each reader on a thread of its own. */
     private static List<Permit> overdue(LoadLimit limit, int id, int readers) throws Exception {
         List<Permit> taken = new ArrayList<>();

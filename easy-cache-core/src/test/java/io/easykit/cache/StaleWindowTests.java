@@ -169,6 +169,8 @@ class StaleWindowTests {
         });
         bench.background.runAll();
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
+        bench.clock.advance(Duration.ofMillis(200));
+        assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
         bench.background.runAll();
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("new");
     }

@@ -82,7 +82,8 @@ final class LettuceCommands implements RedisCommands {
         if (factory.isRunning()) {
             return this;
         }
-        LettuceConnectionFactory fresh = DedicatedConnections.independentCopyOf(factory, Duration.ofNanos(timeoutNanos));
+        LettuceConnectionFactory fresh =
+                DedicatedConnections.independentCopyOf(factory, Duration.ofNanos(timeoutNanos));
         fresh.afterPropertiesSet();
         return new LettuceCommands(fresh, Duration.ofNanos(timeoutNanos));
     }

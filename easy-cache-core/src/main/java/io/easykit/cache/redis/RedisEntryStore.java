@@ -240,8 +240,11 @@ public final class RedisEntryStore implements EntryStore {
      */
     @Override
     public void probe() {
+        byte[] name = names.probe();
         try {
-            probes().forEach(this::await);
+            await(run(RedisScript.PROBE, name, List.of()));
+            await(run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)));
+            await(run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
         } catch (StoreUnavailableException away) {
             if (away.isIll()) {
                 commands.reconnect();
@@ -250,27 +253,16 @@ public final class RedisEntryStore implements EntryStore {
         }
     }
 
-    /** A full Redis refuses to prepare; only what says that a command is refused counts here. */
+    /** Other failures say nothing of permissions: a full Redis refuses the script, too. */
     @Override
     public void checkPermissions() {
-        for (CompletionStage<Object> reply : probes()) {
-            try {
-                await(reply);
-            } catch (StoreUnavailableException failure) {
-                if (failure.isRefused()) {
-                    throw failure;
-                }
+        try {
+            await(run(RedisScript.PROBE, names.probe(), List.of()));
+        } catch (StoreUnavailableException failure) {
+            if (failure.isRefused()) {
+                throw failure;
             }
         }
-    }
-
-    /** Between them they call every command that the scripts call on a hash. */
-    private List<CompletionStage<Object>> probes() {
-        byte[] name = names.probe();
-        return List.of(
-                run(RedisScript.RELEASE, name, List.of(name)),
-                run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)),
-                run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
     }
 
     @Override

@@ -40,9 +40,11 @@ final class RedisFailure {
 
     static StoreUnavailableException translate(Throwable failure) {
         String reply = errorReply(failure);
-        String refused = reply == null || isRefusedConnection(failure) ? null : RefusedCommand.of(reply);
-        if (refused != null) {
-            return StoreUnavailableException.refused(describeRefusal(refused, withoutArguments(reply)), failure);
+        if (reply != null && !isRefusedConnection(failure)) {
+            String refused = RefusedCommand.of(reply);
+            if (refused != null) {
+                return StoreUnavailableException.refused(describeRefusal(refused, withoutArguments(reply)), failure);
+            }
         }
         boolean ill = reply == null || isRefusedConnection(failure) || speaksOfServer(reply);
         return new StoreUnavailableException(describe(failure, reply), ill, failure);
@@ -67,7 +69,9 @@ final class RedisFailure {
         if (failure instanceof TimeoutException) {
             return "Redis did not answer in time";
         }
-        return reply != null ? "Redis answered: " + withoutArguments(reply) : "Redis cannot be reached: " + root(failure);
+        return reply != null
+                ? "Redis answered: " + withoutArguments(reply)
+                : "Redis cannot be reached: " + root(failure);
     }
 
     private static String describeRefusal(String command, String reply) {

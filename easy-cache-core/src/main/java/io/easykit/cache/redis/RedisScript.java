@@ -18,6 +18,7 @@ enum RedisScript {
     INVALIDATE,
     DISCARD,
     HEAL,
+    PROBE,
     RAISE_EPOCH,
     LEASE;
 

@@ -83,7 +83,7 @@ class HalfScriptTests {
                         commandsOf(script).map(command -> failing("name == '" + command + "'", script)))
                 .toList();
         int failures = 0;
-        for (Seed seed : Seed.values()) {
+        for (Seed seed : script == RedisScript.PROBE ? new Seed[] {Seed.NOTHING} : Seed.values()) {
             Reads before = reads(() -> plant(seed));
             for (String text : broken) {
                 failures += check(script, seed, text, before) ? 1 : 0;
@@ -167,7 +167,7 @@ class HalfScriptTests {
             case PREPARE -> eval(text, "own", "30000", "1");
             case INVALIDATE -> eval(text, "own", "20000");
             case DISCARD -> eval(text, "old!");
-            case HEAL -> eval(text);
+            case HEAL, PROBE -> eval(text);
             case RAISE_EPOCH -> eval(text, "prefix", "7");
             case LEASE -> eval(text, "owner", "300000");
         };

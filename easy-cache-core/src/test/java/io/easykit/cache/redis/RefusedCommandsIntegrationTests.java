@@ -38,7 +38,11 @@ class RefusedCommandsIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final CacheSpec<String> CP = CacheSpec.of("name", String.class)
+            .withClusterId("refusing")
             .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+
+    /** Of no other test: their caches may log, too. */
+    private static final String CLUSTER = "refusing";
 
     private static RedisServer server;
 
@@ -93,14 +97,14 @@ class RefusedCommandsIntegrationTests {
 
             await().until(() -> state() == State.UNAVAILABLE);
             assertThat(cache.fetch(CP.key(1), () -> "the method's own")).isEqualTo("the method's own");
-            assertThat(log.warnings())
+            assertThat(warnings(log))
                     .singleElement()
                     .asString()
                     .contains("refuses " + command + " ", "ACL SETUSER", "+" + command.toLowerCase(Locale.ROOT));
 
             acl("+@all");
             await().until(() -> state() == State.AVAILABLE);
-            assertThat(log.warnings()).hasSize(1);
+            assertThat(warnings(log)).hasSize(1);
         }
     }
 
@@ -134,16 +138,19 @@ class RefusedCommandsIntegrationTests {
         }
     }
 
+    private static List<String> warnings(LogCapture log) {
+        return log.warnings().stream().filter(line -> line.contains(CLUSTER)).toList();
+    }
+
     private EasyCache cache(Duration probeInterval) {
         return EasyCache.builder(new JacksonValueCodec())
-                .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(factory, TIMEOUT))
+                .store(CLUSTER, new RedisEntryStore(factory, TIMEOUT))
                 .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 1000, probeInterval, 2))
                 .build();
     }
 
     private State state() {
-        return Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
-                .state();
+        return Objects.requireNonNull(cache.availability(CLUSTER)).state();
     }
 
     private static void acl(String rule) {
