@@ -78,12 +78,14 @@ local function mendCounters()
   local there = redis.call('ZCARD', waiting) + redis.call('ZCARD', inflight) + redis.call('ZCARD', dead)
   if not kept[1] and ended + there > 0 then unreadable[#unreadable + 1] = 'sent' end
   local missing = ended + there - values.sent
-  if #unreadable == 0 and missing ~= 0 and redis.call('HEXISTS', settings, 'miscounted') == 1 then
+  local isMiscounted = redis.call('HEXISTS', settings, 'miscounted') == 1
+  if isMiscounted or #unreadable > 0 then admit() end
+  if #unreadable == 0 and missing ~= 0 and isMiscounted then
     local name = missing > 0 and 'sent' or 'acknowledged'
     redis.call('HINCRBY', counters, name, string.format('%d', math.abs(missing)))
     set[#set + 1] = name
   end
-  redis.call('HDEL', settings, 'miscounted')
+  if isMiscounted then redis.call('HDEL', settings, 'miscounted') end
   for _, name in ipairs(unreadable) do
     if name == 'sent' then
       values.sent, missing = ended + there, 0

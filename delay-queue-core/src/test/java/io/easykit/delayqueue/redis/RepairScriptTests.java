@@ -102,6 +102,22 @@ class RepairScriptTests {
     }
 
     @Test
+    void balancesTheLedgerWhereCallsCouldNotBeCounted() {
+        shard.seed("SET counters x");
+        shard.store.send(KEY, List.of(in("a", 0, "one"), in("b", 0, "two")));
+        shard.store.acknowledge(
+                KEY,
+                shard.store.claim(KEY, claim("o", 1, 1, 300)).deliveries().stream()
+                        .map(delivery -> delivery.lease())
+                        .toList());
+        shard.seed("DEL counters\nHSET counters sent 7 acknowledged 7");
+
+        assertThat(sweep().get(2).counters()).containsExactly("sent");
+        assertThat(shard.store.stats(KEY).imbalance()).isZero();
+        assertThat(shard.state()).doesNotContain("miscounted");
+    }
+
+    @Test
     void leavesAnHonestImbalanceAlone() {
         shard.seed("HSET counters sent 5 acknowledged 3");
 
