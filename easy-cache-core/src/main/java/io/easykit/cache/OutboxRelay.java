@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +65,8 @@ final class OutboxRelay {
      */
     private static final Duration LATE_HOLDER = Duration.ofSeconds(6);
 
+    private static final Duration GRACE = Duration.ofSeconds(2);
+
     /** For the time between preparing and invalidating in one delivery. */
     private static final Duration PREPARED = Duration.ofSeconds(10);
 
@@ -78,6 +80,7 @@ final class OutboxRelay {
     private volatile boolean holdsLease;
     private @Nullable Long againAt;
     private boolean databaseFails;
+    private boolean faulty;
     private boolean warnedOfUnreadable;
 
     OutboxRelay(Cluster cluster, Outbox outbox, Ticker ticker) {
@@ -90,22 +93,33 @@ final class OutboxRelay {
 
     synchronized void start() {
         if (thread == null) {
-            ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
+            ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, task -> {
                 Thread relay = new Thread(task, "easy-cache-outbox-" + cluster.id());
                 relay.setDaemon(true);
                 return relay;
             });
+            started.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
             thread = started;
             schedule(started, Duration.ZERO);
         }
     }
 
+    /** Lets a round end that is at work: to interrupt it inside an embedded database can close that. */
     synchronized void stop() {
         ScheduledExecutorService running = thread;
         thread = null;
         holdsLease = false;
-        if (running != null) {
+        if (running == null) {
+            return;
+        }
+        running.shutdown();
+        try {
+            if (!running.awaitTermination(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
+                running.shutdownNow();
+            }
+        } catch (InterruptedException stop) {
             running.shutdownNow();
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -130,6 +144,7 @@ final class OutboxRelay {
         try {
             Duration left = deliverIfHolder();
             databaseFails = false;
+            faulty = false;
             return left.isZero() || left.compareTo(INTERVAL) > 0 ? INTERVAL : left;
         } catch (StoreUnavailableException away) {
             holdsLease = false;
@@ -144,7 +159,14 @@ final class OutboxRelay {
                         cluster.id());
             }
         } catch (Throwable fault) {
-            log.error("The outbox relay of Redis cluster '{}' failed and goes on", cluster.id(), fault);
+            if (!faulty) {
+                faulty = true;
+                log.error(
+                        "The outbox relay of Redis cluster '{}' failed and goes on. Until it succeeds invalidations of nodes"
+                                + " that are cut off are late.",
+                        cluster.id(),
+                        fault);
+            }
         }
         return INTERVAL;
     }

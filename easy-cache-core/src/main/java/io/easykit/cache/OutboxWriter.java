@@ -3,10 +3,11 @@ package io.easykit.cache;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,11 +17,23 @@ final class OutboxWriter {
 
     private static final Logger log = LoggerFactory.getLogger(OutboxWriter.class);
 
+    private static final int MOST_OPEN = 10_000;
+
     private final String clusterId;
     private final Outbox outbox;
 
-    /** Messages that were committed before their updates have ended, by the token of the update. */
-    private final Map<String, List<String>> open = new ConcurrentHashMap<>();
+    /**
+     * Messages that were committed before their updates have ended, by the token of the update. Bounded, since an update
+     * whose end cannot be observed is never closed.
+     */
+    private final Map<String, List<String>> open = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, List<String>> eldest) {
+            return size() > MOST_OPEN;
+        }
+    });
 
     private final AtomicBoolean failing = new AtomicBoolean();
 

@@ -10,6 +10,7 @@ import io.easykit.cache.InMemoryEntryStore.Fault;
 import io.easykit.cache.InMemoryEntryStore.Operation;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -393,33 +394,25 @@ class OutboxTests {
         assertThat(read()).isEqualTo("new");
     }
 
-    /** The outer value is computed from the inner one; a reader comes between the two invalidations. */
+    /** The outer value is computed from the inner one; a reader comes between their invalidations, which are sent apart. */
     @Test
-    void aReaderBetweenTwoInvalidationsStoresNothing() {
+    void aReaderBetweenTwoInvalidationsStoresNothingOld() {
         CacheKey<String> outer = CacheSpec.of("outer", String.class).key(1);
         other.fetch(outer, () -> "of " + data);
+        List<CacheKey<?>> keys = new ArrayList<>(List.of(outer));
+        IntStream.range(100, 200).mapToObj(AP::key).forEach(keys::add);
+        keys.add(KEY);
         bench.transactions.begin();
-        cut.updateInTransaction(List.of(outer, KEY), () -> null);
+        cut.updateInTransaction(keys, () -> null);
         bench.transactions.commit(() -> {
             data = "new";
             outbox.end(true);
         });
-        InMemoryEntryStore.Held drop = bench.store.hold(Operation.DROP);
-        Workbench.Caller<Object> delivery = Workbench.call(() -> {
-            round(other);
-            return null;
-        });
-        try {
-            drop.awaitReached();
-            bench.store.drop(List.of(outer), "");
-            other.fetch(outer, () -> "of old");
-        } catch (InterruptedException stop) {
-            throw new AssertionError(stop);
-        } finally {
-            drop.release();
-        }
-        assertThat(delivery).satisfies(caller -> caller.result());
-        assertThat(other.fetch(outer, () -> "of " + data)).isEqualTo("of new");
+        Runnable reader = () -> other.fetch(outer, () -> "of " + read());
+        bench.store.onNext(Operation.DROP, () -> bench.store.onNext(Operation.DROP, reader));
+
+        round(other);
+        assertThat(other.fetch(outer, () -> "of " + read())).isEqualTo("of new");
     }
 
     @Test

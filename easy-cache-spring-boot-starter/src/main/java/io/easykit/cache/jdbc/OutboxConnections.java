@@ -55,7 +55,7 @@ final class OutboxConnections {
     boolean isReachable() {
         try (Connection connection = dataSource.getConnection()) {
             return connection.isValid(TIMEOUT_SECONDS);
-        } catch (SQLException away) {
+        } catch (SQLException | RuntimeException away) {
             return false;
         }
     }
@@ -132,7 +132,8 @@ final class OutboxConnections {
                     connection.setAutoCommit(true);
                 }
             }
-        } catch (SQLException failed) {
+        } catch (SQLException | RuntimeException failed) {
+            // A pool that cannot be filled throws unchecked exceptions of its own.
             throw failure(failed);
         }
     }
@@ -151,7 +152,7 @@ final class OutboxConnections {
         }
     }
 
-    private static OutboxException failure(SQLException failed) {
+    private static OutboxException failure(Exception failed) {
         return new OutboxException(String.valueOf(failed.getMessage()), failed);
     }
 }

@@ -49,7 +49,9 @@ class OutboxIntegrationTests {
     private static final String DATABASE = "outbox";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** What is counted: statements that the applications prepare for the table of the outbox. */
+    /** Part of the query of a round; a round without messages has no other one. */
+    private static final String IDLE_QUERY = "due_at <= current_timestamp(3) order by due_at";
+
     private static final AtomicInteger STATEMENTS = new AtomicInteger();
 
     private static Server h2;
@@ -117,7 +119,7 @@ class OutboxIntegrationTests {
             return new DelegatingDataSource(source) {
                 @Override
                 public Connection getConnection() throws SQLException {
-                    return CountingConnections.of(super.getConnection(), "easy_cache_outbox", STATEMENTS);
+                    return CountingConnections.of(super.getConnection(), IDLE_QUERY, STATEMENTS);
                 }
             };
         }
@@ -206,17 +208,17 @@ class OutboxIntegrationTests {
 
     @Test
     void nothingIsWrittenWhileRedisIsWellAndAllNodesTogetherQueryOnceASecond() {
-        int rows = rows();
+        jdbc.sql("delete from easy_cache_outbox where cluster_id <> ''").update();
         long begin = System.nanoTime();
         int before = STATEMENTS.get();
         await().atMost(PATIENCE).until(() -> {
             names.rename(1, "new", true);
             c.getBean(Names.class).rename(1, "old", true);
-            return STATEMENTS.get() - before >= 3;
+            return STATEMENTS.get() - before >= 4;
         });
         Duration took = Duration.ofNanos(System.nanoTime() - begin);
-        assertThat(rows()).isEqualTo(rows);
-        assertThat(took).as("three queries").isGreaterThan(Duration.ofMillis(1500));
+        assertThat(rows()).as("the identity").isEqualTo(1);
+        assertThat(took).as("four queries, the first two of which may be of a holder and its successor").isGreaterThan(Duration.ofMillis(1500));
     }
 
     /** The new master has the old value and never heard of the invalidation. */

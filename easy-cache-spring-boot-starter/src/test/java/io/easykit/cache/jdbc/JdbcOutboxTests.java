@@ -112,6 +112,22 @@ class JdbcOutboxTests {
     }
 
     @Test
+    void whatAPoolThrowsIsAnOutboxException() {
+        JdbcOutbox without = new JdbcOutbox(
+                new DriverManagerDataSource() {
+                    @Override
+                    public Connection getConnection() {
+                        throw new IllegalStateException("no connection");
+                    }
+                },
+                "ec:");
+        assertThat(without.check()).isFalse();
+        assertThatThrownBy(() -> without.add(message("m", "user::1"), false, RETENTION))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("no connection");
+    }
+
+    @Test
     void allNodesOnATableHaveOneIdentity() throws Exception {
         CountDownLatch start = new CountDownLatch(1);
         ExecutorService nodes = Executors.newFixedThreadPool(4);
