@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 /** An array of bytes as a value, compared by content. */
 public final class Bytes {
 
+    public static final Bytes NONE = new Bytes(new byte[0]);
+
     private final byte[] array;
 
     private Bytes(byte[] array) {

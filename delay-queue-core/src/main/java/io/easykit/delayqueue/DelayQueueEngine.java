@@ -32,6 +32,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.deadLetters = new DeadLetters(store, topics, settings.scheduler::nanos);
         this.parts = new EngineParts(
                 store,
+                new BodyReader(store),
                 topics,
                 new RunningListeners(),
                 settings.codec(),
@@ -100,6 +101,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         ToIntFunction<String> shards = topic -> Topics.UNSET;
         Transactions transactions = Transactions.NONE;
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
+        int maxMessageBytes = 8 << 20;
 
         Function<ListenerEndpoint, Workers> workers = Workers::pool;
 
@@ -146,6 +148,19 @@ public final class DelayQueueEngine implements AutoCloseable {
         /** When sends inside a transaction are stored unless they say otherwise; before the commit unless given. */
         public Builder sendPhase(SendPhase sendPhase) {
             this.sendPhase = sendPhase;
+            return this;
+        }
+
+        /**
+         * The largest message that can be sent, in bytes of payload and headers; 8 MB unless given. It has to pass the line to
+         * the store within the command timeout.
+         */
+        public Builder maxMessageBytes(int maxMessageBytes) {
+            if (maxMessageBytes < 1) {
+                throw new IllegalArgumentException(
+                        "A largest message of " + maxMessageBytes + " bytes is not possible: give at least 1.");
+            }
+            this.maxMessageBytes = maxMessageBytes;
             return this;
         }
 

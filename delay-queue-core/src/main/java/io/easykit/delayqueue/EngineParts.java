@@ -12,6 +12,7 @@ import java.util.function.Function;
  */
 record EngineParts(
         QueueStore store,
+        BodyReader bodies,
         Topics topics,
         RunningListeners running,
         PayloadCodec codec,

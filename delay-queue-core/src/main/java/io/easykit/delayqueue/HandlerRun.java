@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
@@ -23,6 +24,9 @@ final class HandlerRun implements Runnable {
             Events events,
             LongSupplier nanos,
             NewerFrames newer) {}
+
+    /** Until a message is tried again whose body could not be read. */
+    private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
 
     /** The runs that this thread is within; a handler may not wait for its own end. */
     private static final ThreadLocal<MessageHandler.Batch<?>> CURRENT = new ThreadLocal<>();
@@ -194,13 +198,20 @@ final class HandlerRun implements Runnable {
     /** Adds the message to those that the handler gets; for one that cannot be read, the run has failed. */
     private void decode(HeldMessage message, List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
         message.began = setting.nanos().getAsLong();
-        if (message.delivery.frame().length() == 0) {
+        if (message.delivery.frame().length() + message.delivery.unread() == 0) {
             message.rejectWithoutBody();
             return;
         }
         try {
-            decoded.add(decode(message));
+            Optional<Bytes> frame = message.frame();
+            if (frame.isEmpty()) {
+                message.handBack();
+                return;
+            }
+            decoded.add(decode(message, frame.get()));
             called.add(message);
+        } catch (StoreUnavailableException e) {
+            message.handBack(AFTER_OUTAGE);
         } catch (NewerFrameException e) {
             setting.newer().handBack(message, e);
         } catch (UndecodableMessageException e) {
@@ -218,9 +229,9 @@ final class HandlerRun implements Runnable {
         }
     }
 
-    private DelayMessage<Object> decode(HeldMessage message) {
+    private DelayMessage<Object> decode(HeldMessage message, Bytes frame) {
         QueueStore.Delivery delivery = message.delivery;
-        Envelope envelope = Envelope.decode(delivery.frame());
+        Envelope envelope = Envelope.decode(frame);
         RetryPolicy own = envelope.retry();
         if (own != null) {
             message.retry(own);

@@ -48,6 +48,9 @@ final class HeldMessage implements Acknowledgment {
         void settled(HeldMessage message);
 
         void wake();
+
+        /** Reads a frame that its claim has left out; empty if the message belongs to somebody else now. */
+        Optional<Bytes> frame(HeldMessage message);
     }
 
     final ListenerEndpoint endpoint;
@@ -101,6 +104,11 @@ final class HeldMessage implements Acknowledgment {
 
     QueueStore.Lease lease() {
         return delivery.lease();
+    }
+
+    /** Reads what its claim has left out, on a thread of handlers; empty if it belongs to somebody else now. */
+    Optional<Bytes> frame() {
+        return delivery.unread() == 0 ? Optional.of(delivery.frame()) : home.frame(this);
     }
 
     String id() {

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * to say.
  *
  * <p><b>Lost answers.</b> A claim without an answer may have been carried out. It is asked again with the same number until
- * it is answered, before anything else is claimed.
+ * it is answered, before anything else is claimed. The reply may have been too large for the command timeout, so each
+ * repetition asks for half as many bytes of bodies, down to {@link #LEAST_BYTES}. The number grows again with the answers.
  */
 final class Intake {
 
@@ -33,6 +34,11 @@ final class Intake {
     /** Other nodes notice the end of an outage up to a second later, and then send their settlements. */
     private static final long GRACE = TimeUnit.SECONDS.toNanos(2);
 
+    /** A reply that has to fit, whatever the line. */
+    private static final int LEAST_BYTES = 1 << 12;
+
+    private static final int ANSWERS_UNTIL_MORE_BYTES = 16;
+
     private static final long BETWEEN_GRACES = TimeUnit.SECONDS.toNanos(10);
 
     private final ShardScope scope;
@@ -46,6 +52,8 @@ final class Intake {
     private long lookAt;
     private boolean leasesHaveEnded;
     private long graceUntil;
+    private int bytes = Claim.MOST_BYTES;
+    private int answersWithFewerBytes;
 
     /** @param settlements whose acknowledged messages a claim takes along */
     Intake(ShardScope scope, String owner, Settlements settlements) {
@@ -96,11 +104,18 @@ final class Intake {
             int besideLost = Math.min(most, calls.free() * batch);
             takenAlong = settlements.takeAcknowledged();
             unanswered = new Claim(
-                    owner, ++request, most, besideLost, scope.endpoint().lease(), HeldMessage.leases(takenAlong));
+                    owner,
+                    ++request,
+                    most,
+                    besideLost,
+                    scope.endpoint().lease(),
+                    bytes,
+                    HeldMessage.leases(takenAlong));
         }
         long asked = scope.nanos();
         Claimed answer = ask(unanswered);
         unanswered = null;
+        growBytes();
         for (int i = 0; i < takenAlong.size(); i++) {
             settlements.conclude(takenAlong.get(i), answer.acknowledged().get(i));
         }
@@ -115,7 +130,17 @@ final class Intake {
             return scope.store().claim(scope.shard(), claim);
         } catch (DelayQueueException e) {
             takenAlong.forEach(message -> message.asked = true);
+            bytes = Math.max(LEAST_BYTES, claim.bytes() / 2);
+            answersWithFewerBytes = 0;
+            unanswered = claim.within(bytes);
             throw e;
+        }
+    }
+
+    private void growBytes() {
+        if (bytes < Claim.MOST_BYTES && ++answersWithFewerBytes >= ANSWERS_UNTIL_MORE_BYTES) {
+            answersWithFewerBytes = 0;
+            bytes *= 2;
         }
     }
 

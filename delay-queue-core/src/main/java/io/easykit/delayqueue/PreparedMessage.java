@@ -76,11 +76,31 @@ final class PreparedMessage {
         return new SendResult(shard.topic(), id(), outcome);
     }
 
-    /** Calls for each shard, and for no more than a call takes. */
+    /** Bytes of one call; a larger message goes alone. */
+    private static final int MOST_BYTES = QueueStore.Claim.MOST_BYTES;
+
+    /** Calls for each shard, and for no more messages and bytes than a call takes. */
     static void byShard(List<PreparedMessage> messages, BiConsumer<ShardKey, List<PreparedMessage>> call) {
         messages.stream()
                 .collect(Collectors.groupingBy(PreparedMessage::shard, LinkedHashMap::new, Collectors.toList()))
-                .forEach((shard, all) -> batches(all).forEach(some -> call.accept(shard, some)));
+                .forEach((shard, all) -> calls(all).forEach(some -> call.accept(shard, some)));
+    }
+
+    private static List<List<PreparedMessage>> calls(List<PreparedMessage> all) {
+        List<List<PreparedMessage>> calls = new ArrayList<>();
+        int from = 0;
+        long bytes = 0;
+        for (int i = 0; i < all.size(); i++) {
+            int size = all.get(i).message.frame().length();
+            if (i > from && (i - from == QueueStore.MAX_BATCH || bytes + size > MOST_BYTES)) {
+                calls.add(all.subList(from, i));
+                from = i;
+                bytes = 0;
+            }
+            bytes += size;
+        }
+        calls.add(all.subList(from, all.size()));
+        return calls;
     }
 
     static <T> List<List<T>> batches(Collection<T> all) {

@@ -104,6 +104,16 @@ public interface QueueStore {
      */
     Page list(ShardKey shard, StoredMessage.Place place, long offset, int count);
 
+    /**
+     * Reads a piece of a message's frame, for frames that are too large for one reply.
+     *
+     * @param life  first bytes of the frame that is meant, or none for whatever has the id
+     * @param from  offset of the piece
+     * @param count bytes of the piece; less at the end
+     * @return empty if there is no such frame, or it ends before
+     */
+    Optional<Bytes> read(ShardKey shard, String id, Bytes life, int from, int count);
+
     /** Sends dead letters back; true for those that wait again, false for those not dead, or dead again since. */
     List<Boolean> redrive(ShardKey shard, List<Death> deaths, Pace pace);
 
@@ -207,9 +217,33 @@ public interface QueueStore {
      * @param besideLost   at most so many where one of these has lost a lease, 0 to {@code count}, or all that come before
      *                     it: it may be what kills its consumers, and what they hold loses a lease with them
      * @param lease        until they are lost to this consumer, unless extended
+     * @param bytes        of all frames in the answer. Messages are handed out as long as theirs fit, at least one; a frame
+     *                     of more than a quarter is left out, to be read by itself. If a claim is asked again with less,
+     *                     messages that no longer fit wait again
      * @param acknowledged to be acknowledged in the same trip, before the claim
      */
-    record Claim(String owner, long request, int count, int besideLost, Duration lease, List<Lease> acknowledged) {
+    record Claim(
+            String owner,
+            long request,
+            int count,
+            int besideLost,
+            Duration lease,
+            int bytes,
+            List<Lease> acknowledged) {
+
+        /** About 10 ms on a line of 100 Mbit/s. */
+        public static final int MOST_BYTES = 1 << 17;
+
+        /** A claim of as many bytes as usual. */
+        public Claim(String owner, long request, int count, int besideLost, Duration lease, List<Lease> acknowledged) {
+            this(owner, request, count, besideLost, lease, MOST_BYTES, acknowledged);
+        }
+
+        /** The same request, to be answered with fewer bytes. */
+        Claim within(int fewer) {
+            return new Claim(owner, request, count, besideLost, lease, fewer, acknowledged);
+        }
+
         public Claim {
             require(
                     owner.matches("[A-Za-z0-9._@/-]{1,200}"),
@@ -218,6 +252,7 @@ public interface QueueStore {
             requireCount(count);
             require(besideLost >= 0 && besideLost <= count, "Beside a lost message: 0 to count");
             requireLease(lease);
+            require(bytes >= 1, "A claim is of at least one byte, not " + bytes);
             acknowledged = List.copyOf(acknowledged);
         }
     }
@@ -256,9 +291,16 @@ public interface QueueStore {
      * @param failures so far
      * @param lost     leases lost so far
      * @param releases so far
-     * @param frame    what {@link NewMessage#frame} was, or empty if somebody deleted it
+     * @param frame    what {@link NewMessage#frame} was, or empty if somebody deleted it or it is left out
+     * @param unread   length of a frame that is left out, to be read by {@link #read}; else 0
      */
-    record Delivery(String id, long number, Instant due, int failures, int lost, int releases, Bytes frame) {
+    record Delivery(
+            String id, long number, Instant due, int failures, int lost, int releases, Bytes frame, int unread) {
+
+        /** A delivery with its frame. */
+        public Delivery(String id, long number, Instant due, int failures, int lost, int releases, Bytes frame) {
+            this(id, number, due, failures, lost, releases, frame, 0);
+        }
 
         public Lease lease() {
             return new Lease(id, number);

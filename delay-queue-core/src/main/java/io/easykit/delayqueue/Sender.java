@@ -25,6 +25,7 @@ final class Sender {
     private final SendPhase phase;
     private final Undo undo;
     private final LongSupplier nanos;
+    private final int maxMessageBytes;
 
     Sender(DelayQueueEngine.Builder settings, Topics topics, Events events, Undo undo) {
         this.store = settings.store;
@@ -36,6 +37,7 @@ final class Sender {
         this.phase = settings.sendPhase;
         this.undo = undo;
         this.nanos = settings.scheduler::nanos;
+        this.maxMessageBytes = settings.maxMessageBytes;
     }
 
     SendResult send(OutgoingMessage message) {
@@ -130,6 +132,9 @@ final class Sender {
         long nonce = ThreadLocalRandom.current().nextLong();
         Bytes body = codec.encode(message.payload(), message.payloadType());
         Bytes frame = new Envelope(nonce, message.headers(), message.retry(), body).encode();
+        if (frame.length() > maxMessageBytes) {
+            throw new MessageTooLargeException(message.topic(), frame.length(), maxMessageBytes);
+        }
         String ownId = message.id();
         String id = ownId == null ? MessageIds.generate(shard) : ownId;
         ShardKey key = new ShardKey(message.topic(), MessageIds.shardOf(id, topics.shards(message.topic())));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
@@ -177,6 +178,11 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         } finally {
             settled.add(message);
         }
+    }
+
+    @Override
+    public Optional<Bytes> frame(HeldMessage message) {
+        return shared.engine().bodies().read(shard, message);
     }
 
     private void onBell(ShardKey of, Instant due) {

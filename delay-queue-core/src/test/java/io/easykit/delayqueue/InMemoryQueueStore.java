@@ -220,7 +220,7 @@ public final class InMemoryQueueStore implements QueueStore {
         if (last != null && last.request > claim.request()) {
             status = ClaimStatus.OUTDATED;
         } else if (last != null && last.request == claim.request()) {
-            deliveries.addAll(again(shard, last, ceilingMillis(claim.lease())));
+            deliveries.addAll(again(shard, last, claim));
         } else if (shard.paused) {
             status = ClaimStatus.PAUSED;
         } else {
@@ -235,16 +235,49 @@ public final class InMemoryQueueStore implements QueueStore {
                 deliveries);
     }
 
-    private List<Delivery> again(Shard shard, Answer last, long lease) {
-        List<Delivery> deliveries = new ArrayList<>();
+    private List<Delivery> again(Shard shard, Answer last, Claim claim) {
+        List<Message> held = new ArrayList<>();
         for (Lease handedOut : last.leases) {
             Message message = shard.live.get(handedOut.id());
             if (message != null && message.isHeldUnder(handedOut.number())) {
-                message.at = Math.max(message.at, now() + lease);
-                deliveries.add(delivery(message));
+                held.add(message);
             }
         }
+        int fitting = fitting(held, claim.bytes());
+        held.subList(fitting, held.size()).forEach(message -> message.move(Place.WAITING, message.past().due));
+        List<Delivery> deliveries = new ArrayList<>();
+        for (Message message : held.subList(0, fitting)) {
+            message.at = Math.max(message.at, now() + ceilingMillis(claim.lease()));
+            deliveries.add(delivery(message, claim.bytes()));
+        }
         return deliveries;
+    }
+
+    /** How many of the messages fit into so many bytes. */
+    private static int fitting(List<Message> messages, int bytes) {
+        long sum = 0;
+        for (int i = 0; i < messages.size(); i++) {
+            int size = messages.get(i).frame.length();
+            sum += isLarge(size, bytes) ? 0 : size;
+            if (sum > bytes) {
+                return i;
+            }
+        }
+        return messages.size();
+    }
+
+    private static boolean isLarge(int size, int bytes) {
+        return size * 4L > bytes;
+    }
+
+    @Override
+    public synchronized Optional<Bytes> read(ShardKey key, String id, Bytes life, int from, int count) {
+        Message message = shard(key).live.get(id);
+        if (message == null || !isLife(message.frame, life) || from >= message.frame.length()) {
+            return Optional.empty();
+        }
+        byte[] frame = message.frame.array();
+        return Optional.of(Bytes.of(Arrays.copyOfRange(frame, from, Math.min(frame.length, from + count))));
     }
 
     private List<Delivery> handOut(Shard shard, Claim claim) {
@@ -258,7 +291,7 @@ public final class InMemoryQueueStore implements QueueStore {
             past.owner = claim.owner();
             leases.add(new Lease(message.id, past.number));
             message.move(Place.IN_FLIGHT, now() + ceilingMillis(claim.lease()));
-            deliveries.add(delivery(message));
+            deliveries.add(delivery(message, claim.bytes()));
         }
         if (!deliveries.isEmpty()) {
             shard.answers.put(claim.owner(), new Answer(claim.request(), leases));
@@ -274,13 +307,15 @@ public final class InMemoryQueueStore implements QueueStore {
         long innocent = due.stream()
                 .takeWhile(message -> message.past == null || message.past.lost == 0)
                 .count();
-        return innocent == due.size()
+        List<Message> allowed = innocent == due.size()
                 ? due
                 : due.subList(0, Math.min(due.size(), Math.max((int) innocent, claim.besideLost())));
+        return allowed.subList(0, fitting(allowed, claim.bytes()));
     }
 
-    private static Delivery delivery(Message message) {
+    private static Delivery delivery(Message message, int bytes) {
         Past past = message.past();
+        boolean large = isLarge(message.frame.length(), bytes);
         return new Delivery(
                 message.id,
                 past.number,
@@ -288,7 +323,8 @@ public final class InMemoryQueueStore implements QueueStore {
                 past.failures,
                 past.lost,
                 past.releases,
-                message.frame);
+                large ? Bytes.NONE : message.frame,
+                large ? message.frame.length() : 0);
     }
 
     /** What to do with a message that is held under the number that somebody names. */

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ListenerContainerIntegrationTests {
 
@@ -138,6 +140,60 @@ class ListenerContainerIntegrationTests {
         awaitDrained(Duration.ofSeconds(10));
 
         assertEachRanOnce(1);
+    }
+
+    @Test
+    void runsNothingTwiceThatFinishesDuringAnOutageLongerThanTheLease() {
+        runThroughAnOutage(Duration.ofSeconds(3), Duration.ofSeconds(1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 20, 60})
+    @Tag("heavy")
+    void runsNothingTwiceAfterOutagesOfAnyLength(int seconds) {
+        runThroughAnOutage(
+                Duration.ofSeconds(seconds), Duration.ofSeconds(seconds).dividedBy(3));
+        runs.clear();
+        server.flush();
+        runThroughAnOutage(Duration.ofSeconds(seconds), Duration.ofSeconds(seconds + 2));
+    }
+
+    /** Four finish soon after its begin; four others work on until it is over, if their leases last that long. */
+    private void runThroughAnOutage(Duration outage, Duration lease) {
+        boolean outlasts = lease.compareTo(outage) > 0;
+        CountDownLatch begun = new CountDownLatch(outlasts ? 8 : 4);
+        CountDownLatch over = new CountDownLatch(1);
+        AtomicInteger interrupted = new AtomicInteger();
+        ListenerContainer container = start(listener().concurrency(8).maxLost(1).lease(lease), message -> {
+            begun.countDown();
+            try {
+                if (message.id().compareTo("m4") < 0) {
+                    work(Duration.ofMillis(300));
+                } else {
+                    over.await();
+                }
+            } catch (InterruptedException e) {
+                interrupted.incrementAndGet();
+                throw e;
+            }
+        });
+        send(outlasts ? 8 : 4, Duration.ZERO);
+        await().until(() -> begun.getCount() == 0);
+        line.freeze();
+        Instant end = Instant.now().plus(outage);
+        await().atMost(outage.plusSeconds(5)).until(() -> Instant.now().isAfter(end));
+        line.heal();
+        awaitEnd(over, container);
+
+        assertThat(interrupted).hasValue(0);
+        assertEachRanOnce(outlasts ? 8 : 4);
+        assertThat(queue.stats(TOPIC).counters().lost()).isZero();
+    }
+
+    private static void awaitEnd(CountDownLatch over, ListenerContainer container) {
+        over.countDown();
+        awaitDrained(Duration.ofSeconds(20));
+        container.stop();
     }
 
     @Test

@@ -19,8 +19,12 @@ final class RedisQueue implements AutoCloseable {
     private final LettuceConnectionFactory connections;
 
     RedisQueue(String host, int port) {
+        this(host, port, COMMAND_TIMEOUT);
+    }
+
+    RedisQueue(String host, int port, Duration commandTimeout) {
         LettuceClientConfiguration client = LettuceClientConfiguration.builder()
-                .commandTimeout(COMMAND_TIMEOUT)
+                .commandTimeout(commandTimeout)
                 .clientOptions(ClientOptions.builder()
                         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                         .replayFilter(command -> true)

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.delayqueue.FaultyStore.Fault;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -218,6 +219,43 @@ class SendTests {
                     .hasMessageNotContaining(text);
         }
         OutgoingMessage.of(TOPIC, "x").id("\uD83D\uDE00").header("\uD83D\uDE00", "\uD83D\uDE00");
+    }
+
+    @Test
+    void sendsListsOfLargeMessagesInCallsOfBoundedBytes() {
+        TestQueue single = new TestQueue();
+        single.send("warm", HOUR);
+        single.line.takeCalls();
+        OutgoingMessage large = OutgoingMessage.of(TOPIC, "x".repeat(100_000)).in(HOUR);
+        OutgoingMessage huge = OutgoingMessage.of(TOPIC, "x".repeat(1_000_000)).in(HOUR);
+
+        List<OutgoingMessage> messages = new ArrayList<>(Collections.nCopies(10, large));
+        messages.add(huge);
+        messages.add(large);
+        single.engine.template().sendAll(messages);
+
+        assertThat(single.line.takeCalls()).hasSize(12);
+        assertThat(single.stats().waiting()).isEqualTo(13);
+    }
+
+    @Test
+    void refusesAMessageThatIsTooLargeAndNamesTheRemedy() {
+        TestQueue small = new TestQueue(builder -> builder.maxMessageBytes(1_000));
+        DelayQueueTemplate limited = small.engine.template();
+        limited.send(TOPIC, "x".repeat(990), HOUR);
+
+        for (OutgoingMessage message : List.of(
+                OutgoingMessage.of(TOPIC, "x".repeat(991)),
+                OutgoingMessage.of(TOPIC, "x").header("h", "x".repeat(1_000)))) {
+            assertThatThrownBy(() -> limited.send(message))
+                    .isInstanceOf(MessageTooLargeException.class)
+                    .hasMessageContaining("limit is 1000")
+                    .hasMessageContaining("delay-queue.max-message-size")
+                    .hasMessageContaining("object store");
+            assertThatThrownBy(() -> limited.sendAll(List.of(OutgoingMessage.of(TOPIC, "x"), message)))
+                    .isInstanceOf(MessageTooLargeException.class);
+        }
+        assertThat(small.stats().waiting()).isEqualTo(1);
     }
 
     @Test

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line between a client and a server that a test can disturb: cut, frozen, slow, or losing requests or replies.
+ * A line between a client and a server that a test can disturb: cut, frozen, slow, narrow, or losing requests or replies.
  *
  * <p>A client of Redis matches replies to requests by their order. A connection that has lost bytes is therefore never
  * healed but closed: its client would take a later reply for the lost one, which no real network does to it.
@@ -42,6 +42,9 @@ public final class TcpProxy implements AutoCloseable {
     private boolean dropReplies;
     private boolean dropNextReply;
     private Duration delay = Duration.ZERO;
+    private long bytesPerSecond;
+    private final Lane requests = new Lane();
+    private final Lane replies = new Lane();
 
     private TcpProxy(RedisServer target) {
         this.target = target;
@@ -138,6 +141,25 @@ public final class TcpProxy implements AutoCloseable {
         change(() -> this.delay = delay);
     }
 
+    /**
+     * Lets at most so many bytes a second pass in each direction, all connections together.
+     *
+     * @param bytesPerSecond 0 for no limit
+     */
+    public void bandwidth(long bytesPerSecond) {
+        change(() -> this.bytesPerSecond = bytesPerSecond);
+    }
+
+    /** How many bytes of replies have passed so far. */
+    public long replyBytes() {
+        lock.lock();
+        try {
+            return replies.passed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Ends every fault: listens again, and closes the connections that have lost something. */
     public void heal() {
         change(() -> {
@@ -146,6 +168,7 @@ public final class TcpProxy implements AutoCloseable {
             dropReplies = false;
             dropNextReply = false;
             delay = Duration.ZERO;
+            bytesPerSecond = 0;
         });
         closeDamaged();
         listenAgain();
@@ -302,11 +325,11 @@ public final class TcpProxy implements AutoCloseable {
         }
 
         void pumpRequests() {
-            pump(client, server, this::requestMayPass);
+            pump(client, server, requests, this::requestMayPass);
         }
 
         void pumpReplies() {
-            pump(server, client, this::replyMayPass);
+            pump(server, client, replies, this::replyMayPass);
         }
 
         boolean isDamagedAndHealing() {
@@ -325,11 +348,12 @@ public final class TcpProxy implements AutoCloseable {
             links.remove(this);
         }
 
-        private void pump(Socket from, Socket to, Gate gate) {
+        private void pump(Socket from, Socket to, Lane lane, Gate gate) {
             byte[] bytes = new byte[BUFFER];
             try {
                 for (int length = read(from, bytes); length >= 0; length = read(from, bytes)) {
                     if (gate.mayPass()) {
+                        awaitBandwidth(lane, length);
                         to.getOutputStream().write(bytes, 0, length);
                     }
                 }
@@ -387,6 +411,28 @@ public final class TcpProxy implements AutoCloseable {
             }
         }
 
+        /** Bytes go one after the other, whatever their connection. */
+        private void awaitBandwidth(Lane lane, int bytes) throws InterruptedException {
+            lock.lock();
+            try {
+                lane.passed += bytes;
+                if (bytesPerSecond == 0) {
+                    return;
+                }
+                long now = System.nanoTime();
+                long begin = lane.freeAt - now > 0 ? lane.freeAt : now;
+                long end = begin + bytes * 1_000_000_000L / bytesPerSecond;
+                lane.freeAt = end;
+                for (long rest = end - now;
+                        rest > 0 && bytesPerSecond > 0 && !linkClosed;
+                        rest = end - System.nanoTime()) {
+                    changed.awaitNanos(rest);
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
         /** A change of the delay wakes those who wait, and they look at the one that holds now. */
         private void awaitDelay(long arrival) throws InterruptedException {
             long rest = delay.toNanos();
@@ -395,6 +441,12 @@ public final class TcpProxy implements AutoCloseable {
                 rest = delay.toNanos() - (System.nanoTime() - arrival);
             }
         }
+    }
+
+    /** One direction of the line. */
+    private static final class Lane {
+        private long freeAt = System.nanoTime();
+        private long passed;
     }
 
     /** Waits until some bytes may go on, and says whether they shall. */

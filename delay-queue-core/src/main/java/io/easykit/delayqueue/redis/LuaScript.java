@@ -34,6 +34,7 @@ record LuaScript(Bytes text, String sha) {
         PURGE,
         FIND,
         LIST,
+        READ,
         STATS,
         PAUSE,
         ALERT,

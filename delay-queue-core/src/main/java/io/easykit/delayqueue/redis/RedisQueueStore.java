@@ -2,6 +2,7 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.LargeBody;
 import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardKey;
@@ -89,7 +90,8 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
                 .add(claim.request())
                 .add(claim.count())
                 .add(claim.besideLost())
-                .add(claim.lease());
+                .add(claim.lease())
+                .add(claim.bytes());
         addLeases(arguments, claim.acknowledged());
         return Replies.claimed(scripts.list(LuaScript.Name.CLAIM, shard, arguments));
     }
@@ -163,14 +165,27 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     @Override
     public Optional<StoredMessage> find(ShardKey shard, String id) {
         List<?> reply = scripts.list(LuaScript.Name.FIND, shard, new Arguments().add(id));
-        return Replies.messages(reply, 0).stream().findFirst();
+        return Replies.messages(reply, 0, bodies(shard)).stream().findFirst();
     }
 
     @Override
     public Page list(ShardKey shard, StoredMessage.Place place, long offset, int count) {
         Arguments arguments =
                 new Arguments().add(Replies.place(place)).add(offset).add(count);
-        return Replies.page(scripts.list(LuaScript.Name.LIST, shard, arguments));
+        return Replies.page(scripts.list(LuaScript.Name.LIST, shard, arguments), bodies(shard));
+    }
+
+    @Override
+    public Optional<Bytes> read(ShardKey shard, String id, Bytes life, int from, int count) {
+        Arguments arguments = new Arguments().add(id).add(life).add(from).add(count);
+        return Optional.ofNullable(scripts.bytes(LuaScript.Name.READ, shard, arguments))
+                .map(Bytes::of);
+    }
+
+    private Replies.BodyReader bodies(ShardKey shard) {
+        return (id, size) -> LargeBody.read(
+                        size, LargeBody.PIECE, (life, from, count) -> read(shard, id, life, from, count))
+                .orElse(null);
     }
 
     @Override

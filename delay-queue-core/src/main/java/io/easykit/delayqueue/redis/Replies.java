@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.stream.IntStream;
@@ -84,7 +85,8 @@ final class Replies {
                     (int) number(reply, at + 3),
                     (int) number(reply, at + 4),
                     (int) number(reply, at + 5),
-                    Bytes.of(bytes(reply, at + 6))));
+                    frameOrNone(reply.get(at + 6)),
+                    unread(reply.get(at + 6))));
         }
         return new Claimed(
                 instant(reply, 0),
@@ -93,6 +95,15 @@ final class Replies {
                 instantOrNull(reply, 3),
                 settlements((List<?>) requireNonNull(reply.get(4))),
                 deliveries);
+    }
+
+    private static Bytes frameOrNone(@Nullable Object frame) {
+        return frame instanceof byte[] bytes ? Bytes.of(bytes) : Bytes.NONE;
+    }
+
+    /** A number stands for a body that did not fit. */
+    private static int unread(@Nullable Object frame) {
+        return frame instanceof Long length ? length.intValue() : 0;
     }
 
     static Reaped reaped(List<?> reply) {
@@ -111,16 +122,27 @@ final class Replies {
         return new RedrivenPage(instant(reply, 0), (int) number(reply, 1));
     }
 
-    static Page page(List<?> reply) {
-        return new Page(number(reply, 0), messages(reply, 1));
+    /** Reads a body of an id that did not fit into a reply; null if it is gone. */
+    interface BodyReader extends BiFunction<String, Integer, @Nullable Bytes> {}
+
+    static Page page(List<?> reply, BodyReader bodies) {
+        return new Page(number(reply, 0), messages(reply, 1, bodies));
+    }
+
+    private static @Nullable Bytes frame(List<?> reply, int at, BodyReader bodies) {
+        int unread = unread(reply.get(at + 6));
+        if (unread > 0) {
+            return bodies.apply(text(reply, at), unread);
+        }
+        byte[] frame = bytesOrNull(reply, at + 6);
+        return frame == null ? null : Bytes.of(frame);
     }
 
     /** One that is damaged is shown as such, and the others as ever. */
-    static List<StoredMessage> messages(List<?> reply, int from) {
+    static List<StoredMessage> messages(List<?> reply, int from, BodyReader bodies) {
         List<StoredMessage> messages = new ArrayList<>();
         for (int at = from; at < reply.size(); at += MESSAGE_FIELDS) {
             List<String> damage = new ArrayList<>();
-            byte[] frame = bytesOrNull(reply, at + 6);
             messages.add(new StoredMessage(
                     text(reply, at),
                     place(text(reply, at + 1)),
@@ -128,7 +150,7 @@ final class Replies {
                     read("state", textOrNull(reply, at + 3), Replies::history, damage),
                     read("first error", textOrNull(reply, at + 4), Replies::note, damage),
                     read("last error", textOrNull(reply, at + 5), Replies::note, damage),
-                    frame == null ? null : Bytes.of(frame),
+                    frame(reply, at, bodies),
                     damage.isEmpty() ? null : String.join("; ", damage)));
         }
         return messages;

@@ -42,6 +42,7 @@ interface ScriptCalls {
     /** What a script returns. */
     enum Reply {
         LIST(ScriptOutputType.MULTI, ReturnType.MULTI),
+        BYTES(ScriptOutputType.VALUE, ReturnType.VALUE),
         NUMBER(ScriptOutputType.INTEGER, ReturnType.INTEGER);
 
         private final ScriptOutputType ofLettuce;

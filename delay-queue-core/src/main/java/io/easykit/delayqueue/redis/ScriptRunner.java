@@ -74,6 +74,11 @@ final class ScriptRunner {
         return run(name, Reply.LIST, shard, arguments) instanceof List<?> reply ? reply : List.of();
     }
 
+    /** A script whose reply is bytes, or nothing. */
+    byte @Nullable [] bytes(LuaScript.Name name, ShardKey shard, Arguments arguments) {
+        return run(name, Reply.BYTES, shard, arguments) instanceof byte[] reply ? reply : null;
+    }
+
     /** A script whose reply is a whole number. */
     long number(LuaScript.Name name, ShardKey shard, Arguments arguments) {
         return run(name, Reply.NUMBER, shard, arguments) instanceof Long reply ? reply : 0;

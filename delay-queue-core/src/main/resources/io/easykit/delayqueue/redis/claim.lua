@@ -2,20 +2,22 @@
 -- The same request number again gets the same hand-out again, so that a lost reply costs nothing.
 --
 -- KEYS   prefix, settings
--- ARGV   owner, request number, how many (1 to 100), of these beside a lost one, lease ms, (id, number)*
+-- ARGV   owner, request number, how many (1 to 100), of these beside a lost one, lease ms, bytes of bodies, (id, number)*
 --        the pairs are acknowledged
 -- return now, status, next due or -1, next end of a lease or -1, {code*},
 --        (id, number, due, failures, lost, releases, frame)*
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
 --        code    1 acknowledged, 0 stale, -1 gone
---        frame   empty where somebody deleted it: the consumer is to fail the message
+--        frame   empty where somebody deleted it: the consumer is to fail the message; a number, its length, where it is
+--                more than a quarter of the bytes: the consumer is to read it piece by piece
 local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, besideLost = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 0, 100, 'count')
 local lease = duration(ARGV[5], 1, 10 ^ 11, 'lease')
-checkGroups(6, 2)
+local room = whole(ARGV[6], 1, 2 ^ 31, 'bytes')
+checkGroups(7, 2)
 local leaseEnd = string.format('%.0f', now + lease)
 local memory = prefix .. 'claim:' .. owner
-local codes, hasWritten = acknowledge(6)
+local codes, hasWritten = acknowledge(7)
 local reply = {now, 1, -1, -1, codes}
 
 local function handOut(id, number, due, s, frame)
@@ -33,23 +35,51 @@ local function remembered()
     and type(last[3]) == 'table' then return last end
 end
 
+-- Reads the bodies of the first n messages into what is known of them, as long as they fit into the reply. Returns how many
+-- do, at least one. First a few: many large bodies would take Redis long to copy, only to be left out.
+local function fill(n, messages, past)
+  local sum, i = 0, 0
+  while i < n do
+    local areSmall = i > 0 and sum / i * n <= room
+    local upTo = areSmall and n or math.min(n, i + 8)
+    for _, frame in ipairs(redis.call('MGET', unpack(messages, i + 1, upTo))) do
+      i = i + 1
+      local size = frame and #frame or 0
+      if size > room / 4 then
+        frame = size
+      else
+        sum = sum + size
+        if sum > room then return i - 1 end
+      end
+      past[i].frame = frame
+    end
+  end
+  return n
+end
+
 -- The hand-out of the remembered request, without what has changed hands since.
 local function again(last)
-  local number, ids, found, leases = last[2], {}, {}, {}
+  local number, ids, found, messages, leases = last[2], {}, {}, {}, {}
   for i, id in ipairs(last[3]) do
     id = tostring(id)
     local s = parse(redis.call('HGET', states, id))
     if s and s.number == string.format('%.0f', number + i - 1) and redis.call('ZSCORE', inflight, id) then
-      ids[#ids + 1], found[#found + 1] = id, s
+      ids[#ids + 1], found[#found + 1], messages[#messages + 1] = id, s, message(id)
       leases[#leases + 1], leases[#leases + 2] = leaseEnd, id
     end
   end
   if #ids == 0 then return end
+  local n = fill(#ids, messages, found)
   redis.call('ZREM', waiting, unpack(ids)) -- first, because a full Redis allows it; and in case that the claim stopped half way
-  redis.call('ZADD', inflight, 'XX', 'GT', unpack(leases))
-  for i, id in ipairs(ids) do
+  redis.call('ZADD', inflight, 'XX', 'GT', unpack(leases, 1, 2 * n))
+  for i = 1, n do
     local s = found[i]
-    handOut(id, tonumber(s.number), tonumber(s.due), s, redis.call('MGET', message(id))[1] or '')
+    handOut(ids[i], tonumber(s.number), tonumber(s.due), s, s.frame or '')
+  end
+  -- What no longer fits, waits again.
+  for i = n + 1, #ids do
+    redis.call('ZADD', waiting, found[i].due, ids[i])
+    redis.call('ZREM', inflight, ids[i])
   end
 end
 
@@ -70,8 +100,7 @@ local function due()
     if due < 0 or due % 1 ~= 0 then s.time, s.due = now, string.format('%.0f', now) end -- no time: written by hand
     past[i], messages[i] = s, message(ids[i])
   end
-  local frames = n > 0 and redis.call('MGET', unpack(messages, 1, n)) or {}
-  for i, frame in ipairs(frames) do past[i].frame = frame end
+  n = fill(n, messages, past)
   return n == #ids and ids or {unpack(ids, 1, n)}, past
 end
 

@@ -2,7 +2,8 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   id
--- return (id, place, score, state, first error, last error, frame), or nothing    nil where there is none
+-- return (id, place, score, state, first error, last error, frame), or nothing    nil where there is none; a number
+--        for a frame that does not fit: its length
 checkCount(1)
 local id, reply = ARGV[1], {}
 for _, place in ipairs({'inflight', 'waiting', 'dead'}) do

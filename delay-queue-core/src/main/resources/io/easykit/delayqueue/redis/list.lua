@@ -2,7 +2,8 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   place ('waiting', 'inflight' or 'dead'), how many to skip, how many (1 to 100)
--- return size of the place, (id, place, score, state, first error, last error, frame)*    nil where there is none
+-- return size of the place, (id, place, score, state, first error, last error, frame)*    nil where there is none; a number
+--        for a frame that does not fit: its length
 checkCount(3)
 local place = ARGV[1]
 check(place == 'waiting' or place == 'inflight' or place == 'dead', 'no such place: ' .. place)

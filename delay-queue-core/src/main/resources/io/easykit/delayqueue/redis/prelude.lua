@@ -215,11 +215,21 @@ local function changeable(id, life)
   return code, due
 end
 
+-- Bytes of bodies that still fit into the reply of list and find, of one body at most a quarter. The length stands for a body
+-- that does not fit.
+local room = 262144
+local function shown(frame)
+  if not frame then return frame end
+  if #frame > math.min(room, 65536) then return #frame end
+  room = room - #frame
+  return frame
+end
+
 -- One message for list and find.
 local function describe(reply, id, place, score)
   local notes = spare('HMGET', errors, 'F' .. id, 'L' .. id) or {false, false}
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = id, place, timeOf(score)
   reply[at + 4], reply[at + 5], reply[at + 6] = spare('HGET', states, id) or false, notes[1], notes[2]
-  reply[at + 7] = redis.call('MGET', message(id))[1]
+  reply[at + 7] = shown(redis.call('MGET', message(id))[1])
 end

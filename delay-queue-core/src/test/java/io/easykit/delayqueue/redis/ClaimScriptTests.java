@@ -10,6 +10,7 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.QueueStore.Claim;
 import io.easykit.delayqueue.QueueStore.Claimed;
 import io.easykit.delayqueue.QueueStore.Delivery;
@@ -229,5 +230,72 @@ class ClaimScriptTests {
                 m:b two
                 settings number=1000001
                 state a=1000000:0:0:0:900:o, b=1000001:0:0:0:901:o""");
+    }
+
+    private static Claim claimOf(long request, int bytes) {
+        return new Claim("o", request, 10, 10, Duration.ofMillis(300), bytes, List.of());
+    }
+
+    @Test
+    void handsOutAsManyBodiesAsFitAndOfALargeOneTheLength() {
+        shard.seed(
+                """
+                ZADD waiting 900 a 901 b 902 c 903 d
+                MSET m:a 12345
+                MSET m:b 123456
+                MSET m:c 1234
+                MSET m:d 12345
+                HSET counters sent 4""");
+
+        assertThat(shard.store.claim(KEY, claimOf(1, 10)).deliveries())
+                .containsExactly(
+                        new Delivery("a", 1_000_000, ms(900), 0, 0, 0, Bytes.NONE, 5),
+                        new Delivery("b", 1_000_001, ms(901), 0, 0, 0, Bytes.NONE, 6),
+                        new Delivery("c", 1_000_002, ms(902), 0, 0, 0, Bytes.NONE, 4),
+                        new Delivery("d", 1_000_003, ms(903), 0, 0, 0, Bytes.NONE, 5));
+        assertThat(shard.store.claim(KEY, claimOf(1, 23)).deliveries())
+                .containsExactly(
+                        new Delivery("a", 1_000_000, ms(900), 0, 0, 0, frame("12345")),
+                        new Delivery("b", 1_000_001, ms(901), 0, 0, 0, Bytes.NONE, 6),
+                        new Delivery("c", 1_000_002, ms(902), 0, 0, 0, frame("1234")),
+                        new Delivery("d", 1_000_003, ms(903), 0, 0, 0, frame("12345")));
+    }
+
+    @Test
+    void leavesWhatDoesNotFitToTheNextClaim() {
+        shard.seed(bodies(20, 100));
+
+        assertThat(shard.store.claim(KEY, claimOf(1, 450)).deliveries()).hasSize(4);
+        assertThat(shard.store.claim(KEY, claimOf(2, 450)).deliveries()).hasSize(4);
+        assertThat(shard.store.claim(KEY, claimOf(3, 10_000)).deliveries()).hasSize(10);
+        assertThat(shard.state()).contains("inflight").contains("waiting m18=918, m19=919");
+    }
+
+    /** The reply was too large for the line: messages left out of the smaller one wait again, at no cost. */
+    @Test
+    void handsOutLessAtARepetitionWithFewerBytesAndLetsTheRestWait() {
+        shard.seed(bodies(8, 10));
+        assertThat(shard.store.claim(KEY, claimOf(1, 1_000)).deliveries()).hasSize(8);
+
+        assertThat(shard.store.claim(KEY, claimOf(1, 45)).deliveries())
+                .extracting(Delivery::id)
+                .containsExactly("m0", "m1", "m2", "m3");
+        assertThat(shard.state())
+                .contains("inflight m0=1300, m1=1300, m2=1300, m3=1300\n")
+                .contains("waiting m4=904, m5=905, m6=906, m7=907")
+                .contains("m4=1000004:0:0:0:904:o");
+        assertThat(shard.store.claim(KEY, claimOf(1, 1_000)).deliveries()).hasSize(4);
+        assertThat(shard.store.claim(KEY, claimOf(2, 1_000)).deliveries())
+                .extracting(Delivery::id)
+                .containsExactly("m4", "m5", "m6", "m7");
+    }
+
+    private static String bodies(int count, int size) {
+        StringBuilder seed = new StringBuilder("HSET counters sent " + count);
+        for (int i = 0; i < count; i++) {
+            seed.append("\nZADD waiting ").append(900 + i).append(" m").append(i);
+            seed.append("\nSET m:m").append(i).append(' ').append("x".repeat(size));
+        }
+        return seed.toString();
     }
 }

@@ -73,7 +73,8 @@ public final class DelayQueueAutoConfiguration {
                 .codec(codec)
                 .shards(properties.table()::shards)
                 .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
-                .sendPhase(properties.sendPhase());
+                .sendPhase(properties.sendPhase())
+                .maxMessageBytes((int) properties.maxMessageSize().toBytes());
         if (Threading.VIRTUAL.isActive(environment)) {
             SimpleAsyncTaskExecutor workers = new SimpleAsyncTaskExecutor("delay-queue-");
             workers.setVirtualThreads(true);

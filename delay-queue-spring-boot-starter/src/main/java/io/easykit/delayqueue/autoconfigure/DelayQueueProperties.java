@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
 
 /**
  * Settings of the delay queue.
@@ -27,6 +28,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     interrupted, and runs elsewhere
  * @param autoStartup whether the listeners start with the application
  * @param sendPhase when a message that is sent inside a transaction is stored, unless it says otherwise
+ * @param maxMessageSize largest message that can be sent: payload and headers as they are stored
  * @param json how payloads are read and written
  * @param defaults settings of all topics
  * @param topics settings by topic, in brackets where its name has other characters than letters, digits and hyphens; they
@@ -41,6 +43,7 @@ record DelayQueueProperties(
         @DefaultValue("20s") Duration stopTimeout,
         @DefaultValue("true") boolean autoStartup,
         @DefaultValue("before-commit") SendPhase sendPhase,
+        @DefaultValue("8MB") DataSize maxMessageSize,
         @DefaultValue JsonSettings json,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
         @DefaultValue Map<String, TopicSettings> topics) {
@@ -59,6 +62,11 @@ record DelayQueueProperties(
         if (stopTimeout.isNegative() || stopTimeout.compareTo(LONGEST_STOP) > 0) {
             problems.add(new Problem(
                     "The setting delay-queue.stop-timeout is " + stopTimeout + ".", "Choose 0s to 1d, such as 20s."));
+        }
+        if (maxMessageSize.toBytes() < 1 || maxMessageSize.toMegabytes() > 512) {
+            problems.add(new Problem(
+                    "The setting delay-queue.max-message-size is " + maxMessageSize + ".",
+                    "Choose 1B to 512MB, such as 8MB."));
         }
         if (defaults != null) {
             check("delay-queue.defaults", defaults, problems);
