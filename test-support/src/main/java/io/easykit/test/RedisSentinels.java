@@ -2,8 +2,11 @@ package io.easykit.test;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -66,24 +69,27 @@ public final class RedisSentinels implements AutoCloseable {
                 .collect(Collectors.joining(","));
     }
 
-    /** The server that all sentinels name as the master; fails if they differ. */
+    /** Waits until all sentinels name the same server as the master, and returns it. */
     public RedisServer master() {
-        List<RedisServer> named =
-                sentinels.stream().map(this::masterBy).distinct().toList();
-        if (named.size() > 1) {
-            throw new IllegalStateException("The sentinels name different masters: " + named);
-        }
-        return named.get(0);
+        return awaitMaster(server -> true, "The sentinels name different masters");
     }
 
-    /** Waits until all sentinels name another server than this one. */
+    /** Waits until all sentinels name the same other server than this one, and returns it. */
     public RedisServer awaitOtherMaster(RedisServer former) {
+        return awaitMaster(server -> !server.equals(former), "No replica of " + former + " was promoted");
+    }
+
+    private RedisServer awaitMaster(Predicate<RedisServer> wanted, String otherwise) {
+        Set<RedisServer> named = new HashSet<>();
         Waiting.until(
                 READY_WITHIN,
-                () -> sentinels.stream().map(this::masterBy).distinct().count() == 1
-                        && !masterBy(sentinels.get(0)).equals(former),
-                () -> "No replica of " + former + " was promoted");
-        return master();
+                () -> {
+                    named.clear();
+                    sentinels.forEach(sentinel -> named.add(masterBy(sentinel)));
+                    return named.size() == 1 && named.stream().allMatch(wanted);
+                },
+                () -> otherwise + ": " + named);
+        return named.iterator().next();
     }
 
     /** Kills all servers and deletes their data; a second call does nothing. */
