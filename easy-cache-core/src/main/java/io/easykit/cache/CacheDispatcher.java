@@ -305,10 +305,25 @@ final class CacheDispatcher implements CacheReader {
             return null;
         }
         Opened<V> opened = open(read, fetched.value());
-        if (opened != null && fetched.outcome() == Outcome.SUCCESS_NEED_QUERY) {
-            refresh(read, ticketOf(fetched));
+        return opened != null && fetched.outcome() == Outcome.SUCCESS_NEED_QUERY
+                ? renew(read, ticketOf(fetched), opened)
+                : opened;
+    }
+
+    /** Loads in the background, or here and now if the load cannot leave the calling thread. */
+    private <V> Opened<V> renew(Read<V> read, Ticket ticket, Opened<V> older) {
+        if (!failingRefreshes.mayTry(read.key())) {
+            release(read.key(), ticket);
+            return older;
         }
-        return opened;
+        Read<V> there = handedOver(read);
+        if (there != null) {
+            inBackground(there, ticket, () -> loadAndStore(there, ticket));
+            return older;
+        }
+        Landing<V> landing = loadAndStore(read, ticket);
+        noteRefresh(read, landing);
+        return landing.failure() == null ? new Opened<>(landing.value()) : older;
     }
 
     private Fetched fetched(Read<?> read) {
@@ -399,11 +414,13 @@ final class CacheDispatcher implements CacheReader {
                 || transactions.isActive()) {
             return;
         }
-        Read<V> handedOver = read.in(transactions.backgroundScope());
-        inBackground(handedOver, null, () -> {
-            Fetched fetched = fetched(handedOver);
-            return fetched.ticket() == null ? null : loadAndStore(handedOver, fetched.ticket());
-        });
+        Read<V> there = handedOver(read);
+        if (there != null) {
+            inBackground(there, null, () -> {
+                Fetched fetched = fetched(there);
+                return fetched.ticket() == null ? null : loadAndStore(there, fetched.ticket());
+            });
+        }
     }
 
     private static Duration aheadOf(Read<?> read, Snapshot seen) {
@@ -412,13 +429,9 @@ final class CacheDispatcher implements CacheReader {
         return nothing ? read.options().aheadOfNothing() : read.options().ahead();
     }
 
-    private <V> void refresh(Read<V> read, Ticket ticket) {
-        if (!failingRefreshes.mayTry(read.key())) {
-            release(read.key(), ticket);
-            return;
-        }
-        Read<V> handedOver = read.in(transactions.backgroundScope());
-        inBackground(handedOver, ticket, () -> loadAndStore(handedOver, ticket));
+    private <V> @Nullable Read<V> handedOver(Read<V> read) {
+        Read<V> there = read.forBackground();
+        return there == null ? null : there.in(transactions.backgroundScope());
     }
 
     private <V> void inBackground(Read<V> read, @Nullable Ticket ticket, Refresh<V> work) {
@@ -449,16 +462,25 @@ final class CacheDispatcher implements CacheReader {
         Landing<V> landing = null;
         try {
             landing = work.run();
-            if (landing != null && landing.failure() != null) {
-                failingRefreshes.failed(read.key(), landing.failure());
-            } else if (landing != null) {
-                failingRefreshes.succeeded(read.key());
+            if (landing != null) {
+                noteRefresh(read, landing);
             }
         } catch (StoreUnavailableException away) {
             log.debug("Cannot refresh {}", read.key(), away);
         } finally {
             flights.remove(read.key(), flight);
             flight.land(landing != null ? values.pack(landing, read.key()) : Landing.ownOnly(null));
+        }
+    }
+
+    private <V> void noteRefresh(Read<V> read, Landing<V> landing) {
+        Throwable failure = landing.failure();
+        if (failure instanceof LoadAbandonedException) {
+            log.debug("The refresh of {} is dropped", read.key(), failure);
+        } else if (failure != null) {
+            failingRefreshes.failed(read.key(), failure);
+        } else {
+            failingRefreshes.succeeded(read.key());
         }
     }
 

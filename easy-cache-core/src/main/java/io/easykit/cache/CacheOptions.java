@@ -16,6 +16,7 @@ import java.time.Duration;
  * @param election how long a loader is the only one; a slower load still gets stored
  * @param waiting how long a reader waits for somebody else's load before it loads for itself
  * @param lease how long an update that crashed keeps others from storing; longer than any commit
+ * @param reload where a value is loaded again while an older one may still be returned
  */
 public record CacheOptions(
         Consistency consistency,
@@ -26,7 +27,8 @@ public record CacheOptions(
         Duration refreshAhead,
         Duration election,
         Duration waiting,
-        Duration lease) {
+        Duration lease,
+        Reload reload) {
 
     private static final Duration SHORTEST_LIFE = Duration.ofMillis(10);
     private static final Duration LONGEST_LIFE = Duration.ofDays(3650);
@@ -40,7 +42,8 @@ public record CacheOptions(
             Duration.ofSeconds(2),
             Duration.ofSeconds(1),
             Duration.ofSeconds(3),
-            Duration.ofSeconds(30));
+            Duration.ofSeconds(30),
+            Reload.BACKGROUND);
 
     /**
      * @throws InvalidCacheOptionsException if a value makes no sense, alone or beside the others
@@ -70,43 +73,53 @@ public record CacheOptions(
     }
 
     public CacheOptions withConsistency(Consistency value) {
-        return new CacheOptions(value, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease);
+        return new CacheOptions(
+                value, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, reload);
     }
 
     public CacheOptions withTtl(Duration value) {
         return new CacheOptions(
-                consistency, value, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease);
+                consistency, value, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, reload);
     }
 
     public CacheOptions withNullTtl(Duration value) {
         return new CacheOptions(
-                consistency, ttl, value, ttlJitter, staleWindow, refreshAhead, election, waiting, lease);
+                consistency, ttl, value, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, reload);
     }
 
     public CacheOptions withTtlJitter(double value) {
-        return new CacheOptions(consistency, ttl, nullTtl, value, staleWindow, refreshAhead, election, waiting, lease);
+        return new CacheOptions(
+                consistency, ttl, nullTtl, value, staleWindow, refreshAhead, election, waiting, lease, reload);
     }
 
     public CacheOptions withStaleWindow(Duration value) {
-        return new CacheOptions(consistency, ttl, nullTtl, ttlJitter, value, refreshAhead, election, waiting, lease);
+        return new CacheOptions(
+                consistency, ttl, nullTtl, ttlJitter, value, refreshAhead, election, waiting, lease, reload);
     }
 
     public CacheOptions withRefreshAhead(Duration value) {
-        return new CacheOptions(consistency, ttl, nullTtl, ttlJitter, staleWindow, value, election, waiting, lease);
+        return new CacheOptions(
+                consistency, ttl, nullTtl, ttlJitter, staleWindow, value, election, waiting, lease, reload);
     }
 
     public CacheOptions withElection(Duration value) {
-        return new CacheOptions(consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, value, waiting, lease);
+        return new CacheOptions(
+                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, value, waiting, lease, reload);
     }
 
     public CacheOptions withWaiting(Duration value) {
         return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, value, lease);
+                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, value, lease, reload);
     }
 
     public CacheOptions withLease(Duration value) {
         return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, value);
+                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, value, reload);
+    }
+
+    public CacheOptions withReload(Reload value) {
+        return new CacheOptions(
+                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, value);
     }
 
     /** The window that counts: a CP entry has none, whatever is set. */

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Types whose values nobody can change, to any depth: safe to give to several readers. */
-final class ImmutableTypes {
+public final class ImmutableTypes {
 
     private static final Set<Class<?>> KNOWN = Set.of(
             String.class,
@@ -37,7 +37,7 @@ final class ImmutableTypes {
 
     private ImmutableTypes() {}
 
-    static boolean contain(Type type) {
+    public static boolean contain(Type type) {
         Boolean found = FOUND.get(type);
         if (found == null) {
             found = find(type, Set.of());

@@ -14,4 +14,14 @@ import org.jspecify.annotations.Nullable;
 public interface Loader<V, X extends Throwable> {
 
     @Nullable V load() throws X;
+
+    /**
+     * The same loader for another thread, where it may run when the caller has gone on. Called on the caller's thread, so
+     * that what the caller may change later is copied now.
+     *
+     * @return null if the load depends on the calling thread; then one reader loads on its own thread
+     */
+    default @Nullable Loader<V, ?> forBackground() {
+        return this;
+    }
 }

@@ -38,6 +38,12 @@ record Read<V>(
         return new Read<>(key, loader, storable, arrived, other, floor);
     }
 
+    /** The same call for another thread; null if its load has to stay on this one. */
+    @Nullable Read<V> forBackground() {
+        Loader<V, ?> loaderThere = options().reload() == Reload.BACKGROUND ? loader.forBackground() : null;
+        return loaderThere == null ? null : with(loaderThere);
+    }
+
     /** The same call, which gets no stale value, and nothing older than a moment. */
     Read<V> notBefore(long moment) {
         Long later = floor != null && floor - moment > 0 ? floor : Long.valueOf(moment);

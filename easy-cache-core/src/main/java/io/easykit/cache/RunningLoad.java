@@ -67,7 +67,8 @@ public final class RunningLoad {
             V value = loader.load();
             return scope.unstorable ? Landing.unstorable(value, null) : Landing.of(value, began);
         } catch (Throwable failure) {
-            return scope.unstorable ? Landing.unstorable(null, failure) : Landing.failed(failure, began);
+            boolean secret = scope.unstorable || failure instanceof LoadAbandonedException;
+            return secret ? Landing.unstorable(null, failure) : Landing.failed(failure, began);
         } finally {
             scope.ended = true;
             RUNNING.decrementAndGet();

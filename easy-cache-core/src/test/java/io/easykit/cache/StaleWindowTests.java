@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -201,5 +202,55 @@ class StaleWindowTests {
         assertThat(bench.store.count(Operation.FETCH)).isEqualTo(fetches + 20);
         assertThat(bench.background.size()).isEqualTo(1);
         assertThat(loads).hasValue(0);
+    }
+
+    @Test
+    void letsOneReaderLoadWhereALoadCannotLeaveItsThread() {
+        Loader<String, RuntimeException> bound = new Loader<>() {
+            @Override
+            public String load() {
+                return loadNew();
+            }
+
+            @Override
+            public @Nullable Loader<String, ?> forBackground() {
+                return null;
+            }
+        };
+        elsewhere.invalidate(key);
+        assertThat(cache.fetch(key, bound)).isEqualTo("new");
+        assertThat(bench.background.size()).isZero();
+        bench.clock.advance(key.spec().options().ttl().minus(SECOND));
+        assertThat(cache.fetch(key, bound)).isEqualTo("new");
+        assertThat(bench.background.size()).isZero();
+        assertThat(loads).hasValue(1);
+    }
+
+    @Test
+    void servesTheOldValueWhereTheLoadOnTheCallersThreadFails() {
+        CacheKey<String> bound = Workbench.ap()
+                .withOptions(key.spec().options().withReload(Reload.CALLER))
+                .key("bound");
+        cache.fetch(bound, () -> "old");
+        elsewhere.invalidate(bound);
+        assertThat(cache.<String, IllegalStateException>fetch(bound, () -> {
+                    throw new IllegalStateException("no database");
+                }))
+                .isEqualTo("old");
+        bench.clock.advance(bound.spec().options().window());
+        assertThat(cache.fetch(bound, this::loadNew)).isEqualTo("new");
+    }
+
+    @Test
+    void dropsALoadThatWasAbandoned() {
+        elsewhere.invalidate(key);
+        assertThat(cache.<String, LoadAbandonedException>fetch(key, () -> {
+                    throw new LoadAbandonedException("another key", null);
+                }))
+                .isEqualTo("old");
+        bench.background.runAll();
+        assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
+        bench.background.runAll();
+        assertThat(cache.fetch(key, this::loadNew)).isEqualTo("new");
     }
 }

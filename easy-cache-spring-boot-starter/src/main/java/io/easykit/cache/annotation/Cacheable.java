@@ -2,6 +2,7 @@ package io.easykit.cache.annotation;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.Reload;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -68,6 +69,14 @@ public @interface Cacheable {
 
     /** The last part of the life in which one reader reloads in the background. */
     String refreshAhead() default "";
+
+    /**
+     * Where a value is loaded again while an older one may still be returned. {@link Reload#BACKGROUND} counts as not set,
+     * and is {@link Reload#CALLER} for calls whose arguments can neither be copied nor are immutable. Choose
+     * {@link Reload#CALLER} for a method that depends on state of the calling thread, unless that state is propagated by a
+     * {@code TaskDecorator} or by Micrometer's context propagation.
+     */
+    Reload reload() default Reload.BACKGROUND;
 
     /** SpEL over the parameters; where it is false the cache is left out of the call. Empty means always. */
     String condition() default "";

@@ -2,6 +2,7 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.Reload;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param election how long a loader is the only one
  * @param waiting how long a reader waits for somebody else's load before it loads for itself
  * @param lease how long an update that crashed keeps others from storing; longer than any commit
+ * @param reload where a value is loaded again while an older one may still be returned
  */
 public record CacheSettings(
         @Nullable Consistency consistency,
@@ -28,9 +30,11 @@ public record CacheSettings(
         @Nullable Duration refreshAhead,
         @Nullable Duration election,
         @Nullable Duration waiting,
-        @Nullable Duration lease) {
+        @Nullable Duration lease,
+        @Nullable Reload reload) {
 
-    public static final CacheSettings NONE = new CacheSettings(null, null, null, null, null, null, null, null, null);
+    public static final CacheSettings NONE =
+            new CacheSettings(null, null, null, null, null, null, null, null, null, null);
 
     /** These settings, and where one is not set, the other's. */
     CacheSettings over(CacheSettings other) {
@@ -43,7 +47,8 @@ public record CacheSettings(
                 first(refreshAhead, other.refreshAhead),
                 first(election, other.election),
                 first(waiting, other.waiting),
-                first(lease, other.lease));
+                first(lease, other.lease),
+                first(reload, other.reload));
     }
 
     /**
@@ -62,7 +67,8 @@ public record CacheSettings(
                 or(refreshAhead, defaults.refreshAhead()),
                 or(election, defaults.election()),
                 or(waiting, defaults.waiting()),
-                or(lease, defaults.lease()));
+                or(lease, defaults.lease()),
+                or(reload, defaults.reload()));
     }
 
     /**
@@ -90,7 +96,17 @@ public record CacheSettings(
             @Nullable Duration election,
             @Nullable Duration waiting,
             @Nullable Duration lease) {
-        new CacheSettings(Consistency.CP, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease)
+        new CacheSettings(
+                        Consistency.CP,
+                        ttl,
+                        nullTtl,
+                        ttlJitter,
+                        staleWindow,
+                        refreshAhead,
+                        election,
+                        waiting,
+                        lease,
+                        null)
                 .toOptions();
     }
 

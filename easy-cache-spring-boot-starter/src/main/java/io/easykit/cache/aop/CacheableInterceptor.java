@@ -2,13 +2,11 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.Loader;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /** Answers a call from the cache, whose loader is the rest of the call. */
 final class CacheableInterceptor implements MethodInterceptor {
@@ -29,18 +27,9 @@ final class CacheableInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         CacheKey<Object> key = operation.key(call);
-        Loader<Object, Throwable> loader = () -> proceedAgain(invocation);
+        CachedCall loader = new CachedCall((ProxyMethodInvocation) invocation, operation, key);
         return operation.storesAll()
                 ? cache.get().fetch(key, loader)
                 : cache.get().fetch(key, loader, value -> operation.mayStore(call, value));
-    }
-
-    /**
-     * Runs the rest of the call, as often as one likes and on any thread: each time on a copy that stands where this
-     * interceptor stands. Aspects inside find it as their current invocation.
-     */
-    private static @Nullable Object proceedAgain(MethodInvocation invocation) throws Throwable {
-        MethodInvocation copy = ((ProxyMethodInvocation) invocation).invocableClone();
-        return ExposeInvocationInterceptor.INSTANCE.invoke(copy);
     }
 }

@@ -4,6 +4,7 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCacheException;
+import io.easykit.cache.Reload;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.aop.Expressions.Compiled;
@@ -62,7 +63,8 @@ final class OperationFactory {
                 spec(where, name, type, () -> settings.options(name.prefix(), declared)),
                 key,
                 condition == null ? null : condition.expression(),
-                unless == null ? null : unless.expression());
+                unless == null ? null : unless.expression(),
+                new BackgroundReloads(where));
     }
 
     /**
@@ -155,7 +157,8 @@ final class OperationFactory {
                 duration(where, annotation, "refreshAhead"),
                 null,
                 null,
-                null);
+                null,
+                annotation.hasDefaultValue("reload") ? null : annotation.getEnum("reload", Reload.class));
     }
 
     private @Nullable Duration duration(CachedMethod where, MergedAnnotation<?> annotation, String attribute) {

@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param condition null if there is none
  * @param unless null if there is none
+ * @param reloads whether its calls may be repeated on another thread
  */
 record ReadOperation(
         CacheSpec<Object> spec,
         KeyExpression key,
         @Nullable CallExpression condition,
-        @Nullable CallExpression unless) {
+        @Nullable CallExpression unless,
+        BackgroundReloads reloads) {
 
     boolean applies(Call call) {
         return condition == null || condition.holds(call);

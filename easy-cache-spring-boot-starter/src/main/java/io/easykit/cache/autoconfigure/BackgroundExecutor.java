@@ -17,13 +17,13 @@ final class BackgroundExecutor implements SmartLifecycle {
     private static final Duration GRACE = Duration.ofSeconds(2);
 
     private final boolean virtual;
-    private final @Nullable TaskDecorator decorator;
+    private final TaskDecorator decorator;
     private volatile @Nullable SimpleAsyncTaskExecutor executor;
 
     /**
-     * @param decorator takes along what belongs to a caller's thread; null if there is none
+     * @param decorator takes along what belongs to a caller's thread
      */
-    BackgroundExecutor(boolean virtual, @Nullable TaskDecorator decorator) {
+    BackgroundExecutor(boolean virtual, TaskDecorator decorator) {
         this.virtual = virtual;
         this.decorator = decorator;
     }
@@ -72,9 +72,7 @@ final class BackgroundExecutor implements SmartLifecycle {
         created.setConcurrencyLimit(THREADS);
         created.setRejectTasksWhenLimitReached(true);
         created.setTaskTerminationTimeout(GRACE.toMillis());
-        if (decorator != null) {
-            created.setTaskDecorator(decorator);
-        }
+        created.setTaskDecorator(decorator);
         return created;
     }
 }

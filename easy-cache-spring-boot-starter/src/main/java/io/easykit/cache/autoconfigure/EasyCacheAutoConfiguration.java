@@ -4,6 +4,7 @@ import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Outbox;
+import io.easykit.cache.RunningLoad;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.aop.CacheAdvisor;
@@ -37,6 +38,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
@@ -194,9 +196,17 @@ public final class EasyCacheAutoConfiguration {
             return new EasyCacheLifecycle(cache, required);
         }
 
+        /** For Boot's executors, so that tasks of a load belong to it. Any other decorator is preferred where one is injected. */
         @Bean
-        BackgroundExecutor easyCacheBackground(Environment environment, ObjectProvider<TaskDecorator> decorator) {
-            return new BackgroundExecutor(Threading.VIRTUAL.isActive(environment), decorator.getIfUnique());
+        @Fallback
+        TaskDecorator easyCacheRunningLoadDecorator() {
+            return RunningLoad::carry;
+        }
+
+        @Bean
+        BackgroundExecutor easyCacheBackground(Environment environment, ObjectProvider<TaskDecorator> decorators) {
+            return new BackgroundExecutor(
+                    Threading.VIRTUAL.isActive(environment), ContextPropagation.with(decorators.orderedStream()));
         }
     }
 

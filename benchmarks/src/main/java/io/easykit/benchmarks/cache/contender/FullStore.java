@@ -24,7 +24,7 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch) {
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
         throw new UnsupportedOperationException();
     }
 

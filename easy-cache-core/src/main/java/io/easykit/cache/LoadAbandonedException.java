@@ -1,0 +1,16 @@
+package io.easykit.cache;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown by a loader in the background that would load, or has loaded, something else than its caller would have. The
+ * value is dropped, and no reader sees the exception.
+ */
+public final class LoadAbandonedException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    public LoadAbandonedException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,27 @@
+package io.easykit.cache.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.CompositeTaskDecorator;
+import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
+import org.springframework.util.ClassUtils;
+
+/** What takes a caller's context along to a load in the background. */
+final class ContextPropagation {
+
+    private static final boolean MICROMETER =
+            ClassUtils.isPresent("io.micrometer.context.ContextSnapshot", ContextPropagation.class.getClassLoader());
+
+    private ContextPropagation() {}
+
+    /** All decorators of the application in their order, and Micrometer's context propagation if it is there. */
+    static TaskDecorator with(Stream<TaskDecorator> decorators) {
+        List<TaskDecorator> all = new ArrayList<>(decorators.toList());
+        if (MICROMETER && all.stream().noneMatch(ContextPropagatingTaskDecorator.class::isInstance)) {
+            all.add(0, new ContextPropagatingTaskDecorator());
+        }
+        return new CompositeTaskDecorator(all);
+    }
+}
