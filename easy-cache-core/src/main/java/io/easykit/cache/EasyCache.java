@@ -1,5 +1,6 @@
 package io.easykit.cache;
 
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -33,11 +34,13 @@ public final class EasyCache {
 
     private final Clusters clusters;
     private final Updates updates;
+    private final Values values;
     private final Ticker ticker;
 
     private EasyCache(Clusters clusters, Engine engine) {
         this.clusters = clusters;
         this.updates = new Updates(clusters, engine);
+        this.values = engine.values();
         this.ticker = engine.ticker();
     }
 
@@ -137,6 +140,15 @@ public final class EasyCache {
     /** The ids of all clusters. */
     public Set<String> clusterIds() {
         return clusters.byId().keySet();
+    }
+
+    /**
+     * Finds what keeps all values of a type from being stored and restored, as far as the type shows it.
+     *
+     * @return null if nothing is known against the type
+     */
+    public @Nullable String problemWith(Type type) {
+        return values.problemWith(type);
     }
 
     /** How many keys' invalidations wait for a cluster, a prefix as a whole for one. */

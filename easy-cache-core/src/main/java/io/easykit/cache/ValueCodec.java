@@ -1,15 +1,26 @@
 package io.easykit.cache;
 
 import java.lang.reflect.Type;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Values to bytes and back, by the generic type that the cached method declares. No class names in the bytes.
  *
- * <p>Bytes that cannot be decoded, whatever the exception, are a miss and are replaced.
+ * <p>Bytes that cannot be decoded, whatever the exception, are a miss and are replaced. A value is stored only if what is
+ * decoded from its bytes has the same content; see "Values" in the documentation.
  */
 public interface ValueCodec {
 
     byte[] encode(Object value, Type type);
 
     Object decode(byte[] bytes, Type type);
+
+    /**
+     * Finds what keeps all values of a type from being restored, as far as the type shows it.
+     *
+     * @return a sentence with the cause; null if nothing is known against the type
+     */
+    default @Nullable String problemWith(Type type) {
+        return null;
+    }
 }

@@ -2,6 +2,7 @@ package io.easykit.cache;
 
 import io.easykit.cache.Envelope.Kind;
 import io.easykit.cache.Flight.Landing;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -16,9 +17,11 @@ final class Values {
     private static final byte[] NO_PAYLOAD = {};
 
     private final ValueCodec codec;
+    private final RoundTrips roundTrips;
 
     Values(ValueCodec codec) {
         this.codec = codec;
+        this.roundTrips = new RoundTrips(codec);
     }
 
     /** Null if nobody can read it: garbage, another format, another type's bytes. */
@@ -41,7 +44,7 @@ final class Values {
         }
     }
 
-    /** Null if the codec cannot take it. */
+    /** Null if it would not come back as it is. */
     <V> @Nullable Envelope seal(@Nullable V value, CacheKey<V> key) {
         if (value == null) {
             return Envelope.of(Kind.NULL, NO_PAYLOAD);
@@ -49,17 +52,12 @@ final class Values {
         if (value instanceof Optional<?> optional && optional.isEmpty()) {
             return Envelope.of(Kind.EMPTY_OPTIONAL, NO_PAYLOAD);
         }
-        try {
-            return Envelope.of(Kind.VALUE, codec.encode(value, key.spec().type()));
-        } catch (Throwable unfit) {
-            log.warn(
-                    "Cannot cache the value of {}: {} has no form in bytes. Return a plain object, or give the codec"
-                            + " a module for it.",
-                    key,
-                    key.spec().type(),
-                    unfit);
-            return null;
-        }
+        byte[] payload = roundTrips.encode(value, key.spec());
+        return payload == null ? null : Envelope.of(Kind.VALUE, payload);
+    }
+
+    @Nullable String problemWith(Type type) {
+        return codec.problemWith(type);
     }
 
     /** A landing for several readers: a value that one of them could change is packed before its pilot has it. */

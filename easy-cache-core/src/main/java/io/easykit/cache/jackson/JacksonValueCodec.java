@@ -1,32 +1,68 @@
 package io.easykit.cache.jackson;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
 import io.easykit.cache.ValueCodec;
 import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 
-/** A {@link ValueCodec} that writes JSON. Use a mapper of its own, never the one of the web layer. */
+/**
+ * A {@link ValueCodec} that writes JSON: all fields of an object, whatever its getters and its annotations for web clients
+ * say. Never give it the mapper of the web layer.
+ */
 public final class JacksonValueCodec implements ValueCodec {
+
+    private static final byte[] NOTHING = "{}".getBytes(StandardCharsets.UTF_8);
 
     private final JsonMapper mapper;
     private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
     private final Map<Type, ObjectWriter> writers = new ConcurrentHashMap<>();
 
-    /** With the mapper's defaults (dates as ISO texts, unknown properties ignored), and dates keep their zone. */
+    /** With the mapper of {@link #mapper()}. */
     public JacksonValueCodec() {
-        this(JsonMapper.builder()
-                .disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
-                .enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
-                .build());
+        this(mapper().build());
     }
 
     public JacksonValueCodec(JsonMapper mapper) {
         this.mapper = mapper;
+    }
+
+    /** A mapper that restores what it wrote, to add modules to. */
+    public static JsonMapper.Builder mapper() {
+        SimpleModule module = new SimpleModule("easy-cache")
+                .addAbstractTypeMapping(Set.class, LinkedHashSet.class)
+                .setSerializerModifier(new LazyValues());
+        if (isPresent("java.sql.Timestamp")) {
+            ExactTypes.addTo(module);
+        }
+        return JsonMapper.builder()
+                .annotationIntrospector(new CodecAnnotations())
+                .changeDefaultVisibility(visibility -> visibility
+                        .withFieldVisibility(Visibility.ANY)
+                        .withGetterVisibility(Visibility.NONE)
+                        .withIsGetterVisibility(Visibility.NONE)
+                        .withSetterVisibility(Visibility.NONE))
+                .enable(MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
+                .enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
+                .disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
+                .disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+                .enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
+                .addModule(module);
     }
 
     @Override
@@ -41,7 +77,44 @@ public final class JacksonValueCodec implements ValueCodec {
                 .readValue(bytes);
     }
 
+    /** Looks at the type and the types of its content; those of fields show with the first value. */
+    @Override
+    public @Nullable String problemWith(Type type) {
+        return problemWith(javaType(type));
+    }
+
+    private @Nullable String problemWith(JavaType type) {
+        for (int i = 0; i < type.containedTypeCount(); i++) {
+            String problem = problemWith(type.containedType(i));
+            if (problem != null) {
+                return problem;
+            }
+        }
+        if (type.isArrayType()) {
+            return problemWith(type.getContentType());
+        }
+        try {
+            mapper.readerFor(type)
+                    .with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                    .readValue(NOTHING);
+            return null;
+        } catch (InvalidDefinitionException unreadable) {
+            return "a " + type.toCanonical() + " can be written but not read again: " + unreadable.getOriginalMessage();
+        } catch (RuntimeException | LinkageError empty) {
+            return null; // it wants content, which says nothing about the type
+        }
+    }
+
     private JavaType javaType(Type type) {
         return mapper.constructType(type);
+    }
+
+    private static boolean isPresent(String name) {
+        try {
+            Class.forName(name, false, JacksonValueCodec.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException absent) {
+            return false;
+        }
     }
 }

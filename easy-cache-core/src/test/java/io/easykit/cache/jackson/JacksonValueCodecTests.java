@@ -3,11 +3,23 @@ package io.easykit.cache.jackson;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonIgnoreType;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import com.fasterxml.jackson.annotation.JsonView;
 import io.easykit.cache.ValueCodec;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.sql.Timestamp;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,6 +29,7 @@ import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,7 +41,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ParameterizedTypeReference;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.annotation.JsonSerialize;
 
+@SuppressWarnings({"UnusedVariable", "JavaUtilDate"}) // fields are for the codec
 class JacksonValueCodecTests {
 
     private static final User ADA = new User(Long.MAX_VALUE, "Ada", DayOfWeek.MONDAY, Optional.of("ada@example.org"));
@@ -126,6 +144,173 @@ class JacksonValueCodecTests {
             assertThatThrownBy(() -> codec.decode(odd.getBytes(StandardCharsets.UTF_8), User.class))
                     .as(odd)
                     .isInstanceOf(RuntimeException.class);
+        }
+    }
+
+    @Test
+    void writesFieldsWhateverAWebClientIsToSee() {
+        Secret secret = new Secret();
+        secret.password = "one";
+        secret.ignored = "two";
+        secret.readOnly = "three";
+        secret.price = new BigDecimal("1.50");
+        secret.due = LocalDate.of(2026, 11, 20);
+        secret.empty = "";
+        secret.masked = "four";
+        secret.address = new Address("Berlin");
+        secret.state = Web.CLOSED;
+        assertThat(codec.decode(codec.encode(secret, Secret.class), Secret.class))
+                .usingRecursiveComparison()
+                .isEqualTo(secret);
+    }
+
+    @JsonIgnoreProperties({"ignored"})
+    @JsonInclude(JsonInclude.Include.NON_EMPTY)
+    @JsonPropertyOrder({"price"})
+    static class Secret {
+
+        @JsonProperty(access = JsonProperty.Access.WRITE_ONLY)
+        private String password;
+
+        @JsonIgnore
+        private String ignored;
+
+        @JsonProperty(value = "read-only", access = JsonProperty.Access.READ_ONLY)
+        private String readOnly;
+
+        @JsonFormat(shape = JsonFormat.Shape.STRING, pattern = "#")
+        private BigDecimal price;
+
+        @JsonFormat(pattern = "MM")
+        private LocalDate due;
+
+        @JsonView(Address.class)
+        private String empty;
+
+        @JsonSerialize(using = Masking.class)
+        private String masked;
+
+        @JsonUnwrapped
+        private Address address;
+
+        private Web state;
+
+        @JsonProperty("password")
+        public String getPassword() {
+            return "***";
+        }
+
+        public void setPassword(String value) {
+            throw new AssertionError("called");
+        }
+    }
+
+    enum Web {
+        OPEN,
+        @JsonProperty("closed")
+        CLOSED;
+
+        @Override
+        public String toString() {
+            return "open or closed";
+        }
+    }
+
+    @JsonIgnoreType
+    static final class Address {
+
+        private final String city;
+
+        public Address(String city) {
+            this.city = city;
+        }
+    }
+
+    static final class Masking extends ValueSerializer<String> {
+
+        @Override
+        public void serialize(String value, JsonGenerator generator, SerializationContext context) {
+            generator.writeString("***");
+        }
+    }
+
+    @Test
+    void restoresSubtypesThatNameThemselves() {
+        List<Shape> shapes = List.of(new Circle(1.5), new Square(2));
+        Type type = new ParameterizedTypeReference<List<Shape>>() {}.getType();
+        assertThat(codec.decode(codec.encode(shapes, type), type)).isEqualTo(shapes);
+    }
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
+    @JsonSubTypes({@JsonSubTypes.Type(Circle.class), @JsonSubTypes.Type(Square.class)})
+    sealed interface Shape {}
+
+    record Circle(double radius) implements Shape {}
+
+    record Square(int side) implements Shape {}
+
+    @Test
+    void restoresTheDatesOfSqlToTheLastDigit() {
+        Timestamp timestamp = Timestamp.valueOf("2026-11-20 10:15:30.123456789");
+        for (java.util.Date date : List.of(
+                timestamp, new java.sql.Date(1_700_000_000_123L), new java.sql.Time(123L), new java.util.Date(5))) {
+            assertThat(codec.decode(codec.encode(date, date.getClass()), date.getClass()))
+                    .hasSameClassAs(date)
+                    .isEqualTo(date);
+        }
+    }
+
+    @Test
+    void keepsTheOrderOfASet() {
+        Type type = new ParameterizedTypeReference<Set<String>>() {}.getType();
+        Set<String> set = new LinkedHashSet<>(List.of("z", "a", "m", "b"));
+        assertThat(List.copyOf((Set<?>) codec.decode(codec.encode(set, type), type)))
+                .isEqualTo(List.of("z", "a", "m", "b"));
+    }
+
+    static Stream<Arguments> unreadable() {
+        return Stream.of(
+                of("", new ParameterizedTypeReference<Plain>() {}),
+                of("", new ParameterizedTypeReference<List<Plain>>() {}),
+                of("", new ParameterizedTypeReference<Optional<Plain[]>>() {}),
+                of("", new ParameterizedTypeReference<Map<String, List<Plain>>>() {}),
+                of("", new ParameterizedTypeReference<Hidden>() {}),
+                of("", new ParameterizedTypeReference<Map<Circle, String>>() {}));
+    }
+
+    sealed interface Plain {}
+
+    record Only(int side) implements Plain {}
+
+    static final class Hidden {
+
+        private final int length;
+
+        private Hidden(String text) {
+            this.length = text.length();
+        }
+
+        static Hidden of(String text) {
+            return new Hidden(text);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("unreadable")
+    void findsByTheTypeWhatCannotBeRead(Object any, Type type) {
+        assertThat(codec.problemWith(type)).contains("can be written but not read again");
+    }
+
+    @ParameterizedTest
+    @MethodSource("values")
+    void findsNothingAgainstTypesThatCanBeRead(Object any, Type type) {
+        assertThat(codec.problemWith(type)).isNull();
+    }
+
+    @Test
+    void findsNothingAgainstTypesThatNeedContent() {
+        for (Type type : List.of(Object.class, Shape.class, Secret.class, Circle.class, long.class, int[].class)) {
+            assertThat(codec.problemWith(type)).as("%s", type).isNull();
         }
     }
 

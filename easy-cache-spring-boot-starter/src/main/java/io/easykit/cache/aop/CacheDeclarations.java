@@ -2,6 +2,7 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.aop.OperationFactory.CacheName;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -42,10 +44,15 @@ final class CacheDeclarations {
      * What is around the declarations of one context.
      *
      * @param clusterIds the Redis clusters that there are
+     * @param problems what keeps values of a type from being restored; null if nothing does
      * @param parent those of the parent context; null if there are none
      * @param hidden names of beans that do not exist yet and whose class is not known before
      */
-    record Surroundings(Set<String> clusterIds, @Nullable CacheDeclarations parent, Set<String> hidden) {}
+    record Surroundings(
+            Set<String> clusterIds,
+            Function<Type, @Nullable String> problems,
+            @Nullable CacheDeclarations parent,
+            Set<String> hidden) {}
 
     /** Adds the cache of a method. */
     void declare(CachedMethod where, CacheSpec<?> spec, List<String> keys) {
@@ -57,6 +64,7 @@ final class CacheDeclarations {
         Surroundings around = surroundings;
         if (around != null) {
             requireCluster(where, CacheName.of(spec), around);
+            requireReadable(where, spec, around);
             updates.stream()
                     .filter(update -> update.name.equals(CacheName.of(spec)))
                     .forEach(update -> check(update, around));
@@ -102,6 +110,7 @@ final class CacheDeclarations {
         declared.forEach((name, declaration) -> {
             if (declaration.where != null) {
                 collect(problems, () -> requireCluster(declaration.where, name, around));
+                collect(problems, () -> requireReadable(declaration.where, declaration.spec, around));
             }
         });
         updates.forEach(update -> collect(problems, () -> check(update, around)));
@@ -185,6 +194,18 @@ final class CacheDeclarations {
             throw where.problem(
                     "the Redis cluster '" + name.clusterId() + "' is not configured",
                     "Use one of " + new TreeSet<>(around.clusterIds) + ".");
+        }
+    }
+
+    /** A value that is written and never read again would be stored for nothing, and loaded each time. */
+    private static void requireReadable(CachedMethod where, CacheSpec<?> spec, Surroundings around) {
+        String problem = around.problems.apply(spec.type());
+        if (problem != null) {
+            throw where.problem(
+                    problem,
+                    "Return a class with a constructor without parameters, or with a public one of all fields (a record"
+                            + " has it); give an abstract type @JsonTypeInfo; or define a ValueCodec bean that can read"
+                            + " it.");
         }
     }
 

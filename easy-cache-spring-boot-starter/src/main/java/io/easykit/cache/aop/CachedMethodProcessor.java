@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -36,19 +37,16 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
     private static final Logger log = LoggerFactory.getLogger(CachedMethodProcessor.class);
 
     private final Supplier<CachedMethods> methods;
-    private final Supplier<Set<String>> clusterIds;
+    private final Supplier<EasyCache> cache;
     private final Set<Class<?>> seen = ConcurrentHashMap.newKeySet();
     private final Set<String> specs = ConcurrentHashMap.newKeySet();
     private final List<InvalidCacheDeclarationException> problems = new CopyOnWriteArrayList<>();
     private volatile boolean complete;
     private @Nullable ConfigurableListableBeanFactory beans;
 
-    /**
-     * @param clusterIds the Redis clusters that there are
-     */
-    public CachedMethodProcessor(Supplier<CachedMethods> methods, Supplier<Set<String>> clusterIds) {
+    public CachedMethodProcessor(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
         this.methods = methods;
-        this.clusterIds = clusterIds;
+        this.cache = cache;
     }
 
     @Override
@@ -80,7 +78,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
         }
         complete = true;
         List<InvalidCacheDeclarationException> all = new ArrayList<>(problems);
-        all.addAll(notFollowing(problems, methods.get().complete(clusterIds.get(), hidden(factory))));
+        all.addAll(notFollowing(problems, methods.get().complete(cache.get(), hidden(factory))));
         if (!all.isEmpty()) {
             throw InvalidCacheDeclarationException.of(all);
         }

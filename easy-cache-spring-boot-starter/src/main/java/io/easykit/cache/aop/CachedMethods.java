@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import java.lang.reflect.Method;
@@ -134,14 +135,15 @@ public final class CachedMethods {
     /**
      * Checks what concerns several methods, and logs one line for each cached one.
      *
-     * @param clusterIds the Redis clusters that there are
+     * @param cache which has the clusters, and knows which types it can restore
      * @param hidden names of beans that do not exist yet and whose class is not known before
-     * @return what is wrong: an update names no entry that is cached, or a cluster is unknown
+     * @return what is wrong: an update names no entry that is cached, a cluster is unknown, or a type cannot be
+     *     restored
      */
-    List<InvalidCacheDeclarationException> complete(Set<String> clusterIds, Set<String> hidden) {
+    List<InvalidCacheDeclarationException> complete(EasyCache cache, Set<String> hidden) {
         CachedMethods parent = parent();
-        return declarations.complete(
-                new CacheDeclarations.Surroundings(clusterIds, parent == null ? null : parent.declarations, hidden));
+        return declarations.complete(new CacheDeclarations.Surroundings(
+                cache.clusterIds(), cache::problemWith, parent == null ? null : parent.declarations, hidden));
     }
 
     /** Logs what was found, and what is set for nothing, at the end of a good start. */

@@ -48,7 +48,9 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Auto-configuration of easy-cache: an {@link EasyCache} on the application's Redis, and the advisors that put it around
@@ -76,7 +78,12 @@ public final class EasyCacheAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ValueCodec easyCacheValueCodec() {
-        return new JacksonValueCodec();
+        JsonMapper.Builder mapper = JacksonValueCodec.mapper();
+        if (ClassUtils.isPresent(
+                "org.springframework.data.domain.Slice", getClass().getClassLoader())) {
+            mapper.addModule(SpringDataTypes.module());
+        }
+        return new JacksonValueCodec(mapper.build());
     }
 
     @Bean
@@ -95,8 +102,7 @@ public final class EasyCacheAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static CachedMethodProcessor easyCacheMethodProcessor(
             ObjectProvider<CachedMethods> methods, ObjectProvider<EasyCache> cache) {
-        return new CachedMethodProcessor(
-                methods::getObject, () -> cache.getObject().clusterIds());
+        return new CachedMethodProcessor(methods::getObject, cache::getObject);
     }
 
     @Bean

@@ -4,6 +4,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.hibernate.Hibernate;
 import org.springframework.transaction.annotation.Transactional;
 
 /** Cached look-ups and updates of articles, as a service has them. */
@@ -52,7 +53,9 @@ class Articles {
     @Cacheable(prefix = "entity", keys = "#id", consistency = Consistency.CP)
     public Article entity(long id) {
         loads.incrementAndGet();
-        return repository.findById(id).orElseThrow();
+        Article article = repository.findById(id).orElseThrow();
+        Hibernate.initialize(article.tags());
+        return article;
     }
 
     @UpdateCache(prefix = "article", keys = "#id")

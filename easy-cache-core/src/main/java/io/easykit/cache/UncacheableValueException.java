@@ -1,0 +1,11 @@
+package io.easykit.cache;
+
+/** Thrown by a {@link ValueCodec} for a value that must not be stored. The message says why, and what to do. */
+public final class UncacheableValueException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    public UncacheableValueException(String message) {
+        super(message, null);
+    }
+}
