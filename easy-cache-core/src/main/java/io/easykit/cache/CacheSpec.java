@@ -2,30 +2,71 @@ package io.easykit.cache;
 
 import java.lang.reflect.Type;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One cache: a prefix on one Redis, what its values are and how its entries live. Every declaration of a prefix in one
  * application carries the same options.
  *
  * @param <V> the values
- * @param clusterId which Redis; {@value #DEFAULT_CLUSTER} is the application's own
- * @param prefix first part of every key; may have single colons inside, as in {@code user:v2}
- * @param type the values' full generic type, from which they are restored
  */
-public record CacheSpec<V>(String clusterId, String prefix, Type type, CacheOptions options) {
+public final class CacheSpec<V> {
 
     public static final String DEFAULT_CLUSTER = "default";
 
+    private final String clusterId;
+    private final String prefix;
+    private final Type type;
+    private final CacheOptions options;
+    private final String fingerprint;
+
     /**
+     * @param clusterId which Redis; {@value #DEFAULT_CLUSTER} is the application's own
+     * @param prefix first part of every key; may have single colons inside, as in {@code user:v2}
+     * @param type the values' full generic type, from which they are restored
      * @throws InvalidCacheKeyException if the prefix is empty, or its colons could be taken for the end of it
      */
-    public CacheSpec {
+    public CacheSpec(String clusterId, String prefix, Type type, CacheOptions options) {
+        this(clusterId, prefix, type, options, TypeFingerprint.of(type));
+    }
+
+    private CacheSpec(String clusterId, String prefix, Type type, CacheOptions options, String fingerprint) {
         if (prefix.isBlank() || prefix.startsWith(":") || prefix.endsWith(":") || prefix.contains("::")) {
             throw new InvalidCacheKeyException("The prefix '" + prefix
                     + "' cannot start a key. Use a name such as 'user' or 'user:v2', without a colon at its ends"
                     + " and without two colons in a row.");
         }
         KeyText.requireText(prefix);
+        this.clusterId = clusterId;
+        this.prefix = prefix;
+        this.type = type;
+        this.options = options;
+        this.fingerprint = fingerprint;
+    }
+
+    public String clusterId() {
+        return clusterId;
+    }
+
+    public String prefix() {
+        return prefix;
+    }
+
+    public Type type() {
+        return type;
+    }
+
+    public CacheOptions options() {
+        return options;
+    }
+
+    /**
+     * A short text that changes when the structure of the type changes. Values of another fingerprint, as another version
+     * of the application stores them, are not read.
+     */
+    public String fingerprint() {
+        return fingerprint;
     }
 
     /** A cache on the application's own Redis with the default options. */
@@ -44,11 +85,11 @@ public record CacheSpec<V>(String clusterId, String prefix, Type type, CacheOpti
     }
 
     public CacheSpec<V> withClusterId(String value) {
-        return new CacheSpec<>(value, prefix, type, options);
+        return new CacheSpec<>(value, prefix, type, options, fingerprint);
     }
 
     public CacheSpec<V> withOptions(CacheOptions value) {
-        return new CacheSpec<>(clusterId, prefix, type, value);
+        return new CacheSpec<>(clusterId, prefix, type, value, fingerprint);
     }
 
     /**
@@ -69,5 +110,25 @@ public record CacheSpec<V>(String clusterId, String prefix, Type type, CacheOpti
      */
     public String keyPattern(List<String> parts) {
         return CacheKey.pattern(this, parts);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof CacheSpec<?> spec
+                && clusterId.equals(spec.clusterId)
+                && prefix.equals(spec.prefix)
+                && type.equals(spec.type)
+                && options.equals(spec.options);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(clusterId, prefix, type, options);
+    }
+
+    @Override
+    public String toString() {
+        return "CacheSpec[clusterId=" + clusterId + ", prefix=" + prefix + ", type=" + type.getTypeName() + ", options="
+                + options + "]";
     }
 }

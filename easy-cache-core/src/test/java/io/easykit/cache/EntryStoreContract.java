@@ -302,6 +302,69 @@ public abstract class EntryStoreContract {
         assertThat(text(store().read(key, 1).value())).isEqualTo("new");
     }
 
+    @Test
+    void keepsTheValuesOfTwoVersionsSideBySide() {
+        CacheKey<String> one = key(cp);
+        CacheKey<Integer> two = ofAnotherVersion(cp);
+        store().store(one, ticket(one), value("a"), LONG);
+        assertThat(store().read(two, 0)).isEqualTo(Snapshot.NOTHING);
+        assertThat(store().store(two, ticket(two), value("b"), LONG)).isTrue();
+        assertThat(text(store().read(one, 0).value())).isEqualTo("a");
+        assertThat(text(store().read(two, 0).value())).isEqualTo("b");
+        assertThat(store().read(one, 0).fresh() && store().read(two, 0).fresh()).isTrue();
+        assertThat(text(store().fetch(one, 0).value())).isEqualTo("a");
+    }
+
+    @Test
+    void invalidatesTheValuesOfAllVersions() {
+        invalidatesTheValuesOfAllVersions(cp);
+    }
+
+    @Test
+    void invalidatesTheValuesOfAllVersionsWithinAWindow() {
+        invalidatesTheValuesOfAllVersions(ap);
+    }
+
+    private void invalidatesTheValuesOfAllVersions(CacheOptions options) {
+        CacheKey<String> one = key(options);
+        CacheKey<Integer> two = ofAnotherVersion(options);
+        store().store(one, ticket(one), value("a"), LONG);
+        store().store(two, ticket(two), value("b"), LONG);
+        store().invalidate(List.of(one), "");
+        assertThat(store().read(two, 0).fresh()).isFalse();
+        assertThat(store().read(one, 0).fresh()).isFalse();
+        store().store(one, ticket(one), value("c"), LONG);
+        assertThat(store().read(two, 0)).isEqualTo(Snapshot.NOTHING);
+    }
+
+    @Test
+    void neverReturnsAValueBeyondItsLifeBecauseOfAnotherVersion() {
+        CacheKey<String> one = key(cp);
+        CacheKey<Integer> two = ofAnotherVersion(cp);
+        store().store(one, ticket(one), value("a"), SHORT);
+        store().store(two, ticket(two), value("b"), LONG);
+        assertThat(store().read(one, 0).value()).isNull();
+        store().store(one, ticket(one), value("a"), SHORT);
+        pass(SHORT);
+        assertThat(store().read(one, 0)).isEqualTo(Snapshot.NOTHING);
+        assertThat(holds(two)).isFalse();
+    }
+
+    @Test
+    void discardsTheValueOfOneVersionOnly() {
+        CacheKey<String> one = key(cp);
+        CacheKey<Integer> two = ofAnotherVersion(cp);
+        store().store(one, ticket(one), value("same"), LONG);
+        store().store(two, ticket(two), value("same"), LONG);
+        store().discard(one, value("same"));
+        assertThat(store().read(one, 0)).isEqualTo(Snapshot.NOTHING);
+        assertThat(store().read(two, 0).fresh()).isTrue();
+    }
+
+    private CacheKey<Integer> ofAnotherVersion(CacheOptions options) {
+        return CacheSpec.of(prefix, Integer.class).withOptions(options).key("id");
+    }
+
     private CacheKey<String> key(CacheOptions options) {
         return CacheSpec.of(prefix, String.class).withOptions(options).key("id");
     }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -140,8 +141,7 @@ final class InMemoryEntryStore implements EntryStore {
     /** Puts bytes where the value would be, with no end. */
     synchronized void spoil(CacheKey<?> key, byte[] bytes) {
         Entry entry = new Entry();
-        entry.value = Envelope.wrap(bytes, 0);
-        entry.expires = Long.MAX_VALUE;
+        entry.values.put(key.spec().fingerprint(), new Value(Envelope.wrap(bytes, 0), 0, Long.MAX_VALUE));
         entry.gone = Long.MAX_VALUE;
         entries.put(key.name(), entry);
     }
@@ -151,7 +151,7 @@ final class InMemoryEntryStore implements EntryStore {
         Entry entry = find(key);
         Set<String> parts = new LinkedHashSet<>();
         if (entry != null) {
-            if (entry.value != null) {
+            if (!entry.values.isEmpty()) {
                 parts.add("value");
             }
             if (entry.fill != null) {
@@ -177,12 +177,13 @@ final class InMemoryEntryStore implements EntryStore {
             boolean invalidated = entry.staleUntil != null;
             boolean loading = entry.fill != null && entry.electedUntil > 0;
             boolean updating = !entry.intents.isEmpty();
-            if (entry.value == null || entry.epoch < epoch) {
+            Value value = entry.values.get(key.spec().fingerprint());
+            if (value == null || value.epoch < epoch) {
                 return new Snapshot(null, false, invalidated, loading, updating, null);
             }
             boolean fresh = entry.fill == null && !invalidated && !updating;
-            Duration remaining = fresh ? Duration.ofMillis(entry.expires - now()) : null;
-            return new Snapshot(entry.value, fresh, invalidated, loading, updating, remaining);
+            Duration remaining = fresh ? Duration.ofMillis(value.expires - now()) : null;
+            return new Snapshot(value.envelope, fresh, invalidated, loading, updating, remaining);
         });
     }
 
@@ -192,10 +193,11 @@ final class InMemoryEntryStore implements EntryStore {
         return run(Operation.FETCH, () -> {
             Entry entry = entries.computeIfAbsent(key.name(), any -> new Entry());
             long now = now();
-            Envelope value = entry.value != null && entry.epoch >= epoch && now < entry.expires ? entry.value : null;
+            Value own = entry.values.get(key.spec().fingerprint());
+            Envelope value = own != null && own.epoch >= epoch && now < own.expires ? own.envelope : null;
             boolean loading = entry.fill != null && now < entry.electedUntil;
             if (value != null && entry.staleUntil == null) {
-                boolean due = entry.expires - now <= options.ahead().toMillis();
+                boolean due = own.expires - now <= options.ahead().toMillis();
                 return due && !loading
                         ? fetched(Outcome.SUCCESS_NEED_QUERY, value, false, elect(entry, options, epoch), 0)
                         : fetched(Outcome.SUCCESS, value, false, null, 0);
@@ -223,10 +225,20 @@ final class InMemoryEntryStore implements EntryStore {
                 return false;
             }
             Entry stored = new Entry();
-            stored.value = value;
-            stored.epoch = ticket.epoch();
-            stored.expires = now() + life.toMillis();
-            stored.gone = stored.expires;
+            long expires = now() + life.toMillis();
+            stored.gone = expires;
+            if (entry.staleUntil == null) {
+                long soon = now() + life.toMillis() / 2;
+                entry.values.entrySet().stream()
+                        .filter(other -> !other.getKey().equals(key.spec().fingerprint()))
+                        .filter(other -> other.getValue().expires > soon)
+                        .limit(3)
+                        .forEach(other -> {
+                            stored.values.put(other.getKey(), other.getValue());
+                            stored.gone = Math.min(stored.gone, other.getValue().expires);
+                        });
+            }
+            stored.values.put(key.spec().fingerprint(), new Value(value, ticket.epoch(), expires));
             entries.put(key.name(), stored);
             return true;
         });
@@ -259,9 +271,9 @@ final class InMemoryEntryStore implements EntryStore {
         entry.intents.put(token, ends);
         entry.fill = null;
         if (!key.spec().options().takesOld()) {
-            entry.value = null;
+            entry.values.clear();
             entry.staleUntil = null;
-        } else if (entry.value != null) {
+        } else if (!entry.values.isEmpty()) {
             entry.staleUntil = entry.staleUntil == null ? ends : Long.valueOf(Math.min(ends, entry.staleUntil));
         }
         entry.gone = Math.max(entry.gone, ends);
@@ -355,8 +367,8 @@ final class InMemoryEntryStore implements EntryStore {
         entry.fill = null;
         entry.intents.remove(token);
         entry.intents.values().removeIf(end -> end <= now);
-        if (entry.value == null || window <= 0) {
-            entry.value = null;
+        if (entry.values.isEmpty() || window <= 0) {
+            entry.values.clear();
             entry.staleUntil = null;
         } else {
             long until = now + window;
@@ -372,10 +384,13 @@ final class InMemoryEntryStore implements EntryStore {
     public void discard(CacheKey<?> key, Envelope unreadable) {
         run(Operation.DISCARD, () -> {
             Entry entry = find(key);
-            if (entry != null && entry.value != null && Arrays.equals(entry.value.toBytes(), unreadable.toBytes())) {
-                entry.value = null;
-                entry.staleUntil = null;
-                entry.fill = null;
+            Value own = entry == null ? null : entry.values.get(key.spec().fingerprint());
+            if (entry != null && own != null && Arrays.equals(own.envelope.toBytes(), unreadable.toBytes())) {
+                entry.values.remove(key.spec().fingerprint());
+                if (entry.values.isEmpty()) {
+                    entry.staleUntil = null;
+                    entry.fill = null;
+                }
                 dropIfEmpty(key, entry);
             }
             return true;
@@ -416,7 +431,7 @@ final class InMemoryEntryStore implements EntryStore {
     }
 
     private void dropIfEmpty(CacheKey<?> key, Entry entry) {
-        if (entry.value == null && entry.fill == null && entry.intents.isEmpty()) {
+        if (entry.values.isEmpty() && entry.fill == null && entry.intents.isEmpty()) {
             entries.remove(key.name());
         }
     }
@@ -454,13 +469,15 @@ final class InMemoryEntryStore implements EntryStore {
 
     private static final class Entry {
 
-        private @Nullable Envelope value;
-        private long epoch;
-        private long expires;
+        /** By the fingerprint of their type. */
+        private final Map<String, Value> values = new LinkedHashMap<>();
+
         private @Nullable String fill;
         private long electedUntil;
         private @Nullable Long staleUntil;
         private final Map<String, Long> intents = new HashMap<>();
         private long gone;
     }
+
+    private record Value(Envelope envelope, long epoch, long expires) {}
 }

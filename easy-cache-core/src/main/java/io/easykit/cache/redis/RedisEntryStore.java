@@ -30,16 +30,20 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Entries in Redis: one hash for each, with one field, {@code v}, while nothing happens to it.
+ * Entries in Redis: one hash for each, with one field, its value, while nothing happens to it.
  *
  * <table>
  *   <caption>Fields</caption>
- *   <tr><td>{@code v}</td><td>6 bytes end of life (server's ms), 4 bytes epoch of the prefix, envelope</td></tr>
+ *   <tr><td>{@code v<fingerprint>}</td><td>6 bytes end of life (server's ms), 4 bytes epoch of the prefix, envelope</td></tr>
  *   <tr><td>{@code f}</td><td>8 bytes fill token, 6 bytes end of the election (0: released)</td></tr>
  *   <tr><td>{@code s}</td><td>staleUntil, in the server's ms</td></tr>
  *   <tr><td>{@code i:<token>}</td><td>the end of one update's lease</td></tr>
  *   <tr><td>{@code i}</td><td>the latest of these</td></tr>
  * </table>
+ *
+ * <p>While two versions of an application run that have another structure of the values' type, there is a value for each.
+ * They share everything else: an invalidation drops them all. The key expires with the first of them, so that a plain read
+ * never finds one that is over.
  *
  * <p>The scripts stand beside this class. A script that the server does not know is sent again by its text; a key of
  * another type is removed and the call repeated once.
@@ -47,6 +51,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 public final class RedisEntryStore implements EntryStore {
 
     public static final String DEFAULT_KEY_PREFIX = "ec:";
+
+    /** First byte of the fields of values. */
+    private static final byte VALUE = 'v';
 
     private static final int VALUE_HEADER = 10;
     private static final int SHORTEST_VALUE = 12;
@@ -138,7 +145,7 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
         byte[] name = names.entry(key);
-        return snapshot(await(readAll(name)), epoch);
+        return snapshot(await(readAll(name)), key.spec().fingerprint(), epoch);
     }
 
     @Override
@@ -154,7 +161,8 @@ public final class RedisEntryStore implements EntryStore {
                         KEEP_FILL,
                         takesStale ? TRUE : FALSE,
                         bytes(options.ahead().toMillis()),
-                        bytes(epoch))));
+                        bytes(epoch),
+                        valueField(key))));
         clock.told(number(reply, 0), asked);
         return fetched(reply, epoch);
     }
@@ -164,7 +172,12 @@ public final class RedisEntryStore implements EntryStore {
         Object reply = await(run(
                 RedisScript.STORE,
                 names.entry(key),
-                List.of(ticket.text(), bytes(ticket.epoch()), value.toBytes(), bytes(life.toMillis()))));
+                List.of(
+                        ticket.text(),
+                        bytes(ticket.epoch()),
+                        value.toBytes(),
+                        bytes(life.toMillis()),
+                        valueField(key))));
         return reply.equals(1L);
     }
 
@@ -276,7 +289,7 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public void discard(CacheKey<?> key, Envelope unreadable) {
-        await(run(RedisScript.DISCARD, names.entry(key), List.of(unreadable.toBytes())));
+        await(run(RedisScript.DISCARD, names.entry(key), List.of(unreadable.toBytes(), valueField(key))));
     }
 
     /** Sends all before it waits for the first; a client that waits itself does so for one dead server only once. */
@@ -325,14 +338,17 @@ public final class RedisEntryStore implements EntryStore {
                         : CompletableFuture.failedStage(failure));
     }
 
-    private Snapshot snapshot(Map<byte[], byte[]> fields, long epoch) {
+    private Snapshot snapshot(Map<byte[], byte[]> fields, String fingerprint, long epoch) {
         byte[] value = null;
+        int locks = 0;
         boolean invalidated = false;
         boolean loading = false;
         boolean updating = false;
         for (Map.Entry<byte[], byte[]> field : fields.entrySet()) {
-            switch (firstByte(field.getKey())) {
-                case 'v' -> value = field.getValue();
+            byte first = firstByte(field.getKey());
+            locks += first == VALUE ? 0 : 1;
+            switch (first) {
+                case VALUE -> value = isOf(fingerprint, field.getKey()) ? field.getValue() : value;
                 case 's' -> invalidated = true;
                 case 'f' -> loading = isElection(field.getValue());
                 default -> updating = true;
@@ -341,7 +357,7 @@ public final class RedisEntryStore implements EntryStore {
         if (value == null || value.length < SHORTEST_VALUE || epochOf(value) < epoch) {
             return new Snapshot(null, false, invalidated, loading, updating, null);
         }
-        boolean fresh = fields.size() == 1;
+        boolean fresh = locks == 0;
         return new Snapshot(
                 Envelope.wrap(value, VALUE_HEADER),
                 fresh,
@@ -349,6 +365,22 @@ public final class RedisEntryStore implements EntryStore {
                 loading,
                 updating,
                 fresh ? remaining(endOfLife(value)) : null);
+    }
+
+    private static byte[] valueField(CacheKey<?> key) {
+        return bytes((char) VALUE + key.spec().fingerprint());
+    }
+
+    private static boolean isOf(String fingerprint, byte[] field) {
+        if (field.length != fingerprint.length() + 1) {
+            return false;
+        }
+        for (int i = 1; i < field.length; i++) {
+            if (field[i] != fingerprint.charAt(i - 1)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private @Nullable Duration remaining(long endOfLife) {

@@ -7,6 +7,7 @@
 -- ARGV[4]  1 if the caller takes an old value inside the stale window, else 0
 -- ARGV[5]  ahead in ms: the last part of a value's life in which one reader refreshes it
 -- ARGV[6]  epoch of the prefix; a value of an older epoch is no value
+-- ARGV[7]  field of the values that the caller can read: v and the fingerprint of their type
 --
 -- returns {now in ms, outcome, value or nil, ticket or nil, ms that the running election still lasts, 1 if the value is old}
 --   outcome: SUCCESS, SUCCESS_NEED_QUERY, NEED_QUERY, NEED_QUERY_NO_STORE, NEED_WAIT
@@ -14,7 +15,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local caller, election, keep = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local takesOld, ahead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
-local entry = redis.call('HMGET', KEYS[1], 'v', 'f', 's', 'i')
+local entry = redis.call('HMGET', KEYS[1], ARGV[7], 'f', 's', 'i')
 -- A timestamp that is not a number counts as expired.
 local function moment(text)
   local number = tonumber(text)

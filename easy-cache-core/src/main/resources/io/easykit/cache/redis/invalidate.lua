@@ -15,20 +15,25 @@ local function moment(text)
   return number and number >= 0 and number < 1e15 and number or 0
 end
 
+-- The values, one for each version of their type.
+local values, names = {}, redis.call('HKEYS', KEYS[1])
+for i = 1, #names do
+  if string.sub(names[i], 1, 1) == 'v' then values[#values + 1] = names[i] end
+end
 -- The value before the intents: a script that fails half way leaves nothing readable that was not readable before.
-local entry = redis.call('HMGET', KEYS[1], 'v', 's', 'i')
-local stays = entry[1] and window > 0
-local stale = entry[2] and moment(entry[2]) or now + window
+local entry = redis.call('HMGET', KEYS[1], 's', 'i')
+local stays = values[1] and window > 0
+local stale = entry[1] and moment(entry[1]) or now + window
 if stays then
   stale = math.min(now + window, stale)
   redis.call('HSET', KEYS[1], 's', stale)
   redis.call('HDEL', KEYS[1], 'f', intent)
 else
-  redis.call('HDEL', KEYS[1], 'f', 'v', 's', intent)
+  redis.call('HDEL', KEYS[1], 'f', 's', intent, unpack(values))
 end
 
 local intents = 0
-if entry[3] then
+if entry[2] then
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     if string.sub(fields[i], 1, 2) == 'i:' then

@@ -16,9 +16,14 @@ local function moment(text)
   return number and number >= 0 and number < 1e15 and number or 0
 end
 
-local entry = redis.call('HMGET', KEYS[1], 'v', 's', 'i')
+-- The values, one for each version of their type.
+local values, names = {}, redis.call('HKEYS', KEYS[1])
+for i = 1, #names do
+  if string.sub(names[i], 1, 1) == 'v' then values[#values + 1] = names[i] end
+end
+local entry = redis.call('HMGET', KEYS[1], 's', 'i')
 local life = redis.call('PTTL', KEYS[1])
-redis.call('HSET', KEYS[1], intent, ends, 'i', math.max(ends, moment(entry[3])))
+redis.call('HSET', KEYS[1], intent, ends, 'i', math.max(ends, moment(entry[2])))
 if life < lease then
   -- Redis does not undo a script that fails: no key may stay behind without a TTL.
   local reply = redis.pcall('PEXPIRE', KEYS[1], lease)
@@ -28,9 +33,9 @@ if life < lease then
   end
 end
 if ARGV[3] == '0' then
-  redis.call('HDEL', KEYS[1], 'f', 'v', 's')
+  redis.call('HDEL', KEYS[1], 'f', 's', unpack(values))
 else
   redis.call('HDEL', KEYS[1], 'f')
-  if entry[1] then redis.call('HSET', KEYS[1], 's', math.min(ends, entry[2] and moment(entry[2]) or ends)) end
+  if values[1] then redis.call('HSET', KEYS[1], 's', math.min(ends, entry[1] and moment(entry[1]) or ends)) end
 end
 return 1

@@ -65,7 +65,29 @@ class DiscardScriptTests {
         assertThatThrownBy(() -> discard("garbage")).hasMessageContaining("WRONGTYPE");
     }
 
+    @Test
+    void leavesValuesOfOtherVersionsWithTheirLocks() {
+        entry.value(300, 0, "bad")
+                .value("vA", 100, 0, "one")
+                .fill("fill-tok", 10)
+                .stale(20)
+                .lives(130);
+
+        assertThat(discard("bad")).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{f=fill-tok +10s, s=+20s, vA=one +100s epoch 0} lives 130s");
+    }
+
+    @Test
+    void leavesAValueOfAnotherVersionWithTheSameBytes() {
+        entry.value("vA", 300, 0, "bad").lives(300);
+
+        assertThat(discard("bad")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{vA=bad +300s epoch 0} lives 300s");
+    }
+
     private Object discard(String envelope) {
-        return entry.call(RedisScript.DISCARD, envelope);
+        return entry.call(RedisScript.DISCARD, envelope, "v");
     }
 }

@@ -142,7 +142,7 @@ class HalfScriptTests {
         state.run();
         List<?> lenient = (List<?>) fetch("1");
         state.run();
-        Object stored = eval(RedisScript.STORE.text(), ticket(10), "0", "new!", "300000");
+        Object stored = eval(RedisScript.STORE.text(), ticket(10), "0", "new!", "300000", "v");
         return new Reads(
                 valueOf(strict),
                 valueOf(lenient),
@@ -151,7 +151,7 @@ class HalfScriptTests {
     }
 
     private Object fetch(String takesOld) {
-        return eval(RedisScript.FETCH.text(), "read", "10000", "120000", takesOld, "0", "0");
+        return eval(RedisScript.FETCH.text(), "read", "10000", "120000", takesOld, "0", "0", "v");
     }
 
     private static @Nullable String valueOf(List<?> reply) {
@@ -161,12 +161,12 @@ class HalfScriptTests {
 
     private Object run(RedisScript script, String text) {
         return switch (script) {
-            case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0");
-            case STORE -> eval(text, ticket(10), "0", "new!", "300000");
+            case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "v");
+            case STORE -> eval(text, ticket(10), "0", "new!", "300000", "v");
             case RELEASE -> eval(text, ticket(10));
             case PREPARE -> eval(text, "own", "30000", "1");
             case INVALIDATE -> eval(text, "own", "20000");
-            case DISCARD -> eval(text, "old!");
+            case DISCARD -> eval(text, "old!", "v");
             case HEAL, PROBE -> eval(text);
             case RAISE_EPOCH -> eval(text, "prefix", "7");
             case LEASE -> eval(text, "owner", "300000");

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 interface HitRule {
 
+    CacheKey<?> KEY = CacheSpec.of("model", String.class).key(1);
+
     /** The version that it would return; null if this is no hit. */
     @Nullable Integer accepts(Entry entry);
 
@@ -27,9 +29,8 @@ interface HitRule {
     }
 
     private static boolean isFresh(Entry entry) {
-        CacheKey<?> key = CacheSpec.of("model", String.class).key(1);
         return new RedisEntryStore(new Fields(entry), Duration.ofSeconds(1))
-                .read(key, 0)
+                .read(KEY, 0)
                 .fresh();
     }
 
@@ -39,7 +40,10 @@ interface HitRule {
         @Override
         public CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
             IdentityHashMap<byte[], byte[]> fields = new IdentityHashMap<>();
-            entry.fields().forEach((name, value) -> fields.put(name.getBytes(ISO_8859_1), value.getBytes(ISO_8859_1)));
+            entry.fields()
+                    .forEach((name, value) -> fields.put(
+                            (name.equals("v") ? "v" + KEY.spec().fingerprint() : name).getBytes(ISO_8859_1),
+                            value.getBytes(ISO_8859_1)));
             return CompletableFuture.completedFuture(fields);
         }
 

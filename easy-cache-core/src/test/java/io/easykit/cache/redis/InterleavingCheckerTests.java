@@ -240,7 +240,7 @@ class InterleavingCheckerTests {
                 new Scenario(Consistency.CP, Start.WARM, Updates.TWO_AT_ONCE, 1, 0, 3)),
 
         PREPARE_KEEPS_THE_FILL_TOKEN(
-                ScriptTexts.shipped().weaken(RedisScript.PREPARE, "'f', 'v', 's')", "'v', 's')"),
+                ScriptTexts.shipped().weaken(RedisScript.PREPARE, "'f', 's', unpack", "'s', unpack"),
                 "version 0",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
@@ -253,8 +253,8 @@ class InterleavingCheckerTests {
                 ScriptTexts.shipped()
                         .weaken(
                                 RedisScript.STORE,
-                                "return 0 end\nlocal life = tonumber(ARGV[4])\nredis.call('DEL', KEYS[1])",
-                                "return 0 end local life = tonumber(ARGV[4])"),
+                                "redis.call('DEL', KEYS[1])\nredis.call('HSET'",
+                                "redis.call('HSET'"),
                 "a store left more than the value",
                 new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3)),
 

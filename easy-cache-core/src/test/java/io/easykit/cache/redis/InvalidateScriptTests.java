@@ -179,6 +179,30 @@ class InvalidateScriptTests {
         assertThatThrownBy(() -> invalidate("", WINDOW)).hasMessageContaining("WRONGTYPE");
     }
 
+    @Test
+    void boundsTheValuesOfAllVersions() {
+        entry.value("vA", 300, 0, "one")
+                .value("vB", 300, 0, "two")
+                .fill("fill-tok", 10)
+                .lives(300);
+
+        assertThat(invalidate("u", 20)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, vA=one +300s epoch 0, vB=two +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void dropsTheValuesOfAllVersions() {
+        entry.value("vA", 300, 0, "one")
+                .value("vB", 300, 0, "two")
+                .intent("v", 10)
+                .lives(300);
+
+        assertThat(invalidate("u", 0)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{i=+10s, i:v=+10s} lives 300s");
+    }
+
     private Object invalidate(String token, int window) {
         return entry.call(RedisScript.INVALIDATE, token, Integer.toString(window * 1000));
     }

@@ -499,11 +499,11 @@ final class Model {
     // Arguments of the scripts
 
     private List<String> fetchArguments(String caller) {
-        return List.of(caller, ELECTION, KEEP, takesOld, AHEAD, NO_EPOCH);
+        return List.of(caller, ELECTION, KEEP, takesOld, AHEAD, NO_EPOCH, "v");
     }
 
     private static List<String> storeArguments(String ticket, int version) {
-        return List.of(ticket, NO_EPOCH, "v" + version, LIFE);
+        return List.of(ticket, NO_EPOCH, "v" + version, LIFE, "v");
     }
 
     private List<String> prepareArguments(String token) {

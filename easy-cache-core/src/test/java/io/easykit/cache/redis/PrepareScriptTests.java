@@ -132,6 +132,28 @@ class PrepareScriptTests {
         assertThatThrownBy(() -> prepare("u", true)).hasMessageContaining("WRONGTYPE");
     }
 
+    @Test
+    void boundsTheValuesOfAllVersions() {
+        entry.value("vA", 300, 0, "one")
+                .value("vB", 300, 0, "two")
+                .fill("fill-tok", 10)
+                .lives(300);
+
+        prepare("u", true);
+
+        assertThat(entry.state())
+                .isEqualTo("{i=+30s, i:u=+30s, s=+30s, vA=one +300s epoch 0, vB=two +300s epoch 0} lives 300s");
+    }
+
+    @Test
+    void dropsTheValuesOfAllVersions() {
+        entry.value("vA", 300, 0, "one").value("vB", 300, 0, "two").stale(10).lives(300);
+
+        prepare("u", false);
+
+        assertThat(entry.state()).isEqualTo("{i=+30s, i:u=+30s} lives 300s");
+    }
+
     private Object prepare(String token, boolean staysReadable) {
         return entry.call(RedisScript.PREPARE, token, "30000", staysReadable ? "1" : "0");
     }

@@ -20,7 +20,7 @@ class ScriptHeaderTests {
 
     /** What the scripts may call: commands of Redis 6.2 whose cost does not grow with the keyspace. */
     private static final Set<String> COMMANDS =
-            Set.of("TIME", "TYPE", "DEL", "HGET", "HMGET", "HGETALL", "HSET", "HDEL", "PTTL", "PEXPIRE");
+            Set.of("TIME", "TYPE", "DEL", "HGET", "HMGET", "HGETALL", "HKEYS", "HSET", "HDEL", "PTTL", "PEXPIRE");
 
     private static final Pattern KEY_OR_ARGUMENT = Pattern.compile("(KEYS|ARGV)\\[(\\d+)]");
     private static final Pattern DESCRIBED = Pattern.compile("^-- ((?:KEYS|ARGV)\\[\\d+])  \\S.*");

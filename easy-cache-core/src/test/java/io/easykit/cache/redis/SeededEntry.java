@@ -33,8 +33,13 @@ final class SeededEntry implements AutoCloseable {
     }
 
     SeededEntry value(int life, int epoch, String envelope) {
+        return value("v", life, epoch, envelope);
+    }
+
+    /** A value of another version of the type. */
+    SeededEntry value(String field, int life, int epoch, String envelope) {
         byte[] header = ByteBuffer.allocate(12).putLong(at(life)).putInt(epoch).array();
-        return field("v", text(header).substring(2) + envelope);
+        return field(field, text(header).substring(2) + envelope);
     }
 
     /** @param token 8 characters */

@@ -3,6 +3,7 @@ package io.easykit.cache.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,7 +95,7 @@ class StoreScriptTests {
     void keepsEpochsBeyondTheSignedNumbers() {
         entry.fill("fill-tok", 10).lives(130);
 
-        entry.call(RedisScript.STORE, entry.ticket("fill-tok", 10), "4294967295", "new", "300000");
+        entry.call(RedisScript.STORE, entry.ticket("fill-tok", 10), "4294967295", "new", "300000", "v");
 
         assertThat(entry.state()).isEqualTo("{v=new +300s epoch -1} lives 300s");
     }
@@ -106,7 +107,55 @@ class StoreScriptTests {
         assertThatThrownBy(() -> store("fill-tok", 10)).hasMessageContaining("WRONGTYPE");
     }
 
+    @Test
+    void keepsValidValuesOfOtherVersionsAndExpiresWithTheFirst() {
+        entry.value(20, 0, "old")
+                .value("vA", 200, 3, "one")
+                .value("vB", 900, 0, "two")
+                .fill("fill-tok", 10)
+                .lives(900);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(1L);
+
+        assertThat(entry.state())
+                .isEqualTo("{v=new +300s epoch 7, vA=one +200s epoch 3, vB=two +900s epoch 0} lives 200s");
+    }
+
+    @Test
+    void dropsValuesOfOtherVersionsThatEndSoonOrAreGarbage() {
+        entry.value("vA", 140, 0, "one")
+                .value("vB", -20, 0, "two")
+                .field("vC", "garbage")
+                .fill("fill-tok", 10)
+                .lives(900);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
+    }
+
+    @Test
+    void dropsInvalidatedValuesOfOtherVersions() {
+        entry.value("vA", 900, 0, "one").stale(10).fill("fill-tok", 10).lives(130);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
+    }
+
+    @Test
+    void keepsThreeValuesOfOtherVersionsAtMost() {
+        for (String other : List.of("vA", "vB", "vC", "vD", "vE")) {
+            entry.value(other, 900, 0, "one");
+        }
+        entry.fill("fill-tok", 10).lives(900);
+
+        store("fill-tok", 10);
+
+        assertThat(entry.state().split("=one")).hasSize(4);
+    }
+
     private Object store(String token, int election) {
-        return entry.call(RedisScript.STORE, entry.ticket(token, election), "7", "new", "300000");
+        return entry.call(RedisScript.STORE, entry.ticket(token, election), "7", "new", "300000", "v");
     }
 }

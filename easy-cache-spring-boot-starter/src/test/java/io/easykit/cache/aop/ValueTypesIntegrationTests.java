@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration;
 import io.easykit.test.RedisServer;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -113,7 +113,7 @@ class ValueTypesIntegrationTests {
                 new StandardEnvironment(),
                 new DefaultListableBeanFactory(),
                 new CacheSettingsTable("ec:", CacheSettings.NONE, Map.of(), Set.of()),
-                new Staleness(Duration.ofSeconds(5)));
+                new Staleness(DegradedOptions.defaults(), false));
         ReadOperation operation;
         try {
             operation = methods.read(method, ValueZoo.class);

@@ -118,7 +118,11 @@ class CrashIntegrationTests {
         cache.fetch(key, this::loadName);
         try (var raw = redis.connect()) {
             return Long.valueOf(1).equals(raw.command("HLEN", "ec:" + key.name()))
-                    && Long.valueOf(1).equals(raw.command("HEXISTS", "ec:" + key.name(), "v"));
+                    && Long.valueOf(1)
+                            .equals(raw.command(
+                                    "HEXISTS",
+                                    "ec:" + key.name(),
+                                    "v" + key.spec().fingerprint()));
         }
     }
 

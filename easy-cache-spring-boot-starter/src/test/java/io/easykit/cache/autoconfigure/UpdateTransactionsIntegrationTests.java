@@ -310,7 +310,7 @@ class UpdateTransactionsIntegrationTests {
         });
         assertThat(fields()).isEmpty();
         assertThat(stocks.find(id)).isZero();
-        assertThat(fields()).containsExactly("v");
+        assertThat(fields()).singleElement().asString().startsWith("v");
     }
 
     @Test
@@ -321,7 +321,7 @@ class UpdateTransactionsIntegrationTests {
             stocks.undeclared(id);
             assertThat(elsewhere(() -> stocks.find(id))).isZero();
         });
-        assertThat(fields()).anyMatch(field -> field.startsWith("i:")).doesNotContain("v");
+        assertThat(fields()).anyMatch(field -> field.startsWith("i:")).noneMatch(field -> field.startsWith("v"));
         assertThat(stocks.find(id)).isEqualTo(1);
     }
 
