@@ -74,8 +74,8 @@ final class TypeFingerprint {
             visit(wildcard.getUpperBounds()[0], arguments);
         } else if (type instanceof TypeVariable<?> variable) {
             Type argument = arguments.get(variable);
-            if (argument != null) {
-                visit(argument, arguments);
+            if (argument != null && !argument.equals(variable)) {
+                visit(argument, Map.of());
             } else {
                 text.append(variable.getBounds()[0].getTypeName());
             }

@@ -76,6 +76,7 @@ class RoundTripsTests {
 
     @BeforeEach
     void listen() {
+        logger.setLevel(ch.qos.logback.classic.Level.WARN);
         lines.start();
         logger.addAppender(lines);
     }

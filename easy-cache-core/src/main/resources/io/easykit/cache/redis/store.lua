@@ -20,11 +20,11 @@ local invalidated = false
 for i = 1, #names do invalidated = invalidated or names[i] == 's' end
 for i = 1, invalidated and 0 or #names do
   local name = names[i]
-  -- At most three others. One that ends soon would take the new value along.
+  -- At most three others. One that ends soon would take the new value along; one that lives for ten years is garbage.
   if string.sub(name, 1, 1) == 'v' and name ~= ARGV[5] and #fields < 8 then
     local other = redis.call('HGET', KEYS[1], name)
     local expires = #other >= 12 and struct.unpack('>I6', other) or 0
-    if expires > now + life / 2 then
+    if expires > now + life / 2 and expires < now + 315360000000 then
       fields[#fields + 1], fields[#fields + 2] = name, other
       ends = math.min(ends, expires)
     end

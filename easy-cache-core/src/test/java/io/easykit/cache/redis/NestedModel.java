@@ -352,7 +352,7 @@ final class NestedModel {
                 side(world, outer).entry(),
                 world.clock(),
                 RedisScript.FETCH,
-                List.of(caller, ELECTION, ELECTION, takesStale ? "1" : "0", "0", NO_EPOCH));
+                List.of(caller, ELECTION, ELECTION, takesStale ? "1" : "0", "0", NO_EPOCH, "v"));
     }
 
     private Result store(NestedWorld world, boolean outer, String ticket, int version) {
@@ -360,7 +360,7 @@ final class NestedModel {
                 side(world, outer).entry(),
                 world.clock(),
                 RedisScript.STORE,
-                List.of(ticket, NO_EPOCH, "v" + version, LIFE));
+                List.of(ticket, NO_EPOCH, "v" + version, LIFE, "v"));
     }
 
     private static Outcome outcome(Result fetched) {

@@ -31,7 +31,10 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Cacheable {
 
-    /** First part of every key. Methods with the same prefix share their entries. */
+    /**
+     * First part of every key. Methods with the same prefix share their entries. In a class or interface that others
+     * extend, {@code {class}} stands for the simple name of the concrete one: {@code "{class}.byId"}.
+     */
     String prefix();
 
     /**

@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -123,6 +125,10 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
     }
 
     private void inspect(Class<?> type) {
+        if (Proxy.isProxyClass(type)) {
+            Stream.of(type.getInterfaces()).forEach(this::inspect);
+            return;
+        }
         Class<?> userType = ClassUtils.getUserClass(type);
         if (!userType.getName().startsWith("org.springframework.")
                 && seen.add(userType)

@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.Optional;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -30,9 +31,29 @@ final class Call {
 
     static Call of(MethodInvocation invocation) {
         Object target = invocation.getThis();
-        Class<?> targetClass =
-                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        Class<?> targetClass = target == null
+                ? invocation.getMethod().getDeclaringClass()
+                : targetClass(target, invocation.getMethod());
         return new Call(target, targetClass, invocation.getMethod(), invocation.getArguments(), null);
+    }
+
+    /**
+     * The class whose type arguments count. Of a proxy without a class of its own, such as a repository, it is the
+     * interface that the application declared.
+     */
+    private static Class<?> targetClass(Object target, Method method) {
+        Class<?> implementation = AopUtils.getTargetClass(target);
+        boolean implemented = !Proxy.isProxyClass(implementation)
+                && method.getDeclaringClass().isAssignableFrom(implementation);
+        if (!(target instanceof Proxy) || implemented) {
+            return implementation;
+        }
+        for (Class<?> declared : target.getClass().getInterfaces()) {
+            if (method.getDeclaringClass().isAssignableFrom(declared)) {
+                return declared;
+            }
+        }
+        return implementation;
     }
 
     /**
@@ -54,6 +75,11 @@ final class Call {
 
     public @Nullable Object getTarget() {
         return target;
+    }
+
+    /** The class that does the work: for a repository that of Spring Data. */
+    Class<?> implementationClass() {
+        return target == null ? targetClass : AopUtils.getTargetClass(target);
     }
 
     public Class<?> getTargetClass() {

@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
-import java.lang.reflect.TypeVariable;
 import java.util.Enumeration;
 import java.util.Iterator;
 import java.util.List;
@@ -12,11 +11,11 @@ import java.util.Optional;
 import java.util.Spliterator;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Caching;
-import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
@@ -119,7 +118,24 @@ final class MethodRules {
         if (type.resolve() == Optional.class) {
             requireRestorable(where, type.getGeneric(0));
         }
-        return GenericTypeResolver.resolveType(where.method().getGenericReturnType(), where.targetClass());
+        return fullType(type);
+    }
+
+    /** With all type variables replaced by what the concrete class says, at any depth. */
+    private static Type fullType(ResolvableType type) {
+        Class<?> raw = type.resolve(Object.class);
+        if (type.isArray()) {
+            return fullType(type.getComponentType()) instanceof Class<?> component
+                    ? component.arrayType()
+                    : type.getType();
+        }
+        if (!type.hasGenerics()) {
+            return raw;
+        }
+        ResolvableType[] arguments = Stream.of(type.getGenerics())
+                .map(argument -> ResolvableType.forType(fullType(argument)))
+                .toArray(ResolvableType[]::new);
+        return ResolvableType.forClassWithGenerics(raw, arguments).getType();
     }
 
     private static void requireRestorable(CachedMethod where, ResolvableType type) {
@@ -127,7 +143,7 @@ final class MethodRules {
         if (raw == void.class || raw == Void.class) {
             throw where.problem("the method returns nothing", "Return a value, or remove the annotation.");
         }
-        if (raw == null || raw == Object.class || type.getType() instanceof TypeVariable<?>) {
+        if (raw == null || raw == Object.class) {
             throw where.problem(
                     "a value cannot be restored from the type '"
                             + where.method().getGenericReturnType().getTypeName() + "'",

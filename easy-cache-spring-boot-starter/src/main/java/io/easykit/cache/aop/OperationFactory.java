@@ -29,6 +29,9 @@ import org.springframework.util.StringUtils;
 /** Reads annotations: resolves placeholders, compiles expressions, merges settings, and refuses what cannot work. */
 final class OperationFactory {
 
+    /** Stands for the concrete class in a prefix that several classes inherit. */
+    private static final String CLASS = "{class}";
+
     private final Environment environment;
     private final BeanFactory beans;
     private final CacheSettingsTable settings;
@@ -105,10 +108,14 @@ final class OperationFactory {
         (usesResult[0] ? after : before).add(entry);
     }
 
+    private static String nameOf(CachedMethod where) {
+        return StringUtils.uncapitalize(where.targetClass().getSimpleName());
+    }
+
     CacheName name(CachedMethod where, MergedAnnotation<?> annotation) {
         return new CacheName(
                 resolve(where, "clusterId", annotation.getString("clusterId")),
-                resolve(where, "prefix", annotation.getString("prefix")));
+                resolve(where, "prefix", annotation.getString("prefix")).replace(CLASS, nameOf(where)));
     }
 
     private KeyExpression key(CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {

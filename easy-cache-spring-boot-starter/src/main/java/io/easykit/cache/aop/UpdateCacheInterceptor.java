@@ -42,7 +42,7 @@ final class UpdateCacheInterceptor implements MethodInterceptor {
         if (operation == null) {
             return invocation.proceed();
         }
-        boolean joins = transactional.get().joinTransaction(call.getMethod(), call.getTargetClass());
+        boolean joins = transactional.get().joinTransaction(call.getMethod(), call.implementationClass());
         Action<Object, Throwable> action = () -> proceed(invocation, call, operation, joins);
         List<CacheKey<?>> keys = operation.keysBefore(call);
         if (keys.isEmpty()) {

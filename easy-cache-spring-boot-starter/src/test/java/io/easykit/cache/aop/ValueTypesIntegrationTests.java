@@ -117,7 +117,9 @@ class ValueTypesIntegrationTests {
         ReadOperation operation;
         try {
             operation = methods.read(method, ValueZoo.class);
-            methods.complete(cache, Set.of());
+            if (!methods.complete(cache, Set.of()).isEmpty()) {
+                return Verdict.AT_START;
+            }
         } catch (InvalidCacheDeclarationException refused) {
             return Verdict.AT_START;
         }
