@@ -8,9 +8,11 @@ import io.easykit.cache.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,8 @@ import org.springframework.core.ParameterizedTypeReference;
 
 /** Values that are nothing, and bytes that are no value. */
 class StoredValueTests {
+
+    private static final Duration LONG = Duration.ofHours(1);
 
     private final Workbench bench = new Workbench();
     private final EasyCache cache = bench.node();
@@ -78,16 +82,35 @@ class StoredValueTests {
 
     @Test
     void giveWayToOneLoadForAHundredReaders() throws Exception {
+        // A reader that polls moves the clock of the test. It stands still until the load may end, and the election and
+        // the waiting time outlast what comes after.
+        CountDownLatch mayPoll = new CountDownLatch(1);
+        bench.clock.onPause(() -> awaitUninterruptibly(mayPoll));
+        CacheKey<String> key = Workbench.ap()
+                .withOptions(CacheOptions.defaults()
+                        .withTtlJitter(0)
+                        .withElection(LONG)
+                        .withWaiting(LONG))
+                .key(1);
         bench.store.spoil(key, bytes("garbage"));
         GatedLoader<String> loader = new GatedLoader<>(() -> "value");
         List<Caller<String>> readers = Workbench.call(100, () -> cache.fetch(key, loader));
         loader.awaitEntered();
         readers.forEach(Caller::awaitWaiting);
         loader.letGo();
+        mayPoll.countDown();
         for (Caller<String> reader : readers) {
             assertThat(reader.result()).isEqualTo("value");
         }
         assertThat(loader.loads()).isEqualTo(1);
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test

@@ -219,7 +219,9 @@ class OutboxIntegrationTests {
         });
         Duration took = Duration.ofNanos(System.nanoTime() - begin);
         assertThat(rows()).as("the identity").isEqualTo(1);
-        assertThat(took).as("four queries, the first two of which may be of a holder and its successor").isGreaterThan(Duration.ofMillis(1500));
+        assertThat(took)
+                .as("four queries, the first two of which may be of a holder and its successor")
+                .isGreaterThan(Duration.ofMillis(1500));
     }
 
     /** The new master has the old value and never heard of the invalidation. */
