@@ -4,6 +4,7 @@ import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.QueueStore.BellListener;
 import io.easykit.delayqueue.QueueStore.Subscription;
 import io.easykit.delayqueue.ShardKey;
+import io.easykit.redis.RedisReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Collection;

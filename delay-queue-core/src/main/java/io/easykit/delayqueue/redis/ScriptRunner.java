@@ -8,6 +8,7 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.redis.ScriptCalls.Reply;
 import io.easykit.redis.NotConnectedException;
+import io.easykit.redis.RedisReply;
 import io.lettuce.core.RedisException;
 import java.io.IOException;
 import java.util.EnumMap;

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.redis.RedisReply;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,7 @@
 package io.easykit.cache.redis;
 
 import io.easykit.cache.StoreUnavailableException;
+import io.easykit.redis.RedisReply;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import java.util.List;
@@ -40,14 +41,16 @@ final class RedisFailure {
 
     static StoreUnavailableException translate(Throwable failure) {
         String reply = errorReply(failure);
+        Throwable cause = RedisReply.safe(failure);
         if (reply != null && !isRefusedConnection(failure)) {
             String refused = RefusedCommand.of(reply);
             if (refused != null) {
-                return StoreUnavailableException.refused(describeRefusal(refused, withoutArguments(reply)), failure);
+                return StoreUnavailableException.refused(
+                        describeRefusal(refused, RedisReply.withoutArguments(reply)), cause);
             }
         }
         boolean ill = reply == null || isRefusedConnection(failure) || speaksOfServer(reply);
-        return new StoreUnavailableException(describe(failure, reply), ill, failure);
+        return new StoreUnavailableException(describe(failure, reply), ill, cause);
     }
 
     /** Redis 6.2 puts the error of a command in a script behind a text of its own and a dash. */
@@ -70,7 +73,7 @@ final class RedisFailure {
             return "Redis did not answer in time";
         }
         return reply != null
-                ? "Redis answered: " + withoutArguments(reply)
+                ? "Redis answered: " + RedisReply.withoutArguments(reply)
                 : "Redis cannot be reached: " + root(failure);
     }
 
@@ -78,12 +81,6 @@ final class RedisFailure {
         return "Redis refuses " + command + " to this client (" + reply + "). Without it nothing can be cached safely."
                 + " Allow it to the user of this connection, for example with ACL SETUSER <user> +"
                 + command.toLowerCase(Locale.ROOT) + ", or correct the password";
-    }
-
-    /** Redis quotes the arguments of a command that it does not know: these may be values, or a password. */
-    private static String withoutArguments(String reply) {
-        int arguments = reply.indexOf(", with args beginning with");
-        return arguments < 0 ? reply : reply.substring(0, arguments);
     }
 
     private static Throwable root(Throwable failure) {

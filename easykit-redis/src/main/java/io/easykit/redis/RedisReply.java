@@ -1,23 +1,24 @@
-package io.easykit.delayqueue.redis;
+package io.easykit.redis;
 
 /**
  * Error replies of Redis without what must not reach a log. For an unknown command Redis quotes the arguments ("with args
  * beginning with"), and they may be a password or a payload.
  */
-final class RedisReply {
+public final class RedisReply {
 
     private static final String ARGUMENTS = "with args";
     private static final int MOST_CAUSES = 20;
 
     private RedisReply() {}
 
-    static String withoutArguments(String message) {
+    /** The reply up to the arguments that it quotes. */
+    public static String withoutArguments(String message) {
         int at = message.indexOf(ARGUMENTS);
         return at < 0 ? message : message.substring(0, at).stripTrailing().replaceFirst(",$", "");
     }
 
     /** The exception itself, or where one of its causes quotes arguments, a copy without them. */
-    static Throwable safe(Throwable e) {
+    public static Throwable safe(Throwable e) {
         Throwable quoting = e;
         for (int i = 0; quoting != null && i < MOST_CAUSES; i++, quoting = quoting.getCause()) {
             String message = quoting.getMessage();
