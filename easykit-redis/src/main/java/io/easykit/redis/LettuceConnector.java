@@ -115,11 +115,17 @@ public final class LettuceConnector {
      * the reply.
      *
      * @param key a key of the command, which decides the node in a cluster
+     * @throws RedisCommandInterruptedException if the thread is interrupted, which it remains. One that was interrupted
+     *     before sends nothing
      * @throws NotConnectedException if there was no connection, so nothing was sent
      * @throws RedisException as Lettuce: no reply in time, or an error reply
      */
     public <T> T await(
             byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
+        if (Thread.currentThread().isInterrupted()) {
+            // Otherwise it would depend on the speed of the reply whether the call succeeds.
+            throw new RedisCommandInterruptedException(new InterruptedException("Nothing was sent"));
+        }
         CompletableFuture<T> reply = call(key, command).toCompletableFuture();
         try {
             return reply.get(
