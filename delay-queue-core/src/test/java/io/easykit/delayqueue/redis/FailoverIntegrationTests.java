@@ -2,6 +2,7 @@ package io.easykit.delayqueue.redis;
 
 import static io.easykit.delayqueue.redis.TestShard.in;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.QueueStore;
@@ -16,7 +17,9 @@ import io.lettuce.core.resource.DefaultClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -85,10 +88,15 @@ class FailoverIntegrationTests {
         QueueStore store = store(new RedisStandaloneConfiguration(line.host(), line.port()));
         ShardKey shard = new ShardKey("orders", 0);
         send(store, shard, "before");
+        Queue<ShardKey> bells = new ConcurrentLinkedQueue<>();
+        opened.add(store.subscribe(List.of(shard), (rung, due) -> bells.add(rung)));
+        await().until(() -> !bells.isEmpty());
+        bells.clear();
 
         line.strand();
 
         assertWorksWithin(SOON, store, shard);
+        await().atMost(SOON).until(() -> bells.contains(shard));
     }
 
     @Test
