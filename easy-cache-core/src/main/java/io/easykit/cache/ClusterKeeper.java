@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * single failure has kept back. A Redis with which that fails several times in a row is marked unavailable, whatever its
  * readers are told: one that answers reads but takes no invalidation would go on giving old values.
  *
- * <p>While it is unavailable: probes. When enough probes in a row have succeeded it brings everything that was not
+ * <p>While it is unavailable: probes, once an interval and when there is a new connection. The first success is confirmed by
+ * further probes at a fifth of the interval. When enough probes in a row have succeeded it brings everything that was not
  * delivered: first updates are let through again, so that nothing new is left behind; then what was invalidated shortly
  * before the failure, since that may have been lost with its master; then the journal; then, for prefixes of which the
  * journal could not hold all, a raised epoch, which takes effect everywhere within a look. Only then readers are let in.
@@ -35,6 +36,9 @@ final class ClusterKeeper {
 
     /** Every node looks once a second; the rest is for slow answers. */
     private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
+
+    /** After a probe has succeeded, this many fit into an interval. */
+    private static final int CONFIRMATIONS = 5;
 
     private final Cluster cluster;
     private final EntryStore store;
@@ -63,7 +67,7 @@ final class ClusterKeeper {
         this.options = options;
         this.ticker = ticker;
         this.quietUntil = ticker.nanoTime();
-        store.onReconnect(this::repeatSoon);
+        store.onReconnect(this::onReconnect);
     }
 
     synchronized void start() {
@@ -101,9 +105,13 @@ final class ClusterKeeper {
         }
     }
 
-    private void repeatSoon() {
+    /** A new connection may lead to another master. A probe over it need not wait for its turn. */
+    private void onReconnect() {
         repetitionDue.set(true);
         deliverSoon();
+        if (!availability.mayRead()) {
+            soon(this::look);
+        }
     }
 
     private void soon(Runnable task) {
@@ -117,6 +125,17 @@ final class ClusterKeeper {
         } catch (RejectedExecutionException stopped) {
             deliveryQueued.set(false);
             log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
+        }
+    }
+
+    private void lookAfter(Duration pause) {
+        ScheduledExecutorService running = thread;
+        if (running != null) {
+            try {
+                var unused = running.schedule(this::look, pause.toNanos(), TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException stopped) {
+                log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
+            }
         }
     }
 
@@ -179,6 +198,8 @@ final class ClusterKeeper {
             probes++;
             if (probes >= options.probesToRecover()) {
                 recover();
+            } else {
+                lookAfter(options.probeInterval().dividedBy(CONFIRMATIONS));
             }
         } catch (StoreUnavailableException away) {
             probes = 0;

@@ -6,11 +6,15 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.StatefulRedisConnectionImpl;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.ByteArrayCodec;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +59,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *       connections to all nodes.
  *   <li>Connecting happens on a thread of its own. Callers wait for it as for a reply, never longer than the command
  *       timeout. A command whose caller has given up by then is not sent.
+ *   <li>An attempt to connect that fails is repeated, also between two calls, for {@link #WANTED} after the last call. So
+ *       callers that ask once a second find a promoted server as soon as those who ask all the time.
  * </ul>
  *
  * Commands that were sent over a connection that is left fail; whether they ran is unknown.
@@ -73,6 +80,12 @@ public final class LettuceConnector {
     /** Between two attempts to connect while connections are refused. */
     private static final Duration CONNECT_PAUSE = Duration.ofMillis(50);
 
+    /** Between two attempts to connect while nobody waits for a connection. */
+    private static final Duration REPEAT_PAUSE = Duration.ofMillis(200);
+
+    /** How long after the last call a connection counts as wanted. */
+    static final Duration WANTED = Duration.ofSeconds(5);
+
     /** Lettuce completes a command by its own timer, which may be late. */
     private static final Duration TIMER_SLACK = Duration.ofMillis(200);
 
@@ -86,11 +99,15 @@ public final class LettuceConnector {
     private final LettuceConnectionFactory factory;
     private final Duration commandTimeout;
     private final Duration firstConnectionTimeout;
+    private final Duration silenceOfANode;
     private final AtomicReference<@Nullable Attempt> connection = new AtomicReference<>();
     private final Map<String, ReplyWatch> watches = new ConcurrentHashMap<>();
     private final AtomicLong lastReplacement = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
     private final AtomicLong lastRefresh = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
     private final List<Runnable> replacementActions = new CopyOnWriteArrayList<>();
+    private final List<Consumer<SocketAddress>> reconnectActions = new CopyOnWriteArrayList<>();
+    private final Reconnects reconnects = new Reconnects();
+    private volatile long wantedAt;
     private volatile boolean replace;
     private volatile boolean everConnected;
 
@@ -100,14 +117,42 @@ public final class LettuceConnector {
      *     a reply; later ones have the command timeout
      */
     public LettuceConnector(LettuceConnectionFactory factory, Duration firstConnectionTimeout) {
+        this(factory, DedicatedConnections.commandTimeoutOf(factory), firstConnectionTimeout);
+    }
+
+    /**
+     * @param factory as above
+     * @param commandTimeout how long callers wait for a reply, and for a connection
+     * @param firstConnectionTimeout as above
+     */
+    public LettuceConnector(
+            LettuceConnectionFactory factory, Duration commandTimeout, Duration firstConnectionTimeout) {
+        this(factory, commandTimeout, firstConnectionTimeout, SILENCE_OF_A_NODE);
+    }
+
+    LettuceConnector(
+            LettuceConnectionFactory factory,
+            Duration commandTimeout,
+            Duration firstConnectionTimeout,
+            Duration silenceOfANode) {
         this.factory = factory;
-        this.commandTimeout = DedicatedConnections.commandTimeoutOf(factory);
+        this.commandTimeout = commandTimeout;
         this.firstConnectionTimeout = firstConnectionTimeout;
+        this.silenceOfANode = silenceOfANode;
     }
 
     /** Runs the action each time when a connection is left, on the thread that found the fault. It must return at once. */
     public void onReplacement(Runnable action) {
         replacementActions.add(action);
+    }
+
+    /**
+     * Runs the action each time when a connection was made after the first one, with the address of its server, on a thread
+     * of Lettuce. It must return at once. Connections to sentinels, and those that only read the topology of a cluster, do
+     * not count.
+     */
+    public void onReconnect(Consumer<SocketAddress> action) {
+        reconnectActions.add(action);
     }
 
     /**
@@ -157,17 +202,33 @@ public final class LettuceConnector {
             byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
         Attempt attempt = connected();
         long asked = System.nanoTime();
-        if (attempt.isDone()) {
-            return attempt.thenCompose(redis -> watched(key, asked, command.apply(redis)));
+        if (attempt.isConnected()) {
+            // Every hit of a cache comes by: nothing is allocated here but the stage that watches the reply.
+            return watched(key, asked, attempt.join(), command);
         }
+        wantedAt = asked;
         Duration connectWait = connectWait();
         CompletableFuture<T> reply = attempt.thenCompose(redis -> {
             long now = System.nanoTime();
             return now - asked < connectWait.toNanos()
-                    ? watched(key, now, command.apply(redis))
+                    ? watched(key, now, redis, command)
                     : CompletableFuture.failedFuture(new NotConnectedException("No connection to Redis in time", null));
         });
         return reply.orTimeout(connectWait.plus(commandTimeout).toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * Records that a caller has given up waiting for a reply. Needed only for a factory whose commands have no timeout of
+     * their own ({@link DedicatedConnections#copyOf} sets one), else the connector knows.
+     *
+     * @param key of the command
+     * @param sent when it was sent, by {@link System#nanoTime}
+     */
+    public void unanswered(byte[] key, long sent) {
+        Attempt present = connection.get();
+        if (present != null && present.isConnected()) {
+            onFailure(watchOf(key), sent, new RedisCommandTimeoutException("No reply within " + commandTimeout));
+        }
     }
 
     private Duration connectWait() {
@@ -184,7 +245,17 @@ public final class LettuceConnector {
         }
     }
 
-    private <T> CompletionStage<T> watched(byte[] key, long sent, CompletionStage<T> reply) {
+    private <T> CompletionStage<T> watched(
+            byte[] key,
+            long sent,
+            RedisClusterAsyncCommands<byte[], byte[]> redis,
+            Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
+        CompletionStage<T> reply;
+        try {
+            reply = command.apply(redis);
+        } catch (RuntimeException notSent) {
+            reply = CompletableFuture.failedFuture(notSent);
+        }
         ReplyWatch watch = watchOf(key);
         return reply.whenComplete((value, failure) -> {
             if (failure == null) {
@@ -224,7 +295,7 @@ public final class LettuceConnector {
 
     private void leave(String reason, Duration unanswered) {
         AbstractRedisClient client = factory.getNativeClient();
-        if (client instanceof RedisClusterClient cluster && unanswered.compareTo(SILENCE_OF_A_NODE) < 0) {
+        if (client instanceof RedisClusterClient cluster && unanswered.compareTo(silenceOfANode) < 0) {
             if (isDue(lastRefresh)) {
                 log.debug("Refreshing the topology of the Redis cluster: {}", reason);
                 cluster.refreshPartitionsAsync().whenComplete((done, failure) -> {
@@ -236,6 +307,8 @@ public final class LettuceConnector {
         } else if (isDue(lastReplacement)) {
             log.info("Leaving the connection to Redis, because {}", reason);
             replaceConnection();
+            wantedAt = System.nanoTime();
+            var unused = connected();
         }
     }
 
@@ -276,7 +349,7 @@ public final class LettuceConnector {
 
     private Attempt connected() {
         Attempt present = connection.get();
-        return present == null || present.isOver() ? connect(present) : present;
+        return present == null || present.isOver(factory) ? connect(present) : present;
     }
 
     private Attempt connect(@Nullable Attempt over) {
@@ -285,7 +358,7 @@ public final class LettuceConnector {
             Attempt other = connection.get();
             return other != null ? other : connect(null);
         }
-        Thread thread = new Thread(() -> complete(attempt), "easykit-redis-connect");
+        Thread thread = new Thread(() -> connectWhileWanted(attempt), "easykit-redis-connect");
         thread.setDaemon(true);
         try {
             thread.start();
@@ -295,11 +368,36 @@ public final class LettuceConnector {
         return attempt;
     }
 
+    private void connectWhileWanted(Attempt first) {
+        for (Attempt attempt = first; attempt != null; attempt = repeated(attempt)) {
+            complete(attempt);
+        }
+    }
+
+    /** The next attempt; null if the last one has succeeded, or somebody else made one, or nobody wants a connection. */
+    private @Nullable Attempt repeated(Attempt last) {
+        if (last.isConnected()) {
+            return null;
+        }
+        try {
+            Thread.sleep(REPEAT_PAUSE.toMillis());
+        } catch (InterruptedException stop) {
+            return null;
+        }
+        boolean wanted = factory.isRunning() && System.nanoTime() - wantedAt < WANTED.toNanos();
+        Attempt next = new Attempt();
+        return wanted && connection.compareAndSet(last, next) ? next : null;
+    }
+
     private void complete(Attempt attempt) {
         try (RedisConnection wrapper = freshConnection()) {
+            AbstractRedisClient client = factory.getRequiredNativeClient();
+            client.removeListener(reconnects);
+            client.addListener(reconnects);
             attempt.complete(((LettuceConnection) wrapper).getNativeConnection());
             everConnected = true;
         } catch (RuntimeException | Error failure) {
+            attempt.factoryWasStopped = !factory.isRunning();
             attempt.completeExceptionally(
                     failure instanceof Error
                             ? failure
@@ -319,18 +417,37 @@ public final class LettuceConnector {
     private static final class Attempt extends CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> {
 
         private final long began = System.nanoTime();
+        private volatile boolean factoryWasStopped;
+
+        boolean isConnected() {
+            return isDone() && !isCompletedExceptionally();
+        }
 
         /** Whether connecting failed, or the factory has closed the connection since, as it does when it is stopped. */
-        boolean isOver() {
+        boolean isOver(LettuceConnectionFactory factory) {
             if (!isDone()) {
                 return false;
             }
             if (isCompletedExceptionally()) {
-                return System.nanoTime() - began >= CONNECT_PAUSE.toNanos();
+                boolean startedSince = factoryWasStopped && factory.isRunning();
+                return startedSince || System.nanoTime() - began >= CONNECT_PAUSE.toNanos();
             }
             return join() instanceof AbstractRedisAsyncCommands<?, ?> redis
                     && redis.getConnection() instanceof RedisChannelHandler<?, ?> handler
                     && handler.isClosed();
+        }
+    }
+
+    /** Registered with the first connection, so each one that it is called for is a later one. */
+    private final class Reconnects implements RedisConnectionStateListener {
+
+        @Override
+        public void onRedisConnected(RedisChannelHandler<?, ?> made, SocketAddress address) {
+            // Spring's connections carry bytes; those to sentinels and for the topology carry text.
+            if (made instanceof StatefulRedisConnectionImpl<?, ?> commands
+                    && commands.getCodec() instanceof ByteArrayCodec) {
+                reconnectActions.forEach(action -> action.accept(address));
+            }
         }
     }
 }

@@ -81,6 +81,29 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
+    /** Waits until a replica of this master was promoted, and returns it. */
+    public RedisServer awaitPromotion(RedisServer former) {
+        List<RedisServer> candidates = IntStream.range(0, replicas.size())
+                .filter(i -> masters.get(i % masters.size()).equals(former))
+                .mapToObj(replicas::get)
+                .toList();
+        List<RedisServer> promoted = new ArrayList<>();
+        Waiting.until(
+                READY_WITHIN,
+                () -> {
+                    candidates.stream().filter(RedisCluster::isMaster).forEach(promoted::add);
+                    return !promoted.isEmpty();
+                },
+                () -> "No replica of " + former + " was promoted");
+        return promoted.get(0);
+    }
+
+    private static boolean isMaster(RedisServer server) {
+        try (RawRedis redis = server.connect()) {
+            return "master".equals(redis.info("replication").get("role"));
+        }
+    }
+
     /** The addresses of all nodes in the form that {@code spring.data.redis.cluster.nodes} takes. */
     public String addresses() {
         return nodes().stream().map(node -> node.host() + ":" + node.port()).collect(Collectors.joining(","));

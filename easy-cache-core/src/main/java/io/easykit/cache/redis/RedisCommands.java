@@ -26,7 +26,7 @@ interface RedisCommands {
     /** The server's clock in ms. */
     CompletionStage<Long> time();
 
-    /** Tells when a connection was made after the first one; clients that cannot tell never do. */
+    /** Runs the action when a connection was made after the first one. Clients without such an event never do. */
     default void onReconnect(Runnable action) {}
 
     /** Commands over a connection of their own, if this one was closed on purpose and can be replaced; else these. */
@@ -37,6 +37,10 @@ interface RedisCommands {
     /** Closes the connection of reopened commands. */
     default void close() {}
 
-    /** Leaves the present connection; the next command makes another one. */
-    default void reconnect() {}
+    /**
+     * Records that a caller got no reply in time.
+     *
+     * @param sent when the command was sent, by {@link System#nanoTime}
+     */
+    default void unanswered(byte[] key, long sent) {}
 }

@@ -248,19 +248,20 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     /**
-     * Prepares and invalidates: a Redis that is full takes the second only. A connection over which no probe comes back may
-     * lead nowhere; the client itself would wait long to try another.
+     * Prepares and invalidates: a Redis that is full takes the second only. The client learns of a probe that is not
+     * answered: a connection over which none comes back may lead nowhere.
      */
     @Override
     public void probe() {
         byte[] name = names.probe();
+        long sent = System.nanoTime();
         try {
             await(run(RedisScript.PROBE, name, List.of()));
             await(run(RedisScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)));
             await(run(RedisScript.INVALIDATE, name, List.of(name, bytes(0))));
         } catch (StoreUnavailableException away) {
-            if (away.isIll()) {
-                commands.reconnect();
+            if (away.getCause() instanceof TimeoutException) {
+                commands.unanswered(name, sent);
             }
             throw away;
         }

@@ -1,0 +1,198 @@
+package io.easykit.cache.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.redis.DedicatedConnections;
+import io.easykit.test.RedisCluster;
+import io.easykit.test.RedisSentinels;
+import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The cache reads from Redis and takes CP updates again soon after a fail-over, with nothing set by the user. */
+class FailoverIntegrationTests {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(250);
+
+    /** After the promotion; with room for a busy machine. */
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private static final ClientResources RESOURCES = DefaultClientResources.create();
+
+    private static final CacheSpec<String> SPEC = CacheSpec.of("stock", String.class)
+            .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final AtomicInteger versions = new AtomicInteger();
+
+    @AfterEach
+    void close() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    @Test
+    @Tag("heavy")
+    void followsSentinelFromAMasterThatHangs() {
+        RedisSentinels group = open(RedisSentinels.start(1));
+        EasyCache cache = cache(new RedisSentinelConfiguration(
+                RedisSentinels.MASTER_NAME, Set.of(group.addresses().split(",", -1))));
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+        RedisServer former = group.master();
+
+        former.pause();
+        during(() -> group.awaitOtherMaster(former), cache, SPEC.key(1));
+
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+    }
+
+    @Test
+    @Tag("heavy")
+    void followsSentinelFromAMasterThatDied() {
+        RedisSentinels group = open(RedisSentinels.start(1));
+        EasyCache cache = cache(new RedisSentinelConfiguration(
+                RedisSentinels.MASTER_NAME, Set.of(group.addresses().split(",", -1))));
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+        RedisServer former = group.master();
+
+        former.kill();
+        during(() -> group.awaitOtherMaster(former), cache, SPEC.key(1));
+
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+    }
+
+    @Test
+    void followsAnAddressWhoseFormerOwnerIsAReplicaNow() {
+        RedisServer former = open(RedisServer.start());
+        RedisServer next = open(RedisServer.start());
+        TcpProxy address = open(TcpProxy.to(former));
+        EasyCache cache = cache(new RedisStandaloneConfiguration(address.host(), address.port()));
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+
+        address.redirect(next);
+        former.replicaOf(next);
+
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+    }
+
+    @Test
+    @Tag("heavy")
+    void leavesAConnectionWhosePeerVanishedWithoutAWord() {
+        RedisServer redis = open(RedisServer.start());
+        TcpProxy line = open(TcpProxy.to(redis));
+        EasyCache cache = cache(new RedisStandaloneConfiguration(line.host(), line.port()));
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+
+        line.strand();
+
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+    }
+
+    @Test
+    @Tag("heavy")
+    void followsAClusterFromAMasterThatHangs() {
+        followsACluster(RedisServer::pause);
+    }
+
+    @Test
+    void followsAClusterFromAMasterThatDied() {
+        followsACluster(RedisServer::kill);
+    }
+
+    private void followsACluster(Consumer<RedisServer> fault) {
+        RedisCluster cluster = open(
+                RedisCluster.start(3, 1, "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no"));
+        EasyCache cache =
+                cache(new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
+        RedisServer former = cluster.masters().get(0);
+        CacheKey<String> lost = keyOn(cluster, former);
+        assertWorksWithin(SOON, cache, lost);
+
+        fault.accept(former);
+        during(() -> cluster.awaitPromotion(former), cache, lost);
+
+        assertWorksWithin(SOON, cache, lost);
+    }
+
+    private EasyCache cache(RedisConfiguration configuration) {
+        LettuceConnectionFactory application = new LettuceConnectionFactory(
+                configuration,
+                LettuceClientConfiguration.builder().clientResources(RESOURCES).build());
+        LettuceConnectionFactory own = DedicatedConnections.copyOf(application, TIMEOUT);
+        own.start();
+        opened.add(own::destroy);
+        EasyCache cache = EasyCache.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(own, TIMEOUT))
+                .build();
+        opened.add(cache::stop);
+        return cache;
+    }
+
+    private <T extends AutoCloseable> T open(T resource) {
+        opened.add(resource);
+        return resource;
+    }
+
+    /** Somebody reads and updates all the time, as an application does. */
+    private void during(Runnable promotion, EasyCache cache, CacheKey<String> key) {
+        Thread waiting = new Thread(promotion, "await-promotion");
+        waiting.start();
+        while (waiting.isAlive()) {
+            works(cache, key);
+        }
+    }
+
+    private void assertWorksWithin(Duration limit, EasyCache cache, CacheKey<String> key) {
+        long began = System.nanoTime();
+        boolean works = false;
+        while (!works && System.nanoTime() - began < limit.toNanos()) {
+            works = works(cache, key);
+        }
+        assertThat(works).as("works again within " + limit).isTrue();
+    }
+
+    /** A CP update passes, the next read loads, and the one after it is a hit. */
+    private boolean works(EasyCache cache, CacheKey<String> key) {
+        String version = "version " + versions.incrementAndGet();
+        try {
+            cache.update(List.of(key), () -> null);
+        } catch (CacheUnavailableException refused) {
+            return false;
+        }
+        cache.fetch(key, () -> version);
+        return cache.fetch(key, () -> "loaded again").equals(version);
+    }
+
+    private static CacheKey<String> keyOn(RedisCluster cluster, RedisServer master) {
+        return IntStream.range(0, 1_000)
+                .mapToObj(SPEC::key)
+                .filter(key -> cluster.masterOf("ec:" + key.name()).equals(master))
+                .findFirst()
+                .orElseThrow();
+    }
+}

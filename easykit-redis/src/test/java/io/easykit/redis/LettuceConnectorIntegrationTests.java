@@ -1,0 +1,167 @@
+package io.easykit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.test.RedisCluster;
+import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.internal.HostAndPort;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.DnsResolvers;
+import io.lettuce.core.resource.MappingSocketAddressResolver;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+class LettuceConnectorIntegrationTests {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(250);
+    private static final Duration NEVER = Duration.ofHours(1);
+
+    private static final RedisCluster CLUSTER = RedisCluster.start();
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final Queue<SocketAddress> reconnects = new ConcurrentLinkedQueue<>();
+
+    @AfterAll
+    static void closeCluster() {
+        CLUSTER.close();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    @Test
+    void leavesTheConnectionToAClusterNodeThatIsSilentAlthoughItIsStillTheMaster() {
+        RedisServer master = CLUSTER.masters().get(0);
+        TcpProxy line = open(TcpProxy.to(master));
+        LettuceConnectionFactory factory = factory(
+                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), through(line, master));
+        LettuceConnector connector = connector(factory, Duration.ofSeconds(1));
+        byte[] key = keyOn(master);
+        ping(connector, key);
+
+        line.strand();
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> pings(connector, key));
+        assertThat(((RedisClusterClient) factory.getRequiredNativeClient()).getPartitions())
+                .hasSize(3);
+    }
+
+    @Test
+    void keepsConnectingBetweenTwoCalls() {
+        RedisServer redis = open(RedisServer.start());
+        LettuceConnector connector = connector(
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null)), NEVER);
+        ping(connector, new byte[0]);
+
+        redis.kill();
+        await().until(() -> !pings(connector, new byte[0]));
+        assertThatThrownBy(() -> ping(connector, new byte[0])).isInstanceOf(RedisException.class);
+        connector.replaceConnection();
+        assertThatThrownBy(() -> ping(connector, new byte[0])).isInstanceOf(NotConnectedException.class);
+        redis.restart();
+
+        await().until(() -> !reconnects.isEmpty());
+        assertThat(reconnects).allMatch(address -> ((InetSocketAddress) address).getPort() == redis.port());
+    }
+
+    @Test
+    void doesNotCountConnectionsThatReadTheTopology() {
+        LettuceConnectionFactory factory = factory(
+                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), resources(null));
+        LettuceConnector connector = connector(factory, NEVER);
+        CLUSTER.masters().forEach(master -> ping(connector, keyOn(master)));
+        reconnects.clear();
+
+        ((RedisClusterClient) factory.getRequiredNativeClient()).refreshPartitions();
+
+        assertThat(reconnects).isEmpty();
+    }
+
+    private LettuceConnector connector(LettuceConnectionFactory factory, Duration silenceOfANode) {
+        LettuceConnector connector = new LettuceConnector(factory, TIMEOUT, Duration.ofSeconds(5), silenceOfANode);
+        connector.onReconnect(reconnects::add);
+        return connector;
+    }
+
+    private LettuceConnectionFactory factory(RedisConfiguration redis, ClientResources resources) {
+        LettuceConnectionFactory application = new LettuceConnectionFactory(
+                redis,
+                LettuceClientConfiguration.builder().clientResources(resources).build());
+        LettuceConnectionFactory own = DedicatedConnections.copyOf(application, TIMEOUT);
+        own.start();
+        opened.add(own::destroy);
+        return own;
+    }
+
+    /** Leads to the master through the proxy. */
+    private ClientResources through(TcpProxy line, RedisServer master) {
+        return resources(MappingSocketAddressResolver.create(
+                DnsResolvers.UNRESOLVED,
+                address -> address.getPort() == master.port() ? HostAndPort.of(line.host(), line.port()) : address));
+    }
+
+    private ClientResources resources(@Nullable MappingSocketAddressResolver resolver) {
+        DefaultClientResources.Builder builder =
+                DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2);
+        ClientResources resources = resolver == null
+                ? builder.build()
+                : builder.socketAddressResolver(resolver).build();
+        opened.add(() -> resources.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly());
+        return resources;
+    }
+
+    private <T extends AutoCloseable> T open(T resource) {
+        opened.add(resource);
+        return resource;
+    }
+
+    private static boolean pings(LettuceConnector connector, byte[] key) {
+        try {
+            ping(connector, key);
+            return true;
+        } catch (RedisException away) {
+            return false;
+        }
+    }
+
+    private static void ping(LettuceConnector connector, byte[] key) {
+        long found = connector.<Long>await(key, redis -> redis.exists(key));
+        assertThat(found).isZero();
+    }
+
+    private static byte[] keyOn(RedisServer master) {
+        return IntStream.range(0, 1_000)
+                .mapToObj(i -> "key " + i)
+                .filter(key -> CLUSTER.masterOf(key).equals(master))
+                .findFirst()
+                .orElseThrow()
+                .getBytes(StandardCharsets.UTF_8);
+    }
+}
