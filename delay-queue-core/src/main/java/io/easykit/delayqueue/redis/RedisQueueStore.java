@@ -80,7 +80,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
         for (NewMessage message : bounded(messages)) {
             arguments.add(message.id()).add(message.due()).add(message.frame());
         }
-        return Replies.sends(scripts.list(LuaScript.Name.SEND, shard, arguments));
+        return Replies.sends(scripts.codes(LuaScript.Name.SEND, shard, arguments));
     }
 
     @Override
@@ -114,7 +114,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
             }
             arguments.add(failure.error());
         }
-        return Replies.settlements(scripts.list(LuaScript.Name.FAIL, shard, arguments));
+        return Replies.settlements(scripts.codes(LuaScript.Name.FAIL, shard, arguments));
     }
 
     @Override
@@ -150,7 +150,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
         for (Target target : bounded(targets)) {
             arguments.add(target.id()).add(life(target));
         }
-        return Replies.changes(scripts.list(LuaScript.Name.CANCEL, shard, arguments));
+        return Replies.changes(scripts.codes(LuaScript.Name.CANCEL, shard, arguments));
     }
 
     @Override
@@ -159,7 +159,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
         for (Move move : bounded(moves)) {
             arguments.add(move.target().id()).add(move.due()).add(life(move.target()));
         }
-        return Replies.changes(scripts.list(LuaScript.Name.RESCHEDULE, shard, arguments));
+        return Replies.changes(scripts.codes(LuaScript.Name.RESCHEDULE, shard, arguments));
     }
 
     @Override
@@ -193,7 +193,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
         Arguments arguments =
                 new Arguments().add("ids").add(pace.delay()).add(pace.gap().toNanos());
         addDeaths(arguments, deaths);
-        return Replies.flags(scripts.list(LuaScript.Name.REDRIVE, shard, arguments));
+        return Replies.flags(scripts.codes(LuaScript.Name.REDRIVE, shard, arguments));
     }
 
     @Override
@@ -212,7 +212,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     public List<Boolean> purge(ShardKey shard, List<Death> deaths) {
         Arguments arguments = new Arguments().add("ids");
         addDeaths(arguments, deaths);
-        return Replies.flags(scripts.list(LuaScript.Name.PURGE, shard, arguments));
+        return Replies.flags(scripts.codes(LuaScript.Name.PURGE, shard, arguments));
     }
 
     @Override
@@ -269,7 +269,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
 
     private List<Settlement> settle(LuaScript.Name name, ShardKey shard, Arguments arguments, List<Lease> leases) {
         addLeases(arguments, leases);
-        return Replies.settlements(scripts.list(name, shard, arguments));
+        return Replies.settlements(scripts.codes(name, shard, arguments));
     }
 
     private static void addLeases(Arguments arguments, List<Lease> leases) {

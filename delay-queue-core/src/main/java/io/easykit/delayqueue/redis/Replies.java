@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.LongFunction;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -42,8 +42,8 @@ final class Replies {
 
     private Replies() {}
 
-    static List<SendOutcome> sends(List<?> reply) {
-        return each(reply, code -> switch ((int) code) {
+    static List<SendOutcome> sends(byte[] codes) {
+        return each(codes, code -> switch (code) {
             case 1 -> SendOutcome.STORED;
             case 2 -> SendOutcome.REPLAYED;
             case 0 -> SendOutcome.DUPLICATE;
@@ -51,17 +51,17 @@ final class Replies {
         });
     }
 
-    static List<Settlement> settlements(List<?> reply) {
-        return each(reply, code -> switch ((int) code) {
+    static List<Settlement> settlements(byte[] codes) {
+        return each(codes, code -> switch (code) {
             case 1 -> Settlement.APPLIED;
             case 0 -> Settlement.STALE;
-            case -1 -> Settlement.GONE;
+            case 2 -> Settlement.GONE;
             default -> throw unknown(code);
         });
     }
 
-    static List<ChangeOutcome> changes(List<?> reply) {
-        return each(reply, code -> switch ((int) code) {
+    static List<ChangeOutcome> changes(byte[] codes) {
+        return each(codes, code -> switch (code) {
             case 1 -> ChangeOutcome.APPLIED;
             case 0 -> ChangeOutcome.GONE;
             case 2 -> ChangeOutcome.IN_FLIGHT;
@@ -71,8 +71,8 @@ final class Replies {
         });
     }
 
-    static List<Boolean> flags(List<?> reply) {
-        return each(reply, code -> code == 1);
+    static List<Boolean> flags(byte[] codes) {
+        return each(codes, code -> code == 1);
     }
 
     static Claimed claimed(List<?> reply) {
@@ -93,7 +93,7 @@ final class Replies {
                 status(number(reply, 1)),
                 instantOrNull(reply, 2),
                 instantOrNull(reply, 3),
-                settlements((List<?>) requireNonNull(reply.get(4))),
+                settlements(bytes(reply, 4)),
                 deliveries);
     }
 
@@ -241,10 +241,10 @@ final class Replies {
         return new ErrorNote(Instant.ofEpochMilli(Long.parseLong(parts[0])), parts[1], parts[2]);
     }
 
-    private static <T> List<T> each(List<?> reply, LongFunction<T> meaning) {
-        List<T> outcomes = new ArrayList<>(reply.size());
-        for (int i = 0; i < reply.size(); i++) {
-            outcomes.add(meaning.apply(number(reply, i)));
+    private static <T> List<T> each(byte[] codes, IntFunction<T> meaning) {
+        List<T> outcomes = new ArrayList<>(codes.length);
+        for (byte code : codes) {
+            outcomes.add(meaning.apply(code - '0'));
         }
         return outcomes;
     }

@@ -80,6 +80,11 @@ final class ScriptRunner {
         return run(name, Reply.BYTES, shard, arguments) instanceof byte[] reply ? reply : null;
     }
 
+    /** A script whose reply is a text of codes, a character each. */
+    byte[] codes(LuaScript.Name name, ShardKey shard, Arguments arguments) {
+        return run(name, Reply.BYTES, shard, arguments) instanceof byte[] reply ? reply : new byte[0];
+    }
+
     /** A script whose reply is a whole number. */
     long number(LuaScript.Name name, ShardKey shard, Arguments arguments) {
         return run(name, Reply.NUMBER, shard, arguments) instanceof Long reply ? reply : 0;

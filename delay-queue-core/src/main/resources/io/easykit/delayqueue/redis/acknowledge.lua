@@ -2,6 +2,6 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, number)*
--- return code*    1 acknowledged, 0 stale, -1 gone
+-- return code*, as one text    1 acknowledged, 0 stale, 2 gone
 checkGroups(1, 2)
-return (acknowledge(1))
+return table.concat((acknowledge(1)))

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, first bytes of its frame or '')*    the first bytes tell one life of an id from the next
--- return code*    1 cancelled, 0 gone, 2 in flight, 3 dead, 4 another life of this id
+-- return code*, as one text    1 cancelled, 0 gone, 2 in flight, 3 dead, 4 another life of this id
 checkGroups(1, 2)
 local codes, done, dues, seen = {}, {}, {}, {}
 for i = 1, #ARGV, 2 do
@@ -16,4 +16,4 @@ for i = 1, #ARGV, 2 do
   codes[#codes + 1] = code
 end
 if #done > 0 then finish(waiting, done, dues, 'cancelled') end
-return codes
+return table.concat(codes)

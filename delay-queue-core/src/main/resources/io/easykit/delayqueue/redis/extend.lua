@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   lease ms, (id, number)*
--- return code*    1 renewed, 0 stale, -1 gone; where it is not 1, the handler has lost its message
+-- return code*, as one text    1 renewed, 0 stale, 2 gone; where it is not 1, the handler has lost its message
 local lease = duration(ARGV[1], 1, 10 ^ 11, 'lease')
 checkGroups(2, 2)
 local ids, holding, codes = held(2, 2)
@@ -17,7 +17,7 @@ if #renewed > 0 then
   admit()
   redis.call('ZADD', inflight, 'XX', 'GT', unpack(leases))
   -- Where a reap stopped half way, the message stays with its handler.
-  spare('ZREM', waiting, unpack(renewed))
-  spare('ZREM', dead, unpack(renewed))
+  spare(redis.pcall('ZREM', waiting, unpack(renewed)))
+  spare(redis.pcall('ZREM', dead, unpack(renewed)))
 end
-return codes
+return table.concat(codes)

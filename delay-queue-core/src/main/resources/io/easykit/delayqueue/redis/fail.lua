@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, number, delay ms or -1 for dead, error)*
--- return code*    1 moved, 0 stale, -1 gone
+-- return code*, as one text    1 moved, 0 stale, 2 gone
 checkGroups(1, 4)
 local delays = {}
 for i = 3, #ARGV, 4 do delays[#delays + 1] = ARGV[i] == '-1' and -1 or duration(ARGV[i], 0, 10 ^ 14, 'delay') end
@@ -11,7 +11,7 @@ local leaving, newStates, retries, deaths, leftovers, earliest = {}, {}, {}, {},
 for i, id in ipairs(ids) do
   if holding[i] then leaving[#leaving + 1], leaving[id] = id, i end
 end
-if #leaving == 0 then return codes end
+if #leaving == 0 then return table.concat(codes) end
 local dueAgain, diedAt = elsewhere(leaving)
 admit()
 for n, id in ipairs(leaving) do
@@ -27,7 +27,7 @@ for n, id in ipairs(leaving) do
       if dueAgain[n] then leftovers[#leftovers + 1] = {waiting, id} end
     else
       local due = soonest + delays[i]
-      s.due = string.format('%.0f', due)
+      s.due = string.format('%d', due)
       retries[#retries + 1], retries[#retries + 2] = due, id
       if diedAt[n] then leftovers[#leftovers + 1] = {dead, id} end
       if not earliest or due < earliest then earliest = due end
@@ -44,4 +44,4 @@ redis.call('ZREM', inflight, unpack(leaving))
 count('failed', #newStates / 2)
 count('dead', #deaths / 2)
 if news then ring(earliest) end
-return codes
+return table.concat(codes)

@@ -4,14 +4,16 @@
 -- KEYS[1]  prefix of the shard, "<key prefix>{topic:shard}:". No key has this name: see docs/delay-queue.md, "In a cluster"
 -- KEYS[2]  settings of the shard
 --
--- Numbers go to commands as text where many messages pass: Redis takes long to convert a number of Lua, and a score.
+-- Costs, of Redis 6.2 and 7.0 alike: a number as an argument of a command 0.27 us, the same as text of '%d' 0.14 us, of '%.0f'
+-- 0.28 us; a score in a reply 0.45 us; a function that is declared 0.04 us. So numbers go to commands as text of '%d', and a
+-- complaint is put together only when it is raised.
 --
 -- Redis undoes nothing that a failing script has written, and every redis.call can fail: a permission is missing, a key has
 -- another type. Three rules keep each message in at least one place:
 --   1. Check arguments and read before the first write.
 --   2. Write the new place before you remove the old one. A message in two places counts as in flight. What settles it, takes
 --      it from every place.
---   3. Where a message ends or begins, take back what was done if the rest fails: see entirely.
+--   3. Where a message ends or begins, take back what was done if the rest fails.
 -- What is unreadable counts as absent. repair.lua finishes what stopped half way.
 local prefix, settings = KEYS[1], KEYS[2]
 
@@ -29,7 +31,9 @@ local counters = prefix .. 'counters'
 
 local time = redis.call('TIME')
 local micros = time[1] * 1000000 + time[2]
+
 local now = math.floor(micros / 1000) -- what due times are compared with: never early
+
 local soonest = math.ceil(micros / 1000) -- what a delay counts from
 
 local function check(holds, complaint)
@@ -38,35 +42,41 @@ end
 
 local function whole(text, least, most, name)
   local n = string.find(text or '', '^%d+$') and tonumber(text)
-  check(n and n >= least and n <= most, name .. ' out of range: ' .. tostring(text))
-  return n
+  if n and n >= least and n <= most then return n end
+  error('delay-queue: ' .. name .. ' out of range: ' .. tostring(text), 0)
 end
 
 -- A duration: what is longer than the longest, is the longest.
 local function duration(text, least, most, name) return math.min(whole(text, least, 10 ^ 300, name), most) end
 
-local function checkCount(n) check(#ARGV == n, 'takes ' .. n .. ' arguments, not ' .. #ARGV) end
+local function checkCount(n)
+  if #ARGV ~= n then error('delay-queue: takes ' .. n .. ' arguments, not ' .. #ARGV, 0) end
+end
 
 -- The message arguments from the given one on come in groups of the given size, at most 100 groups.
 local function checkGroups(from, size)
   local n = (#ARGV - from + 1) / size
-  check(n == math.floor(n) and n <= 100, 'incomplete group of arguments, or more than 100 messages')
+  if n % 1 ~= 0 or n > 100 then error('delay-queue: incomplete group of arguments, or more than 100 messages', 0) end
 end
 
--- '+ms' counts from now, anything else is ms since the epoch.
+-- '+ms' counts from now, anything else is ms since the epoch. Returns a number, and it as text.
 local function moment(text)
-  local sign, digits = string.match(text, '^(%+?)(%d+)$')
-  check(digits and #digits <= 15, 'not a time: ' .. text)
-  return sign == '+' and soonest + digits or tonumber(digits)
+  local isDelay = string.byte(text) == 43 -- '+'
+  if not string.find(text, '^%+?%d+$') or #text > (isDelay and 16 or 15) then error('delay-queue: not a time: ' .. text, 0) end
+  if not isDelay then return tonumber(text), text end
+  local due = soonest + text
+  return due, string.format('%d', due)
 end
 
-local function message(id) return prefix .. 'm:' .. id end
+local function message(id) return KEYS[1] .. 'm:' .. id end
 
--- For what no message depends on: a key of another type and a counter that is no number are skipped. repair.lua reports
--- them.
-local function spare(...)
-  local reply = redis.pcall(...)
-  local failure = type(reply) == 'table' and reply.err
+-- What went wrong in a redis.pcall, or nil.
+local function errorOf(reply) return type(reply) == 'table' and reply.err or nil end
+
+-- The reply of a redis.pcall on which no message depends: nil if the key has another type or the counter is no number, which
+-- repair.lua reports. Other errors are raised.
+local function spare(reply)
+  local failure = errorOf(reply)
   if not failure then return reply end
   local isDamaged = string.find(failure, 'WRONGTYPE', 1, true) or string.find(failure, 'not an integer', 1, true)
     or string.find(failure, 'overflow', 1, true)
@@ -74,17 +84,11 @@ local function spare(...)
 end
 
 local function count(counter, n)
-  if n ~= 0 and not spare('HINCRBY', counters, counter, string.format('%d', n)) then
-    redis.pcall('HSET', settings, 'miscounted', '1') -- repair.lua balances the ledger
+  if n == 0 then return end
+  local reply = redis.pcall('HINCRBY', KEYS[1] .. 'counters', counter, string.format('%d', n))
+  if type(reply) ~= 'number' and not spare(reply) then
+    redis.pcall('HSET', KEYS[2], 'miscounted', '1') -- repair.lua balances the ledger
   end
-end
-
--- All or nothing: if the move fails half way, undo takes back what it did.
-local function entirely(move, undo)
-  local isDone, failure = pcall(move)
-  if isDone then return end
-  pcall(undo)
-  error(failure, 0)
 end
 
 -- A full Redis refuses a script at its first growing command, unless it has written before. This write of nothing, which
@@ -100,7 +104,7 @@ end
 
 -- The state of a message whose own is missing or unreadable.
 local function fresh(number)
-  return {number = number, failures = 0, lost = 0, releases = 0, due = string.format('%.0f', now), owner = ''}
+  return {number = number, failures = 0, lost = 0, releases = 0, due = string.format('%d', now), owner = ''}
 end
 
 local function format(s)
@@ -119,60 +123,61 @@ end
 -- Whether the consumers are to be woken when this due time comes to those that wait: nothing is due before, and they know of
 -- nothing that is due already. To be asked before the message waits.
 local function isNews(due)
-  return due and redis.call('ZCOUNT', waiting, '-inf', string.format('%.0f', math.max(due, now))) == 0
+  return due and redis.call('ZCOUNT', KEYS[1] .. 'waiting', '-inf', string.format('%d', math.max(due, now))) == 0
 end
 
 -- pcall: a user who may not publish loses the bell, not the message.
-local function ring(due) redis.pcall('PUBLISH', prefix .. 'bell', string.format('%.0f', due)) end
+local function ring(due) redis.pcall('PUBLISH', prefix .. 'bell', string.format('%d', due)) end
 
 local function note(id, owner, text)
-  local entry = string.format('%.0f', now) .. ':' .. owner .. ':' .. string.sub(text, 1, 4096)
-  spare('HSETNX', errors, 'F' .. id, entry)
-  spare('HSET', errors, 'L' .. id, entry)
+  local entry = string.format('%d', now) .. ':' .. owner .. ':' .. string.sub(text, 1, 4096)
+  spare(redis.pcall('HSETNX', errors, 'F' .. id, entry))
+  spare(redis.pcall('HSET', errors, 'L' .. id, entry))
 end
 
 -- Ends messages: takes them from every place, counts them, and removes body, state and errors. If their bodies cannot be
 -- removed, they stay in the place that is given.
 local function finish(place, ids, scores, counter)
-  local messages, isCounted = {}, false
-  for i, id in ipairs(ids) do messages[i] = message(id) end
+  local messages = {}
+  for i = 1, #ids do messages[i] = message(ids[i]) end
   local extras = redis.call('EXISTS', errors, dead)
-  if place == inflight then spare('ZREM', waiting, unpack(ids)) end
-  if extras > 0 and place ~= dead then spare('ZREM', dead, unpack(ids)) end
+  if place == inflight then spare(redis.pcall('ZREM', waiting, unpack(ids))) end
+  if extras > 0 and place ~= dead then spare(redis.pcall('ZREM', dead, unpack(ids))) end
   redis.call('ZREM', place, unpack(ids))
-  entirely(function()
-    count(counter, #ids)
-    isCounted = true
-    redis.call('UNLINK', unpack(messages))
-  end, function()
+  local isCounted, failure = pcall(count, counter, #ids)
+  if isCounted then failure = errorOf(redis.pcall('UNLINK', unpack(messages))) end
+  if failure then
     local entries = {}
     for i, id in ipairs(ids) do entries[2 * i - 1], entries[2 * i] = scores[i], id end
-    redis.call('ZADD', place, unpack(entries))
-    if isCounted then count(counter, -#ids) end
-  end)
+    redis.pcall('ZADD', place, unpack(entries))
+    if isCounted then pcall(count, counter, -#ids) end
+    error(failure, 0)
+  end
   redis.call('HDEL', states, unpack(ids))
   if extras > 0 then
     local notes = {}
     for i, id in ipairs(ids) do notes[2 * i - 1], notes[2 * i] = 'F' .. id, 'L' .. id end
-    spare('HDEL', errors, unpack(notes))
+    spare(redis.pcall('HDEL', errors, unpack(notes)))
   end
 end
 
 -- The fence. Of the (id, number, ...) groups from the given argument on: which are in flight under this very number?
--- Returns ids, states as text and ends of the leases by position where held, and codes: 1 held, 0 stale, -1 gone. A repetition
+-- Returns ids, states as text and ends of the leases by position where held, and codes: '1' held, '0' stale, '2' gone. A repetition
 -- in one batch is stale.
 local function held(from, size)
-  local ids, holding, leases, codes, seen = {}, {}, {}, {}, {}
-  for i = from, #ARGV, size do ids[#ids + 1] = ARGV[i] end
-  if #ids == 0 then return ids, holding, codes, leases end
-  local known = redis.call('HMGET', states, unpack(ids))
-  leases = redis.call('ZMSCORE', inflight, unpack(ids))
-  for i, id in ipairs(ids) do
-    local state, number = known[i], ARGV[from + (i - 1) * size + 1] .. ':'
+  local ids, codes, seen, n = {}, {}, {}, 0
+  for i = from, #ARGV, size do
+    n = n + 1
+    ids[n] = ARGV[i]
+  end
+  if n == 0 then return ids, {}, codes, {} end
+  local holding, leases = redis.call('HMGET', states, unpack(ids)), redis.call('ZMSCORE', inflight, unpack(ids))
+  for i = 1, n do
+    local id, state, number = ids[i], holding[i], ARGV[from + (i - 1) * size + 1] .. ':'
     if state and leases[i] and string.sub(state, 1, #number) == number and not seen[id] then
-      seen[id], holding[i], codes[i] = true, state, 1
+      seen[id], codes[i] = true, '1'
     else
-      codes[i] = state and 0 or -1
+      holding[i], codes[i] = false, state and '0' or '2'
     end
   end
   return ids, holding, codes, leases
@@ -181,12 +186,16 @@ end
 -- Returns the codes, and whether anything was written.
 local function acknowledge(from)
   local ids, holding, codes, leases = held(from, 2)
-  local done, scores = {}, {}
-  for i, id in ipairs(ids) do
-    if holding[i] then done[#done + 1], scores[#scores + 1] = id, leases[i] end
+  local n = 0 -- ids and leases become those that are held
+  for i = 1, #ids do
+    if holding[i] then
+      n = n + 1
+      ids[n], leases[n] = ids[i], leases[i]
+    end
   end
-  if #done == 0 then return codes, false end
-  finish(inflight, done, scores, 'acknowledged')
+  if n == 0 then return codes, false end
+  for i = #ids, n + 1, -1 do ids[i] = nil end
+  finish(inflight, ids, leases, 'acknowledged')
   return codes, true
 end
 
@@ -199,10 +208,11 @@ end
 -- Where an operator finds a message, and its due time if it waits: 'inflight', 'waiting', 'dead', 'lost' if it has a body
 -- and no place, or nil.
 local function whereabouts(id)
-  if redis.call('ZSCORE', inflight, id) then return 'inflight' end
-  local due = redis.call('ZSCORE', waiting, id)
+  local shard = KEYS[1]
+  if redis.call('ZSCORE', shard .. 'inflight', id) then return 'inflight' end
+  local due = redis.call('ZSCORE', shard .. 'waiting', id)
   if due then return 'waiting', due end
-  if redis.call('ZSCORE', dead, id) then return 'dead' end
+  if redis.call('ZSCORE', shard .. 'dead', id) then return 'dead' end
   return redis.call('EXISTS', message(id)) == 1 and 'lost' or nil
 end
 
@@ -211,7 +221,7 @@ end
 local function changeable(id, life)
   local place, due = whereabouts(id)
   local code = ({inflight = 2, dead = 3, waiting = 1, lost = 1})[place] or 0
-  if code ~= 0 and life ~= '' and spare('GETRANGE', message(id), 0, #life - 1) ~= life then code = 4 end
+  if code ~= 0 and life ~= '' and spare(redis.pcall('GETRANGE', message(id), 0, #life - 1)) ~= life then code = 4 end
   return code, due
 end
 
@@ -227,9 +237,9 @@ end
 
 -- One message for list and find.
 local function describe(reply, id, place, score)
-  local notes = spare('HMGET', errors, 'F' .. id, 'L' .. id) or {false, false}
+  local notes = spare(redis.pcall('HMGET', errors, 'F' .. id, 'L' .. id)) or {false, false}
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = id, place, timeOf(score)
-  reply[at + 4], reply[at + 5], reply[at + 6] = spare('HGET', states, id) or false, notes[1], notes[2]
+  reply[at + 4], reply[at + 5], reply[at + 6] = spare(redis.pcall('HGET', states, id)) or false, notes[1], notes[2]
   reply[at + 7] = shown(redis.call('MGET', message(id))[1])
 end

@@ -3,8 +3,8 @@
 -- KEYS   prefix, settings
 -- ARGV   'ids', (id, died at)*
 --   or   'age', ms since death at least, how many (1 to 100)
--- return code*    of ids: 1 purged, 0 not dead, or died again
---   or   count    by age
+-- return code*, as one text    of ids: 1 purged, 0 not dead, or died again
+--   or   count                by age
 local aged = ARGV[1] == 'age'
 check(aged or ARGV[1] == 'ids', 'neither ids nor age')
 local found, codes, done, deaths, seen = {}, {}, {}, {}, {}
@@ -27,4 +27,4 @@ for i, id in ipairs(found) do
   end
 end
 if #done > 0 then finish(dead, done, deaths, 'purged') end
-return aged and #done or codes
+return aged and #done or table.concat(codes)

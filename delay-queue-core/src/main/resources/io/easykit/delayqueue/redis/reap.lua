@@ -16,7 +16,7 @@ local function lose(id, s)
     deaths[#deaths + 1], deaths[#deaths + 2] = now, id
     note(id, s.owner, 'LEASE_LOST')
   else
-    if delay > 0 then s.due = string.format('%.0f', soonest + delay) end
+    if delay > 0 then s.due = string.format('%d', soonest + delay) end
     local due = tonumber(s.due)
     entries[#entries + 1], entries[#entries + 2] = due, id
     if not earliest or due < earliest then earliest = due end

@@ -5,8 +5,8 @@
 -- KEYS   prefix, settings
 -- ARGV   'ids', delay ms of the first, gap ns between two, (id, died at)*
 --   or   'page', delay ms of the first, gap ns between two, cut-off ms or '' for now, how many (1 to 100)
--- return code*             of ids: 1 waits again, 0 not dead, or died again
---   or   cut-off, count    of a page
+-- return code*, as one text    of ids: 1 waits again, 0 not dead, or died again
+--   or   cut-off, count        of a page
 local paged = ARGV[1] == 'page'
 check(paged or ARGV[1] == 'ids', 'neither ids nor page')
 local delay, gap = duration(ARGV[2], 0, 10 ^ 14, 'delay'), duration(ARGV[3], 0, 10 ^ 14, 'gap')
@@ -30,7 +30,7 @@ for i, id in ipairs(ids) do
   codes[i] = 0
   if isMeant and not seen[id] and not redis.call('ZSCORE', inflight, id) then
     local s = parse(redis.call('HGET', states, id)) or fresh('0')
-    s.failures, s.lost, s.due = 0, 0, string.format('%.0f', due + math.floor(gap * #moved / 10 ^ 6))
+    s.failures, s.lost, s.due = 0, 0, string.format('%d', due + math.floor(gap * #moved / 10 ^ 6))
     seen[id], moved[#moved + 1], codes[i] = true, id, 1
     newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
     entries[#entries + 1], entries[#entries + 2] = s.due, id
@@ -45,4 +45,4 @@ if #moved > 0 then
   count('redriven', #moved)
   if news then ring(due) end
 end
-return paged and {cutOff, #moved} or codes
+return paged and {cutOff, #moved} or table.concat(codes)

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   delay ms (0: at the old due time), (id, number)*
--- return code*    1 released, 0 stale, -1 gone
+-- return code*, as one text    1 released, 0 stale, 2 gone
 local delay = duration(ARGV[1], 0, 10 ^ 14, 'delay')
 checkGroups(2, 2)
 local ids, holding, codes = held(2, 2)
@@ -10,7 +10,7 @@ local released, newStates, entries, earliest = {}, {}, {}, nil
 for i, id in ipairs(ids) do
   if holding[i] then released[#released + 1], released[id] = id, i end
 end
-if #released == 0 then return codes end
+if #released == 0 then return table.concat(codes) end
 local dueAgain, diedAt = elsewhere(released)
 admit()
 for n, id in ipairs(released) do
@@ -19,7 +19,7 @@ for n, id in ipairs(released) do
   if not dueAgain[n] and not diedAt[n] then
     local s = parse(holding[i]) or fresh(ARGV[2 * i + 1])
     local due = delay > 0 and soonest + delay or tonumber(s.due)
-    s.releases, s.due = s.releases + 1, string.format('%.0f', due)
+    s.releases, s.due = s.releases + 1, string.format('%d', due)
     newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
     entries[#entries + 1], entries[#entries + 2] = due, id
     if not earliest or due < earliest then earliest = due end
@@ -32,4 +32,4 @@ if #entries > 0 then
 end
 redis.call('ZREM', inflight, unpack(released))
 if news then ring(earliest) end
-return codes
+return table.concat(codes)

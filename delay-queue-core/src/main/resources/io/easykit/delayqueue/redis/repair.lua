@@ -19,7 +19,7 @@ local function putBack(ids)
     if redis.call('EXISTS', message(id)) == 1 then
       local s = parse(redis.call('HGET', states, id))
       local due = s and tonumber(s.due) or soonest
-      entries[#entries + 1], entries[#entries + 2], back[#back + 1] = string.format('%.0f', due), id, id
+      entries[#entries + 1], entries[#entries + 2], back[#back + 1] = string.format('%d', due), id, id
       if not earliest or due < earliest then earliest = due end
     else
       ended[#ended + 1], notes[#notes + 1], notes[#notes + 2] = id, 'F' .. id, 'L' .. id
@@ -32,7 +32,7 @@ local function putBack(ids)
   end
   if #ended > 0 then
     leftovers = leftovers + redis.call('HDEL', states, unpack(ended))
-    leftovers = leftovers + (spare('HDEL', errors, unpack(notes)) or 0)
+    leftovers = leftovers + (spare(redis.pcall('HDEL', errors, unpack(notes))) or 0)
   end
   if news then ring(earliest) end
 end
@@ -43,7 +43,7 @@ local function finishMove(id, leaseEnd, diedAt, isWaiting)
   if diedAt and (isWaiting or s and tonumber(s.due) > tonumber(diedAt)) then
     leftovers = leftovers + redis.call('ZREM', dead, id)
   elseif leaseEnd and tonumber(leaseEnd) > now + 10 ^ 11 then
-    redis.call('ZADD', inflight, 'XX', string.format('%.0f', now), id) -- no lease is that long: it ends now
+    redis.call('ZADD', inflight, 'XX', string.format('%d', now), id) -- no lease is that long: it ends now
     leftovers = leftovers + 1
   end
 end
@@ -93,7 +93,7 @@ local function mendCounters()
       and readable(kept[1]) then
       values[name], missing = -missing, 0
     end
-    redis.call('HSET', counters, name, string.format('%.0f', values[name]))
+    redis.call('HSET', counters, name, string.format('%d', values[name]))
     set[#set + 1] = name
   end
 end

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, due, first bytes of its frame or '')*    due: '+ms' from now, or ms since the epoch
--- return code*    1 moved, 0 gone, 2 in flight, 3 dead, 4 another life of this id
+-- return code*, as one text    1 moved, 0 gone, 2 in flight, 3 dead, 4 another life of this id
 checkGroups(1, 3)
 local dues, codes, entries, earliest = {}, {}, {}, nil
 for i = 2, #ARGV, 3 do dues[i] = moment(ARGV[i]) end
@@ -19,4 +19,4 @@ if #entries > 0 then
   redis.call('ZADD', waiting, unpack(entries))
   if news then ring(earliest) end
 end
-return codes
+return table.concat(codes)

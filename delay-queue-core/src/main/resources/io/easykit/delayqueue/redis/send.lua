@@ -2,63 +2,80 @@
 -- The only move beside reschedule that a full Redis refuses, and then whole: its first write is one that grows.
 --
 -- KEYS   prefix, settings
--- ARGV   (id, due, frame)*    due: '+ms' from now, or ms since the epoch
--- return code*                1 stored, 2 stored before by this very send (same frame), 0 the id is live already
+-- ARGV   (id, due, frame)*     due: '+ms' from now, or ms since the epoch
+-- return code*, as one text    1 stored, 2 stored before by this very send (same frame), 0 the id is live already
 checkGroups(1, 3)
-local dues, codes, entries, created, earliest, isCounted, news = {}, {}, {}, {}, nil, false, false
-for i = 2, #ARGV, 3 do dues[i] = moment(ARGV[i]) end
-local texts = {} -- of due times: those of one batch are often the same
-
-local function add(id, due)
-  local text = texts[due]
-  if not text then
-    text = string.format('%.0f', due)
-    texts[due] = text
+local entries, codes, created, n, earliest, met = {}, {}, {}, 0, nil, false
+local said, due, text
+for i = 1, #ARGV, 3 do
+  if ARGV[i + 1] ~= said then -- the due times of one batch are often the same
+    said = ARGV[i + 1]
+    due, text = moment(said)
+    if n == 0 or due < earliest then earliest = due end
   end
-  entries[#entries + 1], entries[#entries + 2] = text, id
-  if not earliest or due < earliest then earliest = due end
+  entries[n + 1], entries[n + 2] = text, ARGV[i]
+  n = n + 2
+end
+local news = isNews(earliest)
+local failure
+for i = 1, #ARGV, 3 do
+  local key = message(ARGV[i])
+  local reply = redis.pcall('SET', key, ARGV[i + 2], 'NX')
+  if not reply then
+    codes[#codes + 1] = '0'
+    met = true
+  elseif reply.err then
+    failure = reply.err
+    break
+  else
+    codes[#codes + 1] = '1'
+    created[#created + 1] = key
+  end
 end
 
--- There is a body already. Without a place it is what a failure has left over: it waits again, or is replaced if it is
--- unreadable.
-local function meet(id, key, due, frame)
-  local found = redis.call('MGET', key)[1]
-  local code = found == frame and 2 or 0
-  for _, own in ipairs(created) do
-    if own == key then return code end -- repeated in this batch
-  end
-  if whereabouts(id) == 'lost' then
-    add(id, due)
-    if not found then
-      redis.call('SET', key, frame)
-      created[#created + 1] = key
-      code = 1
+-- Some have a body already. One without a place is what a failure has left over: it waits again, or is replaced if it is
+-- unreadable. The others do not come to wait.
+if met and not failure then
+  local all, _ = entries, nil
+  entries, earliest = {}, nil
+
+  local function meet(id, frame)
+    local key = message(id)
+    local found = redis.call('MGET', key)[1]
+    local code = found == frame and '2' or '0'
+    for _, own in ipairs(created) do
+      if own == key then return code, false end -- repeated in this batch
     end
+    if whereabouts(id) ~= 'lost' then return code, false end
+    if found then return code, true end
+    redis.call('SET', key, frame)
+    created[#created + 1] = key
+    return '1', true
   end
-  return code
+
+  _, failure = pcall(function()
+    for i, code in ipairs(codes) do
+      local waits = code == '1'
+      if not waits then codes[i], waits = meet(ARGV[3 * i - 2], ARGV[3 * i]) end
+      if waits then
+        entries[#entries + 1], entries[#entries + 2] = all[2 * i - 1], all[2 * i]
+        earliest = math.min(earliest or math.huge, tonumber(all[2 * i - 1]))
+      end
+    end
+    news = isNews(earliest)
+  end)
 end
 
 -- The place comes last. A send that fails before has stored nothing.
-entirely(function()
-  for i = 1, #ARGV, 3 do
-    local id, due, frame = ARGV[i], dues[i + 1], ARGV[i + 2]
-    local key = message(id)
-    if redis.call('SET', key, frame, 'NX') then
-      codes[#codes + 1] = 1
-      created[#created + 1] = key
-      add(id, due)
-    else
-      codes[#codes + 1] = meet(id, key, due, frame)
-    end
-  end
-  if #entries == 0 then return end
-  count('sent', #created)
-  isCounted = true
-  news = isNews(earliest)
-  redis.call('ZADD', waiting, unpack(entries))
-end, function()
-  if #created > 0 then redis.call('UNLINK', unpack(created)) end
-  if isCounted then count('sent', -#created) end
-end)
+local isCounted = false
+if not failure and #entries > 0 then
+  isCounted, failure = pcall(count, 'sent', #created)
+  if isCounted then failure = errorOf(redis.pcall('ZADD', waiting, unpack(entries))) end
+end
+if failure then
+  if #created > 0 then redis.pcall('UNLINK', unpack(created)) end
+  if isCounted then pcall(count, 'sent', -#created) end
+  error(failure, 0)
+end
 if news then ring(earliest) end
-return codes
+return table.concat(codes)

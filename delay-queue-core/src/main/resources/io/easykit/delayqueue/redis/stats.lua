@@ -6,8 +6,8 @@
 --        (counter, value)*
 checkCount(0)
 local oldest = first(waiting)
-local reply = {now, spare('HEXISTS', settings, 'paused') or 0, redis.call('ZCARD', waiting),
+local reply = {now, spare(redis.pcall('HEXISTS', settings, 'paused')) or 0, redis.call('ZCARD', waiting),
   redis.call('ZCOUNT', waiting, '-inf', now), redis.call('ZCARD', inflight), redis.call('ZCARD', dead),
   oldest and oldest <= now and oldest or -1}
-for _, entry in ipairs(spare('HGETALL', counters) or {}) do reply[#reply + 1] = entry end
+for _, entry in ipairs(spare(redis.pcall('HGETALL', counters)) or {}) do reply[#reply + 1] = entry end
 return reply

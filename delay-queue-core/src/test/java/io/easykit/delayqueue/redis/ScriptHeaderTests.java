@@ -83,11 +83,12 @@ class ScriptHeaderTests {
     }
 
     private static boolean javaReads(LuaScript.Name name, long code) {
+        byte[] codes = {(byte) ('0' + code)};
         try {
             switch (name) {
-                case SEND -> Replies.sends(List.of(code));
-                case CANCEL, RESCHEDULE -> Replies.changes(List.of(code));
-                default -> Replies.settlements(List.of(code));
+                case SEND -> Replies.sends(codes);
+                case CANCEL, RESCHEDULE -> Replies.changes(codes);
+                default -> Replies.settlements(codes);
             }
             return true;
         } catch (IllegalStateException unknown) {
