@@ -83,10 +83,10 @@ final class ContainerBackend implements RedisBackend {
 
     /** A sentinel refuses to start without a file to which it can write its state. */
     @Override
-    public Instance prepareSentinel() {
+    public Instance prepareSentinel(List<String> arguments) {
         int port = takePort();
         String script = "touch /tmp/sentinel.conf && exec redis-server /tmp/sentinel.conf --sentinel"
-                + " --bind 0.0.0.0 --protected-mode no --port " + port;
+                + " --bind 0.0.0.0 --protected-mode no --port " + port + " " + String.join(" ", arguments);
         return new ContainerInstance(port, List.of("sh", "-c", script));
     }
 

@@ -27,16 +27,21 @@ final class ProcessBackend implements RedisBackend {
     }
 
     @Override
-    public Instance prepareSentinel() {
-        return new SentinelInstance(program, Ports.free());
+    public Instance prepareSentinel(List<String> arguments) {
+        return new SentinelInstance(program, Ports.free(), arguments);
     }
 
     /** A sentinel refuses to start without a file to which it can write its state. */
     private static final class SentinelInstance extends ProcessInstance {
         private static final String CONFIGURATION = "sentinel.conf";
 
-        SentinelInstance(Path program, int port) {
-            super(program, port, List.of(CONFIGURATION), List.of("--sentinel", "--protected-mode", "no"));
+        SentinelInstance(Path program, int port, List<String> arguments) {
+            super(
+                    program,
+                    port,
+                    List.of(CONFIGURATION),
+                    Stream.concat(Stream.of("--sentinel", "--protected-mode", "no"), arguments.stream())
+                            .toList());
             try {
                 Files.createFile(directory().resolve(CONFIGURATION));
             } catch (IOException e) {
@@ -60,7 +65,11 @@ final class ProcessBackend implements RedisBackend {
             this.port = port;
             this.command = new ArrayList<>(List.of(program.toString()));
             command.addAll(first);
-            command.addAll(List.of("--bind", LOOPBACK, "--port", String.valueOf(port)));
+            command.addAll(List.of("--bind", LOOPBACK));
+            command.addAll(
+                    TlsCertificate.isUsedBy(arguments)
+                            ? List.of("--port", "0", "--tls-port", String.valueOf(port))
+                            : List.of("--port", String.valueOf(port)));
             command.addAll(arguments);
             try {
                 this.directory = Files.createTempDirectory("easykit-redis-");

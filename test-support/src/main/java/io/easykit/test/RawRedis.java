@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,12 +49,17 @@ public final class RawRedis implements AutoCloseable {
      * @throws UncheckedIOException where nothing listens there
      */
     public static RawRedis connect(String host, int port, Duration timeout) {
+        return connect(host, port, timeout, null);
+    }
+
+    /** @param tls null for a connection without TLS */
+    static RawRedis connect(String host, int port, Duration timeout, @Nullable SSLContext tls) {
         Socket socket = new Socket();
         try {
             socket.setTcpNoDelay(true);
             socket.setSoTimeout((int) timeout.toMillis());
             socket.connect(new InetSocketAddress(host, port), (int) timeout.toMillis());
-            return new RawRedis(socket);
+            return new RawRedis(tls == null ? socket : tls.getSocketFactory().createSocket(socket, host, port, true));
         } catch (IOException e) {
             closeQuietly(socket);
             throw new UncheckedIOException("No connection to Redis at " + host + ":" + port, e);

@@ -12,8 +12,12 @@ interface RedisBackend {
      */
     Instance prepare(List<String> arguments);
 
-    /** Prepares a sentinel, with an empty configuration file of its own, on a port of its own. */
-    Instance prepareSentinel();
+    /**
+     * Prepares a sentinel, with an empty configuration file of its own, on a port of its own.
+     *
+     * @param arguments options of redis-server
+     */
+    Instance prepareSentinel(List<String> arguments);
 
     /** One server; its port and its data directory stay the same over restarts. */
     interface Instance {

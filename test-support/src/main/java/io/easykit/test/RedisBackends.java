@@ -46,11 +46,12 @@ enum RedisBackends {
     PATH {
         @Override
         RedisBackend open(String searchPath) throws Unusable {
-            Path program = Arrays.stream(searchPath.split(File.pathSeparator, -1))
-                    .map(directory -> Path.of(directory, "redis-server"))
+            Path program = PROGRAMS.stream()
+                    .flatMap(name -> Arrays.stream(searchPath.split(File.pathSeparator, -1))
+                            .map(directory -> Path.of(directory, name)))
                     .filter(Files::isExecutable)
                     .findFirst()
-                    .orElseThrow(() -> new Unusable("no redis-server on the PATH"));
+                    .orElseThrow(() -> new Unusable("no redis-server or valkey-server on the PATH"));
             return tried(program);
         }
     },
@@ -66,6 +67,7 @@ enum RedisBackends {
     };
 
     private static final Logger log = LoggerFactory.getLogger(RedisBackends.class);
+    private static final List<String> PROGRAMS = List.of("redis-server", "valkey-server");
     private static final Duration DOCKER_WITHIN = Duration.ofSeconds(30);
     private static final Pattern VERSION = Pattern.compile("v=(\\d+)\\.(\\d+)");
 
@@ -76,16 +78,39 @@ enum RedisBackends {
         return Current.BACKEND;
     }
 
+    /** A backend whose servers read files of this machine, such as certificates. */
+    static RedisBackend ofProcesses() {
+        return CurrentOfProcesses.BACKEND;
+    }
+
     /**
      * Opens the first backend that works.
      *
-     * @param forced name of the only one to try, or null
+     * @param forced name of the only one to try, or the path of a server program, or null
      * @param searchPath the directories in which programs are found, in the form of {@code PATH}
      * @throws IllegalStateException where none works; it says why, and what helps
      */
     static RedisBackend choose(@Nullable String forced, String searchPath) {
+        if (forced != null && forced.contains("/")) {
+            return named(Path.of(forced));
+        }
+        return first(candidates(forced), searchPath);
+    }
+
+    private static RedisBackend named(Path program) {
+        try {
+            RedisBackend backend = tried(program);
+            log.info("Redis for tests: {}", program);
+            return backend;
+        } catch (Unusable e) {
+            throw new IllegalStateException(
+                    "easykit.test.redis (or EASYKIT_TEST_REDIS) names no usable server: " + e.getMessage(), e);
+        }
+    }
+
+    private static RedisBackend first(List<RedisBackends> candidates, String searchPath) {
         StringBuilder reasons = new StringBuilder();
-        for (RedisBackends candidate : candidates(forced)) {
+        for (RedisBackends candidate : candidates) {
             try {
                 RedisBackend backend = candidate.open(searchPath);
                 log.info("Redis for tests: {}", candidate.word());
@@ -110,7 +135,7 @@ enum RedisBackends {
                 .findFirst()
                 .map(List::of)
                 .orElseThrow(() -> new IllegalArgumentException("easykit.test.redis (or EASYKIT_TEST_REDIS) is \""
-                        + forced + "\"; it knows docker, path and embedded"));
+                        + forced + "\"; it knows docker, path and embedded, and the path of a server program"));
     }
 
     private String word() {
@@ -183,5 +208,11 @@ enum RedisBackends {
         static final RedisBackend BACKEND = choose(
                 setting(System.getProperty("easykit.test.redis"), System.getenv("EASYKIT_TEST_REDIS")),
                 System.getenv().getOrDefault("PATH", ""));
+    }
+
+    private static final class CurrentOfProcesses {
+        static final RedisBackend BACKEND = current() instanceof ProcessBackend processes
+                ? processes
+                : first(List.of(PATH, EMBEDDED), System.getenv().getOrDefault("PATH", ""));
     }
 }

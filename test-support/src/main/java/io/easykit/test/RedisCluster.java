@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -75,33 +76,139 @@ public final class RedisCluster implements AutoCloseable {
 
     /** The node that was started as the master of this key's slot. */
     public RedisServer masterOf(String key) {
-        try (RawRedis redis = masters.get(0).connect()) {
-            long slot = (Long) redis.require("CLUSTER", "KEYSLOT", key);
-            return masters.get((int) (slot * masters.size() / SLOTS));
+        return masters.get(shareOf(key));
+    }
+
+    /** Which of the masters' shares of the slots holds this key, from 0; the share keeps its number in a fail-over. */
+    public int shareOf(String key) {
+        return (int) (slotOf(key) * masters.size() / SLOTS);
+    }
+
+    /** Waits until exactly one node of a share answers as its master, and returns it. */
+    public RedisServer master(int share) {
+        return awaitMaster(share, node -> true);
+    }
+
+    /** Waits until exactly one other node of a share answers as its master, and returns it. */
+    public RedisServer awaitOtherMaster(int share, RedisServer former) {
+        return awaitMaster(share, node -> node != former);
+    }
+
+    /** Waits until each share has one master, which its other nodes follow, and all nodes serve all slots. */
+    public void awaitHealthy() {
+        List<RedisServer> present =
+                IntStream.range(0, masters.size()).mapToObj(this::master).toList();
+        Waiting.until(
+                READY_WITHIN,
+                () -> RedisServer.follow(nodes(), present) && nodes().stream().allMatch(RedisCluster::serves),
+                () -> "The cluster is not healthy");
+    }
+
+    /**
+     * Moves the slot of a key with all that is in it from its master to that of another share, as {@code redis-cli --cluster
+     * reshard} does.
+     *
+     * @param keysACall how many keys one MIGRATE moves
+     */
+    public void moveSlot(String key, int toShare, int keysACall) {
+        String slot = String.valueOf(slotOf(key));
+        RedisServer target = master(toShare);
+        RedisServer source = IntStream.range(0, masters.size())
+                .mapToObj(this::master)
+                .filter(master -> master != target && serves(master, Integer.parseInt(slot)))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("Slot " + slot + " is on " + target + " already"));
+        try (RawRedis from = source.connect();
+                RawRedis to = target.connect()) {
+            String sourceId = id(from);
+            String targetId = id(to);
+            to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", sourceId);
+            from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", targetId);
+            for (List<String> keys = keysIn(slot, keysACall, from);
+                    !keys.isEmpty();
+                    keys = keysIn(slot, keysACall, from)) {
+                from.command(Stream.concat(
+                                Stream.of(
+                                        "MIGRATE",
+                                        target.host(),
+                                        String.valueOf(target.port()),
+                                        "",
+                                        "0",
+                                        "5000",
+                                        "REPLACE",
+                                        "KEYS"),
+                                keys.stream())
+                        .toArray(String[]::new));
+            }
+            to.command("CLUSTER", "SETSLOT", slot, "NODE", targetId);
+            from.command("CLUSTER", "SETSLOT", slot, "NODE", targetId);
         }
     }
 
-    /** Waits until a replica of this master was promoted, and returns it. */
+    /** Waits until a replica of a node that was started as a master was promoted in its place, and returns it. */
     public RedisServer awaitPromotion(RedisServer former) {
-        List<RedisServer> candidates = IntStream.range(0, replicas.size())
-                .filter(i -> masters.get(i % masters.size()).equals(former))
-                .mapToObj(replicas::get)
-                .toList();
-        List<RedisServer> promoted = new ArrayList<>();
+        return awaitOtherMaster(masters.indexOf(former), former);
+    }
+
+    private static List<String> keysIn(String slot, int limit, RawRedis redis) {
+        return ((List<?>) redis.require("CLUSTER", "GETKEYSINSLOT", slot, String.valueOf(limit)))
+                .stream().map(key -> RawRedis.text((byte[]) key)).toList();
+    }
+
+    /** Whether this master serves the slot, in its own opinion. */
+    private static boolean serves(RedisServer master, int slot) {
+        try (RawRedis redis = master.connect()) {
+            String self = RawRedis.text((byte[]) redis.require("CLUSTER", "NODES"))
+                    .lines()
+                    .filter(line -> line.contains("myself"))
+                    .findFirst()
+                    .orElseThrow();
+            return Arrays.stream(self.split(" ", -1))
+                    .skip(8)
+                    .filter(range -> !range.startsWith("["))
+                    .map(range -> range.split("-", -1))
+                    .anyMatch(range ->
+                            Integer.parseInt(range[0]) <= slot && slot <= Integer.parseInt(range[range.length - 1]));
+        }
+    }
+
+    private RedisServer awaitMaster(int share, Predicate<RedisServer> wanted) {
+        List<RedisServer> candidates = new ArrayList<>(List.of(masters.get(share)));
+        for (int i = share; i < replicas.size(); i += masters.size()) {
+            candidates.add(replicas.get(i));
+        }
+        List<RedisServer> found = new ArrayList<>();
         Waiting.until(
                 READY_WITHIN,
                 () -> {
-                    candidates.stream().filter(RedisCluster::isMaster).forEach(promoted::add);
-                    return !promoted.isEmpty();
+                    found.clear();
+                    candidates.stream()
+                            .filter(node -> wanted.test(node) && node.isMaster())
+                            .forEach(found::add);
+                    return found.size() == 1;
                 },
-                () -> "No replica of " + former + " was promoted");
-        return promoted.get(0);
+                () -> "Masters of share " + share + ": " + found);
+        return found.get(0);
     }
 
-    private static boolean isMaster(RedisServer server) {
-        try (RawRedis redis = server.connect()) {
-            return "master".equals(redis.info("replication").get("role"));
+    private long slotOf(String key) {
+        RedisServer any = nodes().stream()
+                .filter(RedisServer::isMaster)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("No node answers"));
+        try (RawRedis redis = any.connect()) {
+            return (Long) redis.require("CLUSTER", "KEYSLOT", key);
         }
+    }
+
+    private static boolean serves(RedisServer node) {
+        try (RawRedis redis = node.connect()) {
+            return serves(redis);
+        }
+    }
+
+    private static String id(RawRedis redis) {
+        return RawRedis.text((byte[]) redis.require("CLUSTER", "MYID"));
     }
 
     /** The addresses of all nodes in the form that {@code spring.data.redis.cluster.nodes} takes. */
@@ -116,9 +223,9 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     private static String[] clustered(String... arguments) {
-        return Stream.concat(
-                        Stream.of("--cluster-enabled", "yes", "--cluster-node-timeout", "5000"),
-                        Arrays.stream(arguments))
+        List<String> tls = TlsCertificate.isUsedBy(List.of(arguments)) ? List.of("--tls-cluster", "yes") : List.of();
+        return Stream.of(List.of("--cluster-enabled", "yes", "--cluster-node-timeout", "5000"), tls, List.of(arguments))
+                .flatMap(List::stream)
                 .toArray(String[]::new);
     }
 
@@ -178,7 +285,7 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     private static void follow(RawRedis replica, RawRedis master) {
-        replica.command("CLUSTER", "REPLICATE", RawRedis.text((byte[]) master.require("CLUSTER", "MYID")));
+        replica.command("CLUSTER", "REPLICATE", id(master));
     }
 
     /** Whether this node serves and, as a replica, holds its master's data. */

@@ -42,7 +42,7 @@ public final class RedisSentinels implements AutoCloseable {
             IntStream.rangeClosed(0, replicas).forEach(i -> started.add(RedisServer.start(arguments)));
             RedisServer master = started.get(0);
             started.stream().skip(1).forEach(replica -> replica.replicaOf(master));
-            IntStream.range(0, SENTINELS).forEach(i -> started.add(RedisServer.startSentinel()));
+            IntStream.range(0, SENTINELS).forEach(i -> started.add(RedisServer.startSentinel(arguments)));
             RedisSentinels group =
                     new RedisSentinels(started.subList(0, 1 + replicas), started.subList(1 + replicas, started.size()));
             group.watch(master);
@@ -77,6 +77,24 @@ public final class RedisSentinels implements AutoCloseable {
     /** Waits until all sentinels name the same other server than this one, and returns it. */
     public RedisServer awaitOtherMaster(RedisServer former) {
         return awaitMaster(server -> !server.equals(former), "No replica of " + former + " was promoted");
+    }
+
+    /** Waits until no server and no sentinel is suspected, and all replicas follow the master. */
+    public void awaitHealthy() {
+        Waiting.until(
+                READY_WITHIN,
+                () -> sentinels.stream().allMatch(this::knowsAll) && RedisServer.follow(servers, List.of(master())),
+                () -> "The group is not healthy: "
+                        + sentinels.stream().map(RedisSentinels::state).toList());
+    }
+
+    /** Asks a sentinel to promote a replica, as an operator does, and waits for it. */
+    public RedisServer failOver() {
+        RedisServer former = master();
+        try (RawRedis redis = sentinels.get(0).connect()) {
+            redis.command("SENTINEL", "FAILOVER", MASTER_NAME);
+        }
+        return awaitOtherMaster(former);
     }
 
     private RedisServer awaitMaster(Predicate<RedisServer> wanted, String otherwise) {

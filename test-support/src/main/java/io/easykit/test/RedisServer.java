@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisServer implements AutoCloseable {
     private static final Duration READY_WITHIN = Duration.ofSeconds(30);
     private static final Duration REPLY_WITHIN = Duration.ofSeconds(10);
+    private static final Duration LOOK_TIMEOUT = Duration.ofMillis(200);
     private static final int PORT_ATTEMPTS = 20;
     private static final Set<String> OURS = Set.of("--port", "--bind", "--dir", "--daemonize", "--logfile");
     private static final List<String> DEFAULTS = List.of(
@@ -27,14 +28,17 @@ public final class RedisServer implements AutoCloseable {
 
     private final RedisBackend.Instance instance;
     private final @Nullable String password;
+    private final boolean tls;
     private final boolean shared;
     private final Thread closeOnShutdown;
+    private String product = "Redis";
     private String version = "";
     private boolean closed;
 
-    private RedisServer(RedisBackend.Instance instance, @Nullable String password, boolean shared) {
+    private RedisServer(RedisBackend.Instance instance, @Nullable String password, boolean tls, boolean shared) {
         this.instance = instance;
         this.password = password;
+        this.tls = tls;
         this.shared = shared;
         this.closeOnShutdown = new Thread(instance::close, "close-redis-" + instance.port());
     }
@@ -59,16 +63,24 @@ public final class RedisServer implements AutoCloseable {
         return Shared.SERVER;
     }
 
-    /** Starts a sentinel that watches nothing yet. */
-    static RedisServer startSentinel() {
-        return start(() -> new RedisServer(RedisBackends.current().prepareSentinel(), null, false));
+    /** Starts a sentinel that watches nothing yet, with the certificate of the servers if they have one. */
+    static RedisServer startSentinel(String... ofTheServers) {
+        boolean tls = TlsCertificate.isUsedBy(List.of(ofTheServers));
+        List<String> arguments = tls ? List.of(TlsCertificate.shared().options()) : List.of();
+        return start(() -> new RedisServer(backend(tls).prepareSentinel(arguments), null, tls, false));
     }
 
     private static RedisServer start(boolean shared, String... arguments) {
         List<String> options = new ArrayList<>(DEFAULTS);
         options.addAll(checked(List.of(arguments)));
         String password = valueOf("--requirepass", arguments);
-        return start(() -> new RedisServer(RedisBackends.current().prepare(options), password, shared));
+        boolean tls = TlsCertificate.isUsedBy(options);
+        return start(() -> new RedisServer(backend(tls).prepare(options), password, tls, shared));
+    }
+
+    /** A container does not see the certificate. */
+    private static RedisBackend backend(boolean tls) {
+        return tls ? RedisBackends.ofProcesses() : RedisBackends.current();
     }
 
     private static RedisServer start(Supplier<RedisServer> prepare) {
@@ -100,10 +112,11 @@ public final class RedisServer implements AutoCloseable {
 
     /** The address in the form that {@code spring.data.redis.url} takes, with the password where there is one. */
     public String uri() {
-        return "redis://" + (password == null ? "" : ":" + password + "@") + host() + ":" + port();
+        return (tls ? "rediss://" : "redis://") + (password == null ? "" : ":" + password + "@") + host() + ":"
+                + port();
     }
 
-    /** The version of Redis, for example {@code 6.2.11}. */
+    /** The version of the server, for example {@code 6.2.11}; of Valkey its own, not that of the Redis it resembles. */
     public String version() {
         return version;
     }
@@ -178,6 +191,33 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
+    /** Whether the server answers and considers itself a master. */
+    boolean isMaster() {
+        return "master".equals(replication().get("role"));
+    }
+
+    /** Whether these masters are all masters among the servers, and the others are replicas that hold their data. */
+    static boolean follow(List<RedisServer> servers, List<RedisServer> masters) {
+        return servers.stream().allMatch(server -> {
+            Map<String, String> replication = server.replication();
+            return masters.contains(server)
+                    ? "master".equals(replication.get("role"))
+                    : "slave".equals(replication.get("role")) && "up".equals(replication.get("master_link_status"));
+        });
+    }
+
+    /** Empty if the server does not answer within a moment. */
+    private Map<String, String> replication() {
+        if (!isRunning()) {
+            return Map.of();
+        }
+        try (RawRedis redis = connect(LOOK_TIMEOUT)) {
+            return redis.info("replication");
+        } catch (UncheckedIOException | RedisError away) {
+            return Map.of();
+        }
+    }
+
     /** Kills the server and deletes its data; a second call does nothing. */
     @Override
     public void close() {
@@ -190,7 +230,7 @@ public final class RedisServer implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "Redis " + version + " at " + host() + ":" + port();
+        return product + " " + version + " at " + host() + ":" + port();
     }
 
     private void launch() {
@@ -208,15 +248,18 @@ public final class RedisServer implements AutoCloseable {
         try (RawRedis redis = connect(Duration.ofSeconds(1))) {
             redis.command("PING");
             Map<String, String> info = redis.info("server");
-            version = info.getOrDefault("redis_version", "");
+            product = info.containsKey("valkey_version") ? "Valkey" : "Redis";
+            version = info.getOrDefault("valkey_version", info.getOrDefault("redis_version", ""));
             return instance.owns(info);
         } catch (UncheckedIOException | RedisError e) {
             return false;
         }
     }
 
-    private RawRedis connect(Duration timeout) {
-        RawRedis redis = RawRedis.connect(host(), port(), timeout);
+    /** @param timeout longest wait for the connection, and for each reply */
+    RawRedis connect(Duration timeout) {
+        RawRedis redis = RawRedis.connect(
+                host(), port(), timeout, tls ? TlsCertificate.shared().context() : null);
         try {
             if (password != null) {
                 redis.command("AUTH", password);

@@ -38,7 +38,7 @@ class RedisBackendsTests {
     void namesReasonAndRemediesWhereNothingWorks() {
         assertThatIllegalStateException()
                 .isThrownBy(() -> RedisBackends.choose("path", directory.toString()))
-                .withMessageContaining("path: no redis-server on the PATH")
+                .withMessageContaining("path: no redis-server or valkey-server on the PATH")
                 .withMessageContaining("install redis-server 6.2 or later")
                 .withMessageContaining("start Docker")
                 .withMessageContaining("OpenSSL 3");
@@ -62,10 +62,27 @@ class RedisBackendsTests {
                 .withMessageContaining("does not run here: libssl.so.3: cannot open");
     }
 
+    @Test
+    void takesAValkeyFromThePathAndAnyProgramByItsName() throws IOException {
+        Path program = program("valkey-server", "echo 'Valkey server v=8.1.1 sha=00000000:0 bits=64'");
+
+        assertThat(RedisBackends.choose("path", directory.toString())).isInstanceOf(ProcessBackend.class);
+        assertThat(RedisBackends.choose(program.toString(), "")).isInstanceOf(ProcessBackend.class);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> RedisBackends.choose(directory + "/none", ""))
+                .withMessageContaining("EASYKIT_TEST_REDIS")
+                .withMessageContaining("/none does not run here");
+    }
+
     private void program(String script) throws IOException {
-        Path program = Files.writeString(directory.resolve("redis-server"), "#!/bin/sh\n" + script + "\n");
+        program("redis-server", script);
+    }
+
+    private Path program(String name, String script) throws IOException {
+        Path program = Files.writeString(directory.resolve(name), "#!/bin/sh\n" + script + "\n");
         if (!program.toFile().setExecutable(true)) {
             throw new IOException("Cannot make " + program + " executable");
         }
+        return program;
     }
 }

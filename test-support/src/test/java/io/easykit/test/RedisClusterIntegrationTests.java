@@ -3,7 +3,6 @@ package io.easykit.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.easykit.test.RawRedis.RedisError;
 import java.util.stream.IntStream;
@@ -45,8 +44,31 @@ class RedisClusterIntegrationTests {
 
                 master.kill();
 
-                await().until(() -> "master".equals(redis.info("replication").get("role")));
+                assertThat(cluster.awaitOtherMaster(1, master)).isEqualTo(replica);
+                master.restart();
+                cluster.awaitHealthy();
+                assertThat(cluster.master(1)).isEqualTo(replica);
             }
+        }
+    }
+
+    @Test
+    void movesASlotWithItsKeysAndUsesTlsAmongItsNodes() {
+        try (RedisCluster cluster =
+                RedisCluster.start(2, 0, TlsCertificate.shared().options())) {
+            String key = "{moving}:1";
+            int share = cluster.shareOf(key);
+            try (RawRedis redis = cluster.master(share).connect()) {
+                redis.command("SET", key, "value");
+            }
+
+            cluster.moveSlot(key, 1 - share, 10);
+
+            assertThat(cluster.nodes().get(0).uri()).startsWith("rediss://");
+            try (RawRedis redis = cluster.master(1 - share).connect()) {
+                assertThat(RawRedis.text((byte[]) redis.require("GET", key))).isEqualTo("value");
+            }
+            cluster.moveSlot(key, share, 10);
         }
     }
 

@@ -7,7 +7,8 @@ import org.junit.jupiter.api.Test;
 
 class RedisSentinelsIntegrationTests {
 
-    private final RedisSentinels group = RedisSentinels.start(1);
+    private final RedisSentinels group =
+            RedisSentinels.start(1, TlsCertificate.shared().options());
 
     @AfterEach
     void stop() {
@@ -18,11 +19,16 @@ class RedisSentinelsIntegrationTests {
     void promotesTheReplicaOfAMasterThatHangs() {
         RedisServer first = group.master();
         assertThat(first).isEqualTo(group.servers().get(0));
+        assertThat(first.uri()).startsWith("rediss://");
         assertThat(group.addresses().split(",", -1)).hasSize(3);
 
         first.pause();
         RedisServer second = group.awaitOtherMaster(first);
 
         assertThat(second).isEqualTo(group.servers().get(1));
+        first.resume();
+        first.replicaOf(second);
+        group.awaitHealthy();
+        assertThat(group.failOver()).isEqualTo(first);
     }
 }
