@@ -22,6 +22,8 @@ public final class RedisSentinels implements AutoCloseable {
     private static final String QUORUM = "2";
     private static final Duration READY_WITHIN = Duration.ofSeconds(60);
 
+    private static final Duration ASK_AGAIN = Duration.ofSeconds(3);
+
     private final List<RedisServer> servers;
     private final List<RedisServer> sentinels;
 
@@ -91,10 +93,34 @@ public final class RedisSentinels implements AutoCloseable {
     /** Asks a sentinel to promote a replica, as an operator does, and waits for it. */
     public RedisServer failOver() {
         RedisServer former = master();
+        long[] askedAt = {System.nanoTime() - ASK_AGAIN.toNanos()};
+        Set<RedisServer> named = new HashSet<>();
+        Waiting.until(
+                READY_WITHIN,
+                () -> {
+                    if (System.nanoTime() - askedAt[0] >= ASK_AGAIN.toNanos()) {
+                        askedAt[0] = System.nanoTime();
+                        askForFailOver();
+                    }
+                    return isOneOther(named, former);
+                },
+                () -> "No replica of " + former + " was promoted");
+        return named.iterator().next();
+    }
+
+    /** A sentinel gives up without a word where its news of the replicas are too old. */
+    private void askForFailOver() {
         try (RawRedis redis = sentinels.get(0).connect()) {
             redis.command("SENTINEL", "FAILOVER", MASTER_NAME);
+        } catch (RawRedis.RedisError notYet) {
+            // It is asked again.
         }
-        return awaitOtherMaster(former);
+    }
+
+    private boolean isOneOther(Set<RedisServer> named, RedisServer former) {
+        named.clear();
+        sentinels.forEach(sentinel -> named.add(masterBy(sentinel)));
+        return named.size() == 1 && !named.contains(former);
     }
 
     private RedisServer awaitMaster(Predicate<RedisServer> wanted, String otherwise) {

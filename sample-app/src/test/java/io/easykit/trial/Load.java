@@ -1,0 +1,156 @@
+package io.easykit.trial;
+
+import io.easykit.trial.Diary.Call;
+import io.easykit.trial.Diary.Kind;
+import io.easykit.trial.Diary.StaleRead;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads, updates and sends of all nodes, on threads of its own for each share, so that a share that hangs holds up no calls to
+ * another one.
+ */
+final class Load implements AutoCloseable {
+
+    private static final Duration READ_PAUSE = Duration.ofMillis(5);
+    private static final Duration UPDATE_PAUSE = Duration.ofMillis(25);
+    private static final Duration SEND_PAUSE = Duration.ofMillis(10);
+    private static final int LONGEST_DELAY_MILLIS = 800;
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
+    private final Keys keys;
+    private final Diary diary;
+    private final List<Thread> threads = new ArrayList<>();
+    private final CountDownLatch stopped = new CountDownLatch(1);
+
+    private Load(Keys keys, Diary diary) {
+        this.keys = keys;
+        this.diary = diary;
+    }
+
+    static Load start(List<TrialNode> nodes, Keys keys, Diary diary) {
+        Load load = new Load(keys, diary);
+        for (int node = 0; node < nodes.size(); node++) {
+            for (int share = 0; share < keys.shares(); share++) {
+                load.startThreads(nodes.get(node), node, share);
+            }
+        }
+        load.threads.forEach(Thread::start);
+        return load;
+    }
+
+    /** Lets the load go on for a while. */
+    void goOnFor(Duration duration) {
+        try {
+            if (stopped.await(duration.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new IllegalStateException("The load was stopped");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        stopped.countDown();
+        threads.forEach(LockSupport::unpark);
+        try {
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void startThreads(TrialNode node, int number, int share) {
+        repeat(READ_PAUSE, () -> read(node, number, share));
+        repeat(UPDATE_PAUSE, () -> update(node, number, share));
+        repeat(SEND_PAUSE, () -> send(node, number, share));
+    }
+
+    private void repeat(Duration pause, Runnable call) {
+        threads.add(new Thread(
+                () -> {
+                    while (stopped.getCount() > 0) {
+                        call.run();
+                        LockSupport.parkNanos(pause.toNanos() * keys.shares());
+                    }
+                },
+                "load"));
+    }
+
+    private void read(TrialNode node, int number, int share) {
+        boolean cp = ThreadLocalRandom.current().nextBoolean();
+        Kind kind = cp ? Kind.READ_CP : Kind.READ_AP;
+        Map.Entry<String, Versions> entry = any(cp ? keys.cp(share) : keys.ap(share));
+        long began = System.nanoTime();
+        Long version = record(
+                kind,
+                number,
+                share,
+                began,
+                () -> cp ? node.entries().cp(entry.getKey()) : node.entries().ap(entry.getKey()));
+        if (version != null) {
+            long overtakenAt = entry.getValue().overtakenAt(version, began);
+            if (overtakenAt != began) {
+                diary.stale(new StaleRead(kind, entry.getValue().writer() == number, began, overtakenAt));
+            }
+        }
+    }
+
+    private void update(TrialNode node, int number, int share) {
+        boolean cp = ThreadLocalRandom.current().nextBoolean();
+        Map.Entry<String, Versions> entry = any((cp ? keys.cp(share) : keys.ap(share))
+                .stream().filter(one -> one.getValue().writer() == number).toList());
+        Long version = record(
+                cp ? Kind.UPDATE_CP : Kind.UPDATE_AP,
+                number,
+                share,
+                System.nanoTime(),
+                () -> cp
+                        ? node.entries().updateCp(entry.getKey())
+                        : node.entries().updateAp(entry.getKey()));
+        if (version != null) {
+            entry.getValue().returned(version, System.nanoTime());
+        }
+    }
+
+    private void send(TrialNode node, int number, int share) {
+        String id = keys.messageId(share, NUMBERS.getAndIncrement());
+        int delay = ThreadLocalRandom.current().nextInt(LONGEST_DELAY_MILLIS);
+        diary.sending(id, share, System.currentTimeMillis() + delay);
+        Boolean sent = record(Kind.SEND, number, share, System.nanoTime(), () -> {
+            node.send(keys.topic(), id, Duration.ofMillis(delay));
+            return true;
+        });
+        if (sent != null) {
+            diary.acknowledged(id);
+        }
+    }
+
+    private <T> @Nullable T record(Kind kind, int node, int share, long began, Supplier<T> call) {
+        try {
+            T result = call.get();
+            diary.called(new Call(kind, node, share, began, System.nanoTime(), null));
+            return result;
+        } catch (RuntimeException error) {
+            diary.called(new Call(kind, node, share, began, System.nanoTime(), error));
+            return null;
+        }
+    }
+
+    private static <T> T any(List<T> all) {
+        return all.get(ThreadLocalRandom.current().nextInt(all.size()));
+    }
+}

@@ -1,0 +1,92 @@
+package io.easykit.trial;
+
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisSentinels;
+import io.easykit.test.RedisServer;
+import java.util.List;
+
+/** A master, two replicas and three sentinels. */
+final class SentinelTopology implements Topology {
+
+    private final RedisSentinels group;
+
+    SentinelTopology(String... options) {
+        this.group = RedisSentinels.start(2, options);
+    }
+
+    @Override
+    public List<String> settings() {
+        return List.of(
+                "--spring.data.redis.sentinel.master=" + RedisSentinels.MASTER_NAME,
+                "--spring.data.redis.sentinel.nodes=" + group.addresses());
+    }
+
+    @Override
+    public int shares() {
+        return 1;
+    }
+
+    @Override
+    public int shareOf(String key) {
+        return 0;
+    }
+
+    @Override
+    public void awaitHealthy() {
+        group.awaitHealthy();
+    }
+
+    @Override
+    public Outage strike(Fault fault, int share, String movingKey) {
+        RedisServer former = group.master();
+        long struckAt = System.nanoTime();
+        return switch (fault) {
+            case KILL -> {
+                former.kill();
+                yield new Outage(struckAt, promoted(former), () -> {}, () -> {
+                    former.restart();
+                    former.replicaOf(group.master());
+                });
+            }
+            case PAUSE -> {
+                former.pause();
+                // The sentinels may demote it sooner; they take some ten seconds.
+                yield new Outage(struckAt, promoted(former), former::resume, () -> former.replicaOf(group.master()));
+            }
+            case DEMOTE -> {
+                group.failOver();
+                yield new Outage(struckAt, System.nanoTime(), () -> {}, () -> {});
+            }
+            default -> throw new IllegalArgumentException("Sentinel does not know " + fault);
+        };
+    }
+
+    private long promoted(RedisServer former) {
+        group.awaitOtherMaster(former);
+        return System.nanoTime();
+    }
+
+    @Override
+    public void onEachServer(String... command) {
+        for (RedisServer server : group.servers()) {
+            try (RawRedis redis = server.connect()) {
+                redis.command(command);
+            }
+        }
+    }
+
+    @Override
+    public String version() {
+        return group.servers().get(0).version();
+    }
+
+    @Override
+    public void close() {
+        group.close();
+    }
+
+    @Override
+    public String toString() {
+        return "Sentinel";
+    }
+}

@@ -1,0 +1,83 @@
+package io.easykit.trial;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.trial.Trial.Pace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every topology with each of its faults, ten rounds of each; {@code -Deasykit.trial.rounds} and {@code -Deasykit.trial.only}
+ * (a part of a name) change that. Prints a table.
+ */
+@Tag("heavy")
+class TopologyTrialTests {
+
+    private static final int ROUNDS = Integer.getInteger("easykit.trial.rounds", 10);
+    private static final String ONLY = System.getProperty("easykit.trial.only", "");
+    private static final long AGAIN_WITHIN_MILLIS = Long.getLong("easykit.trial.again-within", 3_000);
+
+    /** Below this a p99 says more about the machine than about Redis. */
+    private static final long P99_FLOOR_MICROS = 20_000;
+
+    private static final List<String> ROWS = new ArrayList<>();
+
+    static List<Arguments> topologies() {
+        return List.<Arguments>of(
+                        topology(
+                                "one address",
+                                ManagedTopology::new,
+                                Fault.DEMOTE,
+                                Fault.KILL,
+                                Fault.PAUSE,
+                                Fault.VANISH,
+                                Fault.RESTART),
+                        topology("Sentinel", SentinelTopology::new, Fault.KILL, Fault.PAUSE, Fault.DEMOTE),
+                        topology(
+                                "Cluster",
+                                ClusterTopology::new,
+                                Fault.KILL,
+                                Fault.PAUSE,
+                                Fault.DEMOTE,
+                                Fault.RESTART,
+                                Fault.SLOT_MOVES,
+                                Fault.PARTLY_DEAD))
+                .stream()
+                .filter(one -> one.get()[0].toString().contains(ONLY))
+                .toList();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("topologies")
+    void keepsItsPromises(String name, Supplier<Topology> start, List<Fault> faults) {
+        List<String> wrong = new ArrayList<>();
+        try (Trial trial = new Trial(start.get(), Pace.FULL)) {
+            for (Fault fault : faults) {
+                Report report = new Report(name, fault, trial.run(fault, ROUNDS));
+                ROWS.add(report.row());
+                System.out.println(report.row());
+                report.faults(0, AGAIN_WITHIN_MILLIS).forEach(one -> wrong.add(name + ", " + fault + ": " + one));
+                if (report.isHealthyPartSlow(P99_FLOOR_MICROS)) {
+                    wrong.add(name + ", " + fault + ": the healthy part became slow");
+                }
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    @AfterAll
+    static void print() {
+        System.out.println(Report.HEADER);
+        ROWS.forEach(System.out::println);
+    }
+
+    private static Arguments topology(String name, Supplier<Topology> start, Fault... faults) {
+        return Arguments.of(name, start, List.of(faults));
+    }
+}
