@@ -54,11 +54,19 @@ final class SentinelTopology implements Topology {
                 yield new Outage(struckAt, promoted(former), former::resume, () -> former.replicaOf(group.master()));
             }
             case DEMOTE -> {
+                stopWrites(former);
                 group.failOver();
                 yield new Outage(struckAt, System.nanoTime(), () -> {}, () -> {});
             }
             default -> throw new IllegalArgumentException("Sentinel does not know " + fault);
         };
+    }
+
+    /** Otherwise the former master acknowledges writes until the sentinels demote it, about a second after the promotion. */
+    private static void stopWrites(RedisServer former) {
+        try (RawRedis redis = former.connect()) {
+            redis.command("CLIENT", "PAUSE", "5000", "WRITE");
+        }
     }
 
     private long promoted(RedisServer former) {

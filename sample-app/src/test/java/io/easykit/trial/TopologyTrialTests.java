@@ -6,6 +6,7 @@ import io.easykit.trial.Trial.Pace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,7 +30,7 @@ class TopologyTrialTests {
     private static final List<String> ROWS = new ArrayList<>();
 
     static List<Arguments> topologies() {
-        return List.<Arguments>of(
+        return Stream.of(
                         topology(
                                 "one address",
                                 ManagedTopology::new,
@@ -47,8 +48,18 @@ class TopologyTrialTests {
                                 Fault.DEMOTE,
                                 Fault.RESTART,
                                 Fault.SLOT_MOVES,
-                                Fault.PARTLY_DEAD))
-                .stream()
+                                Fault.PARTLY_DEAD),
+                        topology("secured address", () -> new SecuredTopology(ManagedTopology::new), Fault.DEMOTE),
+                        topology(
+                                "secured Sentinel",
+                                () -> new SecuredTopology(SentinelTopology::new),
+                                Fault.KILL,
+                                Fault.PAUSE),
+                        topology(
+                                "secured Cluster",
+                                () -> new SecuredTopology(ClusterTopology::new),
+                                Fault.KILL,
+                                Fault.PAUSE))
                 .filter(one -> one.get()[0].toString().contains(ONLY))
                 .toList();
     }

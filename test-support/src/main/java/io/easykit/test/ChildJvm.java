@@ -31,13 +31,25 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Runs the main method of a class, which the test's class path holds. */
     public static ChildJvm start(Class<?> main, String... arguments) {
+        return start(
+                main.getSimpleName(),
+                List.of("-cp", System.getProperty("java.class.path"), main.getName()),
+                List.of(arguments));
+    }
+
+    /** Runs a jar as {@code java -jar} does. */
+    public static ChildJvm startJar(Path jar, String... arguments) {
+        return start(String.valueOf(jar.getFileName()), List.of("-jar", jar.toString()), List.of(arguments));
+    }
+
+    private static ChildJvm start(String name, List<String> program, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path")));
-        command.add(main.getName());
-        command.addAll(List.of(arguments));
+        command.add("-XX:TieredStopAtLevel=1");
+        command.addAll(program);
+        command.addAll(arguments);
         OwnedProcess process = OwnedProcess.start(new ProcessBuilder(command).redirectErrorStream(true));
-        ChildJvm child = new ChildJvm(main.getSimpleName(), process);
+        ChildJvm child = new ChildJvm(name, process);
         Thread reader = new Thread(child::readOutput, "output-of-" + child.name);
         reader.setDaemon(true);
         reader.start();
