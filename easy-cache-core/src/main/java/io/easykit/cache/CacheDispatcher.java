@@ -342,7 +342,11 @@ final class CacheDispatcher implements CacheReader {
         Envelope sealed = null;
         if (landing.failure() == null && !landing.unstorable()) {
             try {
-                sealed = read.storable().test(landing.value()) ? values.seal(landing.value(), read.key()) : null;
+                boolean storable = read.storable().test(landing.value());
+                sealed = storable ? values.seal(landing.value(), read.key()) : null;
+                if (storable && sealed == null) {
+                    landing = values.refused(landing.value(), began, read.key());
+                }
             } catch (Throwable failure) {
                 landing = Landing.failed(failure, began);
             }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.Properties;
 import java.util.Queue;
 import java.util.Set;
 import java.util.SortedMap;
@@ -28,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are alike
  * if they are of the same class and all their fields are alike, {@code transient} ones included. Classes of the JDK are
  * compared by their {@code equals}. Collections and maps are alike if they are of one kind (list, set, queue, map), in the
- * same order, with alike elements: a {@code List.of()} may come back as an {@code ArrayList}.
+ * same order, with alike elements: a {@code List.of()} may come back as an {@code ArrayList}. A collection class that may
+ * behave differently, such as a map that ignores case, must come back as the same class ({@link PlainCollections}).
  */
 final class Likeness {
 
@@ -83,6 +85,7 @@ final class Likeness {
     private static boolean isContainer(Object value) {
         return value instanceof Collection<?>
                 || value instanceof Map<?, ?>
+                || value instanceof Map.Entry<?, ?>
                 || value instanceof Optional<?>
                 || value instanceof AtomicReference<?>
                 || value.getClass().isArray();
@@ -110,6 +113,9 @@ final class Likeness {
         if (one instanceof Optional<?> optional) {
             return compare(path, optional.orElse(null), ((Optional<?>) other).orElse(null));
         }
+        if (one instanceof Map.Entry<?, ?> entry) {
+            return compareEntries(path, entry, (Map.Entry<?, ?>) other);
+        }
         if (one instanceof AtomicReference<?> reference) {
             return compare(path, reference.get(), ((AtomicReference<?>) other).get());
         }
@@ -129,14 +135,23 @@ final class Likeness {
         return null;
     }
 
+    private @Nullable String compareEntries(String path, Map.Entry<?, ?> one, Map.Entry<?, ?> other) {
+        String difference = compare(path + " key", one.getKey(), other.getKey());
+        return difference != null ? difference : compare(path + "{}", one.getValue(), other.getValue());
+    }
+
     private @Nullable String compareCollections(String path, Object one, Object other) {
         if (!areOfOneKind(one, other)) {
             return path + ": " + nameOf(other) + " instead of " + nameOf(one);
         }
+        if (one.getClass() != other.getClass() && !PlainCollections.contain(one)) {
+            return path + ": " + nameOf(other) + " instead of " + nameOf(one)
+                    + ", which may behave differently (copy it into one of java.util, or return exactly that class)";
+        }
         if (!Objects.equals(comparatorOf(one), comparatorOf(other))) {
             return path + ": " + nameOf(other) + " without the order of the " + nameOf(one);
         }
-        if (sizeOf(one) != sizeOf(other)) {
+        if (sizeOf(one) != sizeOf(other) || !haveTheSameDefaults(one, other)) {
             return changed(path, one);
         }
         if (one instanceof Map<?, ?> map) {
@@ -164,6 +179,13 @@ final class Likeness {
 
     private static int sizeOf(Object value) {
         return value instanceof Map<?, ?> map ? map.size() : ((Collection<?>) value).size();
+    }
+
+    /** Properties may have further ones as defaults, which are no entries. */
+    private static boolean haveTheSameDefaults(Object one, Object other) {
+        return !(one instanceof Properties properties)
+                || (other instanceof Properties copies
+                        && properties.stringPropertyNames().equals(copies.stringPropertyNames()));
     }
 
     private static @Nullable Comparator<?> comparatorOf(Object value) {

@@ -32,7 +32,8 @@ import java.util.stream.Stream;
  * restore half: neither an older nor a newer one.
  *
  * <p>Of classes of the JDK only the names count. Of annotations only those of Jackson do: they say how an object is put
- * together. The order of fields does not count, since reflection does not promise any.
+ * together. The order of fields does not count, since reflection does not promise any. Fields that are {@code transient}
+ * count: a version that fills such a field must not read the value of one that does not have it.
  */
 final class TypeFingerprint {
 
@@ -148,11 +149,10 @@ final class TypeFingerprint {
 
     private void visitFields(Class<?> type, Map<TypeVariable<?>, Type> arguments) {
         Stream.of(type.getDeclaredFields())
-                .filter(field -> !Modifier.isStatic(field.getModifiers())
-                        && !Modifier.isTransient(field.getModifiers())
-                        && !field.isSynthetic())
+                .filter(field -> !Modifier.isStatic(field.getModifiers()) && !field.isSynthetic())
                 .sorted(Comparator.comparing(Field::getName))
                 .forEach(field -> {
+                    text.append(Modifier.isTransient(field.getModifiers()) ? "transient " : "");
                     text.append(field.getName()).append(':');
                     visitAnnotations(field);
                     visit(field.getGenericType(), arguments);
@@ -180,9 +180,9 @@ final class TypeFingerprint {
             text.append("extends ");
             visit(type.getGenericSuperclass(), arguments);
         }
-        for (Class<?> parent : type.getInterfaces()) {
-            visitAnnotations(parent);
-        }
+        Stream.of(type.getGenericInterfaces())
+                .sorted(Comparator.comparing(Type::getTypeName))
+                .forEach(parent -> visit(parent, arguments));
     }
 
     private void visitAnnotations(AnnotatedElement element) {

@@ -66,7 +66,12 @@ final class Values {
             return landing;
         }
         Envelope packed = seal(landing.value(), key);
-        return packed == null ? landing : landing.packed(packed);
+        return packed == null ? refused(landing.value(), landing.asOf(), key) : landing.packed(packed);
+    }
+
+    /** The landing of a value that has no bytes: several readers can share it only if none of them could change it. */
+    <V> Landing<V> refused(@Nullable V value, long asOf, CacheKey<V> key) {
+        return areImmutable(key) ? Landing.of(value, asOf) : Landing.unstorable(value, null);
     }
 
     /** The landing for one more reader, with an object of its own. */

@@ -3,19 +3,24 @@ package io.easykit.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.math.BigDecimal;
+import java.util.AbstractMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.LinkedList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -26,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.util.LinkedCaseInsensitiveMap;
 
 /** What counts as the same content. */
 @SuppressWarnings("JdkObsolete") // linked lists are among what applications return
@@ -86,6 +92,44 @@ class LikenessTests {
         }
     }
 
+    /** Finds names in any case, as the rows of a {@code JdbcTemplate} do. */
+    static class Row extends LinkedHashMap<String, Object> {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public @Nullable Object get(Object name) {
+            return super.get(name.toString().toUpperCase(Locale.ROOT));
+        }
+    }
+
+    @SuppressWarnings({"serial", "DoubleBraceInitialization"}) // what applications return
+    private static List<Integer> doubleBraces() {
+        return new ArrayList<>() {
+            {
+                add(1);
+            }
+        };
+    }
+
+    private static Row row() {
+        Row row = new Row();
+        row.put("NAME", "a");
+        return row;
+    }
+
+    private static Map<String, Object> caseInsensitive() {
+        Map<String, Object> map = new LinkedCaseInsensitiveMap<>();
+        map.put("NAME", "a");
+        return map;
+    }
+
+    private static Properties withDefault() {
+        Properties defaults = new Properties();
+        defaults.setProperty("a", "b");
+        return new Properties(defaults);
+    }
+
     static Stream<Arguments> alike() {
         return Stream.of(
                 Arguments.of("a", "a"),
@@ -106,6 +150,11 @@ class LikenessTests {
                 Arguments.of(Optional.of(new Line("a")), Optional.of(new Line("a"))),
                 Arguments.of(new Line(new int[] {1}), new Line(new int[] {1})),
                 Arguments.of(new Line(new Object[] {new Line(1)}), new Line(new Object[] {new Line(1)})),
+                Arguments.of(doubleBraces(), new ArrayList<>(List.of(1))),
+                Arguments.of(Collections.synchronizedMap(new HashMap<>()), new LinkedHashMap<>()),
+                Arguments.of(new AbstractMap.SimpleEntry<>("a", 1), new AbstractMap.SimpleEntry<>("a", 1)),
+                Arguments.of(new Properties(), new Properties()),
+                Arguments.of(row(), row()),
                 Arguments.of(new Lines(1, "a"), new Lines(1, "a")));
     }
 
@@ -139,7 +188,21 @@ class LikenessTests {
                 Arguments.of(new Line(new int[] {1}), new Line(new int[] {2}), ".content: another int[]"),
                 Arguments.of(Optional.of(1), Optional.of(1L), ": java.lang.Long instead of"),
                 Arguments.of(new Lines(1, "a"), new Lines(2, "a"), ".total: "),
-                Arguments.of(new Lines(1, "a"), new Lines(1, "b"), "[0]: "));
+                Arguments.of(new Lines(1, "a"), new Lines(1, "b"), "[0]: "),
+                Arguments.of(new Lines(1, "a"), List.of("a"), "may behave differently"),
+                Arguments.of(row(), new LinkedHashMap<>(Map.of("NAME", "a")), "may behave differently"),
+                Arguments.of(List.of(row()), List.of(Map.of("NAME", "a")), "[0]: "),
+                Arguments.of(caseInsensitive(), Map.of("NAME", "a"), "may behave differently"),
+                Arguments.of(new IdentityHashMap<>(), Map.of(), "may behave differently"),
+                Arguments.of(withDefault(), new Properties(), ": another java.util.Properties"),
+                Arguments.of(
+                        new AbstractMap.SimpleEntry<>("a", new User(1, "a")),
+                        new AbstractMap.SimpleEntry<>("a", new User(1, "b")),
+                        "{}.name: "),
+                Arguments.of(
+                        new AbstractMap.SimpleEntry<>(new User(1, "a"), "a"),
+                        new AbstractMap.SimpleEntry<>(new User(1, "b"), "a"),
+                        " key.name: "));
     }
 
     private static Collection<String> sorted(String... texts) {

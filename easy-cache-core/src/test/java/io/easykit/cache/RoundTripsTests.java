@@ -11,8 +11,12 @@ import io.easykit.cache.Workbench.Caller;
 import io.easykit.cache.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.lang.reflect.Type;
+import java.math.BigDecimal;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -171,16 +175,43 @@ class RoundTripsTests {
     }
 
     @Test
-    void givesWhatIsRefusedToAllWhoWaitForIt() throws Exception {
+    void givesEachOfItsReadersAnObjectOfItsOwnAlsoOfWhatIsRefused() throws Exception {
         CacheKey<Object> key = CacheSpec.ofGeneric("any", Base.class).key(1);
-        Sub value = new Sub();
-        GatedLoader<Object> loader = new GatedLoader<>(() -> value);
+        GatedLoader<Object> loader = new GatedLoader<>(Sub::new);
         List<Caller<Object>> readers = Workbench.call(5, () -> cache.fetch(key, loader));
         loader.awaitEntered();
         readers.forEach(Caller::awaitWaiting);
         loader.letGo();
+        Set<Object> values = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Caller<Object> reader : readers) {
-            assertThat(reader.result()).isSameAs(value);
+            values.add(reader.result());
+        }
+        assertThat(values).hasSize(5).allMatch(Sub.class::isInstance);
+        assertThat(loader.loads()).isEqualTo(5);
+        assertThat(lines.list).hasSize(1);
+    }
+
+    @Test
+    void sharesWhatIsRefusedWhereNobodyCanChangeIt() throws Exception {
+        CacheKey<Object> key = CacheSpec.ofGeneric("any", BigDecimal.class).key(1);
+        EasyCache unable = bench.node(new ValueCodec() {
+            @Override
+            public byte[] encode(Object value, Type type) {
+                throw new IllegalStateException("cannot");
+            }
+
+            @Override
+            public Object decode(byte[] bytes, Type type) {
+                throw new IllegalStateException("cannot");
+            }
+        });
+        GatedLoader<Object> loader = new GatedLoader<>(() -> BigDecimal.TEN);
+        List<Caller<Object>> readers = Workbench.call(5, () -> unable.fetch(key, loader));
+        loader.awaitEntered();
+        readers.forEach(Caller::awaitWaiting);
+        loader.letGo();
+        for (Caller<Object> reader : readers) {
+            assertThat(reader.result()).isEqualTo(BigDecimal.TEN);
         }
         assertThat(loader.loads()).isEqualTo(1);
     }

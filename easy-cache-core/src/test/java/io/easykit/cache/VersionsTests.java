@@ -30,6 +30,18 @@ class VersionsTests {
             record Square(int %s) implements Value {}
             """;
 
+    /** Its annotations stand two interfaces above the type that a method returns. */
+    private static final String DISTANT =
+            """
+            import com.fasterxml.jackson.annotation.*;
+            public interface Value extends Middle {}
+            interface Middle extends Top {}
+            @JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
+            @JsonSubTypes(@JsonSubTypes.Type(value = Square.class, name = "square"))
+            interface Top {}
+            record Square(int %s) implements Value { Square { assert %s >= 0; } }
+            """;
+
     private final Workbench bench = new Workbench();
 
     /** One side of a deployment: a type, and the JSON of a value of it; null for "nothing". */
@@ -94,6 +106,14 @@ class VersionsTests {
                         Version.of(SHAPES.formatted("", "side"), "{\"@type\":\"square\",\"side\":1}"),
                         Version.of(SHAPES.formatted("", "width"), "{\"@type\":\"square\",\"width\":1}")),
                 change(
+                        "a field that is not written",
+                        Version.of("public class Value { int a; }", "{\"a\":1}"),
+                        Version.of("public class Value { int a; transient int b; }", "{\"a\":1}")),
+                change(
+                        "an annotation of a distant interface",
+                        Version.of(DISTANT.formatted("side", "side"), "{\"@type\":\"square\",\"side\":1}"),
+                        Version.of(DISTANT.formatted("width", "width"), "{\"@type\":\"square\",\"width\":1}")),
+                change(
                         "another element",
                         new Version(generic(List.class, Integer.class), "[1]"),
                         new Version(generic(List.class, String.class), "[\"1\"]")),
@@ -149,8 +169,7 @@ class VersionsTests {
         assertThat(TypeFingerprint.of(Sources.compile(source)))
                 .isEqualTo(TypeFingerprint.of(Sources.compile(source)))
                 .matches("[A-Za-z0-9_-]{6}");
-        String reordered =
-                "public class Value { static int s; transient int t; int a; String b; int m() { return 0; } }";
+        String reordered = "public class Value { static int s; int a; String b; int m() { return 0; } }";
         assertThat(TypeFingerprint.of(Sources.compile(reordered)))
                 .isEqualTo(TypeFingerprint.of(Sources.compile("public class Value { String b; int a; }")));
     }

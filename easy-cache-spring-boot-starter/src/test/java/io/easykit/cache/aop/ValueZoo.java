@@ -32,6 +32,7 @@ import java.time.LocalDateTime;
 import java.time.Year;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.util.AbstractMap;
 import java.util.ArrayDeque;
 import java.util.Calendar;
 import java.util.Collection;
@@ -71,6 +72,7 @@ import org.springframework.data.domain.Pageable;
 import org.springframework.data.domain.Slice;
 import org.springframework.data.domain.SliceImpl;
 import org.springframework.data.domain.Sort;
+import org.springframework.util.LinkedCaseInsensitiveMap;
 
 /** One method for each row of the table of types in the documentation. */
 @SuppressWarnings({
@@ -531,6 +533,28 @@ class ValueZoo {
         ListWithTotal list = new ListWithTotal();
         list.total = 4;
         return list;
+    }
+
+    @Row("a list or a map that behaves in its own way, declared as `List` or `Map`")
+    public List<String> listInDisguise() {
+        return listWithTotal();
+    }
+
+    @Row("rows of `JdbcTemplate.queryForList` and `queryForMap`, whose names ignore case (map them to records)")
+    public List<Map<String, Object>> rows() {
+        Map<String, Object> row = new LinkedCaseInsensitiveMap<>();
+        row.put("NAME", "a");
+        return List.of(row);
+    }
+
+    @Row("`Map.Entry<K, V>`: a `SimpleEntry`")
+    public Map.Entry<String, Integer> entry() {
+        return new AbstractMap.SimpleEntry<>("a", 1);
+    }
+
+    @Row("`Map.entry(…)`")
+    public Map.Entry<String, Integer> immutableEntry() {
+        return Map.entry("a", 1);
     }
 
     @Row("`Map<String, Object>` of texts, `int`, `double`, booleans, lists and maps")
