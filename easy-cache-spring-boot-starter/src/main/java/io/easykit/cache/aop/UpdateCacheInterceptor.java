@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.aop.UpdateOperation.KeysAfter;
 import java.util.List;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -57,11 +58,14 @@ final class UpdateCacheInterceptor implements MethodInterceptor {
             throws Throwable {
         Object result = invocation.proceed();
         if (!operation.after().isEmpty()) {
-            List<CacheKey<?>> keys = operation.keysAfter(call.withResult(result));
+            KeysAfter after = operation.keysAfter(call.withResult(result));
             if (joins) {
-                cache.get().invalidateInTransaction(keys);
+                cache.get().invalidateInTransaction(after.keys());
             } else {
-                cache.get().invalidate(keys);
+                cache.get().invalidate(after.keys());
+            }
+            if (after.problem() != null) {
+                throw after.problem();
             }
         }
         return result;

@@ -15,27 +15,43 @@ import org.jspecify.annotations.Nullable;
 record UpdateOperation(List<Entry> before, List<Entry> after) {
 
     List<CacheKey<?>> keysBefore(Call call) {
-        return keys(before, call);
-    }
-
-    List<CacheKey<?>> keysAfter(Call call) {
-        return keys(after, call);
-    }
-
-    private static List<CacheKey<?>> keys(List<Entry> entries, Call call) {
-        List<CacheKey<?>> keys = new ArrayList<>(entries.size());
-        for (Entry entry : entries) {
-            if (entry.condition == null || entry.condition.holds(call)) {
-                keys.add(entry.key.apply(call));
-            }
-        }
+        List<CacheKey<?>> keys = new ArrayList<>(before.size());
+        before.forEach(entry -> entry.addKey(call, keys));
         return keys;
     }
+
+    /** The data have changed already, so an entry without a key must not keep the others from being invalidated. */
+    KeysAfter keysAfter(Call call) {
+        List<CacheKey<?>> keys = new ArrayList<>(after.size());
+        Throwable problem = null;
+        for (Entry entry : after) {
+            try {
+                entry.addKey(call, keys);
+            } catch (RuntimeException | Error failure) {
+                problem = problem == null ? failure : problem;
+            }
+        }
+        return new KeysAfter(keys, problem);
+    }
+
+    /**
+     * Keys that the result names.
+     *
+     * @param problem why there are not more; null if these are all
+     */
+    record KeysAfter(List<CacheKey<?>> keys, @Nullable Throwable problem) {}
 
     /**
      * One entry.
      *
      * @param condition null if there is none
      */
-    record Entry(Function<Call, CacheKey<?>> key, @Nullable CallExpression condition) {}
+    record Entry(Function<Call, CacheKey<?>> key, @Nullable CallExpression condition) {
+
+        void addKey(Call call, List<CacheKey<?>> keys) {
+            if (condition == null || condition.holds(call)) {
+                keys.add(key.apply(call));
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.Consistency;
+import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.test.RawRedis;
@@ -17,6 +18,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,6 +76,14 @@ class UpdateTransactionsIntegrationTests {
             return id;
         }
 
+        /** The second id is null. */
+        @UpdateCache(prefix = "stock", keys = "#result.second()")
+        @UpdateCache(prefix = "stock", keys = "#result.first()")
+        public Pair undeclaredByPartsOfTheResult(long id) {
+            work.accept(this);
+            return new Pair(id, null);
+        }
+
         @UpdateCache(prefix = "stock", keys = "#id")
         @Transactional
         public void required(long id) {
@@ -104,6 +114,8 @@ class UpdateTransactionsIntegrationTests {
                     .update();
         }
     }
+
+    record Pair(Long first, @Nullable Long second) {}
 
     /** How the method of an update declares its transaction. */
     enum Way {
@@ -311,6 +323,14 @@ class UpdateTransactionsIntegrationTests {
         assertThat(fields()).isEmpty();
         assertThat(stocks.find(id)).isZero();
         assertThat(fields()).singleElement().asString().startsWith("v");
+    }
+
+    @Test
+    void isVisibleAlsoWhereAnotherKeyOfItsResultIsNull() {
+        assertThatThrownBy(() -> stocks.undeclaredByPartsOfTheResult(id))
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessageContaining("A key part of 'stock' is null");
+        shouldBeVisible();
     }
 
     @Test
