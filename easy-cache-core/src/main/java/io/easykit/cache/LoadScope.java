@@ -37,6 +37,11 @@ public interface LoadScope extends AutoCloseable {
         return load.run();
     }
 
+    /** The loader as it runs inside {@link #run}: in a transaction of its own, if its caller has one. */
+    default <V, X extends Throwable> Loader<V, X> around(Loader<V, X> loader) {
+        return loader;
+    }
+
     /** Gives back what the scope has reserved. */
     @Override
     default void close() {}

@@ -2,12 +2,15 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.Action;
 import io.easykit.cache.LoadScope;
+import io.easykit.cache.Loader;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.ReadOnlyLoads;
+import io.easykit.cache.autoconfigure.LoadTransactions.LoadTransaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -24,7 +27,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * The caller is suspended for the duration of the load ({@link SuspendedCaller}). Where it had a JPA session, the load gets
  * a new one, so that lazy loading works inside. The value is stored while that session is open. It reaches its first caller
- * detached, as it does on every hit.
+ * detached, as it does on every hit. Where it had a transaction, the loader gets a read-only one
+ * ({@link LoadTransactions}).
  *
  * <p>This needs a further connection if the caller holds one. The number of those is limited ({@link ConnectionPools}).
  *
@@ -56,6 +60,7 @@ final class LoadScopes {
 
     private final ConnectionPools pools;
     private final ReadOnlyLoads readOnlyLoads;
+    private final LoadTransactions transactions = new LoadTransactions();
     private volatile boolean suspendable = true;
 
     LoadScopes(ConnectionPools pools, ReadOnlyLoads readOnlyLoads) {
@@ -68,14 +73,18 @@ final class LoadScopes {
         suspendable = false;
     }
 
-    LoadScope open(SpringTransactions transactions) {
+    void add(ResourceTransactionManager manager) {
+        transactions.add(manager);
+    }
+
+    LoadScope open(SpringTransactions caller) {
         boolean active = TransactionSynchronizationManager.isActualTransactionActive();
         boolean synchronizing = TransactionSynchronizationManager.isSynchronizationActive();
         Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
         if (!active && !synchronizing && resources.isEmpty()) {
             return LoadScope.DIRECT;
         }
-        if (active && synchronizing && !isReadOnly(transactions)) {
+        if (active && synchronizing && !isReadOnly(caller)) {
             return READ_WRITE;
         }
         if (active && synchronizing && readOnlyLoads == ReadOnlyLoads.ATTACHED) {
@@ -84,39 +93,49 @@ final class LoadScopes {
         if (active && !suspendable) {
             return NOT_SUSPENDABLE;
         }
-        if (transactions.isEndHidden()) {
+        if (caller.isEndHidden()) {
             return HIDDEN;
         }
-        return apart(resources);
+        return apart(resources, transactions.likeCallers(caller.timeout()));
     }
 
     /** Nothing was updated in it, and nothing can be written through another manager's transaction inside. */
-    private static boolean isReadOnly(SpringTransactions transactions) {
+    private static boolean isReadOnly(SpringTransactions caller) {
         return TransactionSynchronizationManager.isCurrentTransactionReadOnly()
-                && transactions.current() == null
-                && !transactions.hasInner();
+                && caller.current() == null
+                && !caller.hasInner();
     }
 
-    private LoadScope apart(Map<Object, Object> resources) {
+    private LoadScope apart(Map<Object, Object> resources, @Nullable LoadTransaction transaction) {
         Set<Object> held = BoundSessions.heldPools(resources);
         Runnable release = held.isEmpty() ? () -> {} : pools.reserve(held);
-        return release == null ? NO_CONNECTION : new Apart(BoundSessions.factories(resources), release);
+        return release == null ? NO_CONNECTION : new Apart(BoundSessions.factories(resources), transaction, release);
     }
 
-    /** A thread of ours has nothing bound, but its load needs sessions where the caller had some. */
-    static LoadScope background() {
+    /** A thread of ours has nothing bound, but its load needs sessions and a transaction where the caller had some. */
+    LoadScope background() {
         List<Object> factories = BoundSessions.factories(TransactionSynchronizationManager.getResourceMap());
-        return factories.isEmpty() ? LoadScope.DIRECT : new Apart(factories, () -> {});
+        LoadTransaction transaction = transactions.likeCallers(null);
+        return factories.isEmpty() && transaction == null
+                ? LoadScope.DIRECT
+                : new Apart(factories, transaction, () -> {});
     }
 
     private static final class Apart implements LoadScope {
 
         private final List<Object> factories;
+        private final @Nullable LoadTransaction transaction;
         private final Runnable release;
 
-        Apart(List<Object> factories, Runnable release) {
+        Apart(List<Object> factories, @Nullable LoadTransaction transaction, Runnable release) {
             this.factories = factories;
+            this.transaction = transaction;
             this.release = release;
+        }
+
+        @Override
+        public <V, X extends Throwable> Loader<V, X> around(Loader<V, X> loader) {
+            return transaction == null ? loader : transaction.around(loader);
         }
 
         @Override

@@ -90,12 +90,14 @@ final class SpringTransactions implements Transactions {
 
     @Override
     public LoadScope backgroundScope() {
-        return LoadScopes.background();
+        return scopes.background();
     }
 
     /** A manager that holds its transaction as a resource of the thread can be suspended from outside. */
     void manages(PlatformTransactionManager manager) {
-        if (!(manager instanceof ResourceTransactionManager)) {
+        if (manager instanceof ResourceTransactionManager suspendable) {
+            scopes.add(suspendable);
+        } else {
             scopes.setNotSuspendable();
         }
     }

@@ -1,15 +1,18 @@
 package io.easykit.cache.autoconfigure;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.LoadScope;
+import io.easykit.cache.Loader;
 import io.easykit.cache.Transactions.Participant;
 import io.easykit.cache.autoconfigure.ConnectionPools.Pool;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.ReadOnlyLoads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
@@ -88,6 +91,72 @@ class LoadScopesTests {
         });
         assertThat(heard)
                 .containsExactly("suspend", "resume", "suspend", "resume", "suspend", "resume", "before commit", "end");
+    }
+
+    @Test
+    void givesALoadAReadOnlyTransactionOfItsOwnWhereItsCallerHasOne() {
+        transactions.manages(manager("idle"));
+        transactions.manages(manager);
+        readOnly(manager, () -> {
+            Object callers = TransactionSynchronizationManager.getResource(manager.getResourceFactory());
+            String seen = loaded(() -> {
+                assertThat(TransactionSynchronizationManager.getResource(manager.getResourceFactory()))
+                        .isNotNull()
+                        .isNotSameAs(callers);
+                TransactionSynchronizationManager.registerSynchronization(heard());
+                return TransactionSynchronizationManager.isActualTransactionActive()
+                        + " "
+                        + TransactionSynchronizationManager.isCurrentTransactionReadOnly()
+                        + " "
+                        + TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+            });
+            assertThat(seen).isEqualTo("true true " + TransactionDefinition.ISOLATION_READ_COMMITTED);
+            assertThat(heard).containsExactly("before commit", "end");
+            assertThat(TransactionSynchronizationManager.getResource(manager.getResourceFactory()))
+                    .isSameAs(callers);
+        });
+    }
+
+    @Test
+    void neverLoadsWhatNobodyHasCommitted() {
+        transactions.manages(manager);
+        DefaultTransactionDefinition dirty = new DefaultTransactionDefinition();
+        dirty.setReadOnly(true);
+        dirty.setIsolationLevel(TransactionDefinition.ISOLATION_READ_UNCOMMITTED);
+        new TransactionTemplate(manager, dirty).executeWithoutResult(status -> assertThat(loaded(
+                        () -> String.valueOf(TransactionSynchronizationManager.getCurrentTransactionIsolationLevel())))
+                .isEqualTo("null"));
+    }
+
+    @Test
+    void givesTheCallerWhatItsLoadThrowsOrReturnsHoweverItsTransactionEnds() {
+        transactions.manages(manager);
+        readOnly(manager, () -> {
+            Exception thrown = new IllegalStateException("load");
+            assertThatThrownBy(() -> loaded(() -> {
+                        TransactionSynchronizationManager.registerSynchronization(heard());
+                        throw thrown;
+                    }))
+                    .isSameAs(thrown);
+            assertThat(heard).containsExactly("end");
+            assertThat(loaded(() -> {
+                        DefaultTransactionDefinition part = new DefaultTransactionDefinition();
+                        new TransactionTemplate(manager, part).executeWithoutResult(TransactionStatus::setRollbackOnly);
+                        return "value";
+                    }))
+                    .isEqualTo("value");
+        });
+    }
+
+    private String loaded(Callable<String> load) {
+        try (LoadScope scope = transactions.openLoadScope()) {
+            Loader<String, Exception> loader = scope.around(load::call);
+            return requireNonNull(scope.run(loader::load));
+        } catch (RuntimeException | Error failure) {
+            throw failure;
+        } catch (Exception impossible) {
+            throw new AssertionError(impossible);
+        }
     }
 
     @Test

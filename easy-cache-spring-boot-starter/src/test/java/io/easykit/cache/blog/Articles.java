@@ -3,7 +3,9 @@ package io.easykit.cache.blog;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.hibernate.Hibernate;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -49,6 +51,18 @@ class Articles {
         return load(id);
     }
 
+    /** By queries that work in a transaction only. */
+    @Cacheable(prefix = "demanding", keys = "#id", staleWindow = "1h", ttl = "2h")
+    public List<Long> demanding(long id) {
+        loads.incrementAndGet();
+        try (Stream<Article> before = repository.streamByIdLessThan(id)) {
+            return List.of(
+                    before.count(),
+                    repository.countByIdLessThan(id),
+                    repository.findSharedById(id).orElseThrow().getRevision());
+        }
+    }
+
     /** The entity itself. */
     @Cacheable(prefix = "entity", keys = "#id", consistency = Consistency.CP)
     public Article entity(long id) {
@@ -62,6 +76,7 @@ class Articles {
     @UpdateCache(prefix = "headline", keys = "#id")
     @UpdateCache(prefix = "summary", keys = "#id")
     @UpdateCache(prefix = "entity", keys = "#id")
+    @UpdateCache(prefix = "demanding", keys = "#id")
     @Transactional
     public long revise(long id) {
         Article article = repository.findLockedById(id).orElseThrow();

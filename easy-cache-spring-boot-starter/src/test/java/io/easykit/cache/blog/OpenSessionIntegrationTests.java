@@ -188,6 +188,27 @@ class OpenSessionIntegrationTests {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"READ_ONLY", "REPEATABLE_READ_ONLY", "AFTER_COMPLETION"})
+    void givesALoadATransactionWhereItsCallerHasOne(Place place) {
+        in(place, this::entity, () -> {
+            assertThat(articles.demanding(ID + 1)).containsExactly(1L, 1L, 0L);
+            assertThat(articles.demanding(ID + 1)).containsExactly(1L, 1L, 0L);
+        });
+        assertThat(target.loads).hasValue(1);
+    }
+
+    @Test
+    void givesARefreshTheTransactionThatItsCallerHas() {
+        TransactionTemplate facade = readOnly(TransactionDefinition.ISOLATION_DEFAULT);
+        facade.executeWithoutResult(status -> articles.demanding(REVISED_ELSEWHERE));
+        reviseElsewhere();
+        facade.executeWithoutResult(status -> articles.demanding(REVISED_ELSEWHERE));
+        Awaitility.await().untilAsserted(() -> assertThat(articles.demanding(REVISED_ELSEWHERE))
+                .containsExactly(19L, 19L, 1L));
+        assertThat(target.loads).hasValue(2);
+    }
+
     @Test
     void givesARefreshTheSessionThatItsCallerHas() {
         inView(() -> articles.summary(REVISED_ELSEWHERE));
@@ -208,8 +229,9 @@ class OpenSessionIntegrationTests {
                 .build();
         CacheOptions options =
                 CacheOptions.defaults().withTtl(Duration.ofHours(2)).withStaleWindow(Duration.ofHours(1));
-        elsewhere.invalidate(
-                CacheSpec.of("summary", Summary.class).withOptions(options).key(REVISED_ELSEWHERE));
+        elsewhere.invalidate(List.of(
+                CacheSpec.of("summary", Summary.class).withOptions(options).key(REVISED_ELSEWHERE),
+                CacheSpec.of("demanding", List.class).withOptions(options).key(REVISED_ELSEWHERE)));
         elsewhere.stop();
     }
 

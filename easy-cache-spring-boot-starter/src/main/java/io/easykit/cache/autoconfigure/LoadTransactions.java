@@ -1,0 +1,115 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.Loader;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceHolderSupport;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Gives a load that runs apart from its caller's transaction a read-only one of its own.
+ *
+ * <p>Without it, what works without the cache would fail: methods with {@code MANDATORY}, queries that lock or return a
+ * stream, several queries that rely on one snapshot.
+ */
+final class LoadTransactions {
+
+    private final List<ResourceTransactionManager> managers = new CopyOnWriteArrayList<>();
+
+    void add(ResourceTransactionManager manager) {
+        managers.add(manager);
+    }
+
+    /**
+     * A transaction like the one of the calling thread.
+     *
+     * @param timeout what is left of the caller's time; null if it has no limit
+     * @return null if the thread has none, or one of an unknown transaction manager
+     */
+    @Nullable LoadTransaction likeCallers(@Nullable Duration timeout) {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+            return null;
+        }
+        ResourceTransactionManager found = null;
+        for (ResourceTransactionManager manager : managers) {
+            // The manager of a session binds the session's DataSource, too.
+            if (isAtWork(manager) && (found == null || found.getResourceFactory() instanceof DataSource)) {
+                found = manager;
+            }
+        }
+        return found == null ? null : new LoadTransaction(found, definition(timeout));
+    }
+
+    private static boolean isAtWork(ResourceTransactionManager manager) {
+        return TransactionSynchronizationManager.getResource(manager.getResourceFactory())
+                        instanceof ResourceHolderSupport holder
+                && holder.isSynchronizedWithTransaction();
+    }
+
+    private static TransactionDefinition definition(@Nullable Duration timeout) {
+        DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
+        definition.setName("easy-cache load");
+        definition.setReadOnly(true);
+        Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+        // What nobody has committed must not be stored.
+        if (isolation != null && isolation != TransactionDefinition.ISOLATION_READ_UNCOMMITTED) {
+            definition.setIsolationLevel(isolation);
+        }
+        if (timeout != null) {
+            definition.setTimeout((int) Math.max(1, timeout.plusMillis(999).toSeconds()));
+        }
+        return definition;
+    }
+
+    /** Begins where the load begins, and has ended when its value is stored. */
+    record LoadTransaction(PlatformTransactionManager manager, TransactionDefinition definition) {
+
+        <V, X extends Throwable> Loader<V, X> around(Loader<V, X> loader) {
+            return new Loader<>() {
+                @Override
+                public @Nullable V load() throws X {
+                    return inTransaction(loader);
+                }
+
+                @Override
+                public @Nullable Loader<V, ?> forBackground() {
+                    return loader.forBackground();
+                }
+            };
+        }
+
+        private <V, X extends Throwable> @Nullable V inTransaction(Loader<V, X> loader) throws X {
+            TransactionStatus status = manager.getTransaction(definition);
+            V value;
+            try {
+                value = loader.load();
+            } catch (Throwable failure) {
+                rollback(status, failure);
+                throw failure;
+            }
+            if (status.isRollbackOnly()) {
+                manager.rollback(status);
+            } else {
+                manager.commit(status);
+            }
+            return value;
+        }
+
+        /** What the loader has thrown must reach the caller. */
+        private void rollback(TransactionStatus status, Throwable failure) {
+            try {
+                manager.rollback(status);
+            } catch (RuntimeException | Error second) {
+                failure.addSuppressed(second);
+            }
+        }
+    }
+}
