@@ -1,5 +1,8 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.SettingsReport;
+import io.easykit.boot.StartReport;
 import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueListener;
@@ -25,8 +28,8 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -39,8 +42,9 @@ import org.springframework.util.function.SingletonSupplier;
  * send with, and listeners of annotated methods.
  */
 @AutoConfiguration(after = DataRedisAutoConfiguration.class)
-@Conditional(EnabledCondition.class)
+@ConditionalOnEnabled("delay-queue")
 @EnableConfigurationProperties(DelayQueueProperties.class)
+@Import(StartReport.class)
 public final class DelayQueueAutoConfiguration {
 
     private static final Duration SNAPSHOT_AGE = Duration.ofSeconds(5);
@@ -51,6 +55,13 @@ public final class DelayQueueAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static SettingsReport delayQueueSettingsReport() {
         return new SettingsReport("delay-queue");
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static DelayQueueStartCheck delayQueueStartCheck(
+            Environment environment, ObjectProvider<DelayListenerBeanPostProcessor> processor) {
+        return new DelayQueueStartCheck(environment, processor::getObject);
     }
 
     @Bean

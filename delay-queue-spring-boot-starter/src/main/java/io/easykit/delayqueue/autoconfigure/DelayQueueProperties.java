@@ -1,5 +1,8 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.CheckedSettings;
+import io.easykit.boot.Problem;
+import io.easykit.boot.SettingChecks;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.listener.InvalidTopicSettingsException;
@@ -8,6 +11,7 @@ import io.easykit.delayqueue.listener.TopicSettingsTable;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -46,50 +50,38 @@ record DelayQueueProperties(
         @DefaultValue("8MB") DataSize maxMessageSize,
         @DefaultValue JsonSettings json,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
-        @DefaultValue Map<String, TopicSettings> topics) {
+        @DefaultValue Map<String, TopicSettings> topics)
+        implements CheckedSettings {
 
     private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
     private static final Duration LONGEST_STOP = Duration.ofDays(1);
+    private static final DataSize LARGEST_MESSAGE = DataSize.ofMegabytes(512);
 
-    DelayQueueProperties {
-        List<Problem> problems = new ArrayList<>();
-        requireKeyPrefix(keyPrefix, problems);
-        if (commandTimeout.compareTo(Duration.ofMillis(1)) < 0 || commandTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            problems.add(new Problem(
-                    "The setting delay-queue.command-timeout is " + commandTimeout + ".",
-                    "Choose 1ms to 1h, for example 250ms."));
-        }
-        if (stopTimeout.isNegative() || stopTimeout.compareTo(LONGEST_STOP) > 0) {
-            problems.add(new Problem(
-                    "The setting delay-queue.stop-timeout is " + stopTimeout + ".", "Choose 0s to 1d, such as 20s."));
-        }
-        if (maxMessageSize.toBytes() < 1 || maxMessageSize.toMegabytes() > 512) {
-            problems.add(new Problem(
-                    "The setting delay-queue.max-message-size is " + maxMessageSize + ".",
-                    "Choose 1B to 512MB, such as 8MB."));
-        }
+    @Override
+    public List<Problem> problems() {
+        SettingChecks checks = new SettingChecks("delay-queue.");
+        checks.keyPrefix(RedisQueueStore.isKeyPrefix(keyPrefix), keyPrefix, "${spring.application.name}:dq:");
+        checks.duration(
+                "command-timeout",
+                commandTimeout,
+                Duration.ofMillis(1),
+                LONGEST_TIMEOUT,
+                "1ms to 1h, for example 250ms");
+        checks.duration("stop-timeout", stopTimeout, Duration.ZERO, LONGEST_STOP, "0s to 1d, for example 20s");
+        checks.that(
+                maxMessageSize.toBytes() >= 1 && maxMessageSize.compareTo(LARGEST_MESSAGE) <= 0,
+                "max-message-size",
+                maxMessageSize,
+                "Choose 1B to 512MB, for example 8MB.");
         if (defaults != null) {
-            check("delay-queue.defaults", defaults, problems);
+            checks.add(problems("delay-queue.defaults", defaults));
         }
-        topics.forEach((topic, settings) -> {
-            requireTopic(topic, problems);
-            check("delay-queue.topics" + element(topic), settings, problems);
-        });
-        if (!problems.isEmpty()) {
-            throw new InvalidSettingException(problems);
-        }
+        topics.forEach((topic, settings) -> checks.add(topicProblems(topic, settings)));
+        return checks.problems();
     }
 
-    private static void requireKeyPrefix(String keyPrefix, List<Problem> problems) {
-        if (!RedisQueueStore.isKeyPrefix(keyPrefix)) {
-            problems.add(new Problem(
-                    "The setting delay-queue.key-prefix is '" + keyPrefix + "', which cannot start a key.",
-                    "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would change the hash tag"
-                            + " of a cluster), for example ${spring.application.name}:dq:"));
-        }
-    }
-
-    private static void requireTopic(String name, List<Problem> problems) {
+    private static List<Problem> topicProblems(String name, TopicSettings settings) {
+        List<Problem> problems = new ArrayList<>();
         try {
             new ShardKey(name, 0);
         } catch (IllegalArgumentException e) {
@@ -97,24 +89,37 @@ record DelayQueueProperties(
                     "The setting delay-queue.topics[" + name + "] is for no topic. " + e.getMessage(),
                     "Correct the name, or remove its settings."));
         }
+        problems.addAll(problems(SettingChecks.element("delay-queue.topics", name), settings));
+        return problems;
     }
 
-    /** As one writes it in a properties file. */
-    private static String element(String topic) {
-        return topic.matches("[a-z0-9-]+") ? "." + topic : "[" + topic + "]";
-    }
-
-    private static void check(String prefix, TopicSettings settings, List<Problem> problems) {
+    private static List<Problem> problems(String prefix, TopicSettings settings) {
         try {
             settings.check();
+            return List.of();
         } catch (InvalidTopicSettingsException invalid) {
-            invalid.complaints()
-                    .forEach(one -> problems.add(new Problem(
-                            "The setting " + prefix + "." + one.name() + " is " + one.value() + ".", one.remedy())));
+            return invalid.complaints().stream()
+                    .map(one -> Problem.setting(prefix + "." + one.name(), one.value(), one.remedy()))
+                    .toList();
         }
     }
 
     TopicSettingsTable table() {
         return new TopicSettingsTable(defaults == null ? TopicSettings.NONE : defaults, topics, stopTimeout);
+    }
+
+    /** Without what is wrong, so that it is not reported again with each listener. */
+    TopicSettingsTable usableTable() {
+        Map<String, TopicSettings> usable = new HashMap<>(topics);
+        topics.forEach((topic, settings) -> {
+            if (!topicProblems(topic, settings).isEmpty()) {
+                usable.remove(topic);
+            }
+        });
+        TopicSettings usableDefaults =
+                defaults == null || !problems("delay-queue.defaults", defaults).isEmpty()
+                        ? TopicSettings.NONE
+                        : defaults;
+        return new TopicSettingsTable(usableDefaults, usable, Duration.ZERO);
     }
 }

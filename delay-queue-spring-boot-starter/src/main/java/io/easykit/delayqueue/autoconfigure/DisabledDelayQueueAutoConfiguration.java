@@ -1,5 +1,9 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.SettingsReport;
+import io.easykit.boot.StartCheck;
+import io.easykit.boot.StartReport;
 import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
@@ -14,16 +18,18 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of a delay queue that is switched off: the beans that applications inject, so that these start. Their
  * calls fail, or are ignored where {@code delay-queue.when-disabled} says so. No method is listened to, no Redis used.
  */
 @AutoConfiguration
-@Conditional(EnabledCondition.Not.class)
+@ConditionalOnEnabled(value = "delay-queue", enabled = false)
 @EnableConfigurationProperties(DelayQueueProperties.class)
+@Import(StartReport.class)
 public final class DisabledDelayQueueAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
@@ -34,6 +40,12 @@ public final class DisabledDelayQueueAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static SettingsReport delayQueueSettingsReport() {
         return new SettingsReport("delay-queue");
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static StartCheck delayQueueStartCheck(Environment environment) {
+        return beans -> DelayQueueStartCheck.bind(environment).problems();
     }
 
     @Bean

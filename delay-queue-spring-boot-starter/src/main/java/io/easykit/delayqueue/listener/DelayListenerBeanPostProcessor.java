@@ -21,7 +21,6 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
@@ -38,8 +37,7 @@ import org.springframework.core.env.Environment;
  *
  * <p>As a bean post-processor it depends on no bean: it is given suppliers.
  */
-public final class DelayListenerBeanPostProcessor
-        implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware, Ordered {
+public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, BeanFactoryAware, Ordered {
 
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
 
@@ -52,6 +50,7 @@ public final class DelayListenerBeanPostProcessor
     private final Map<String, ListenerMethod> ids = new LinkedHashMap<>();
     private final List<Candidate> candidates = new ArrayList<>();
     private final List<InvalidDelayListenerException> problems = new ArrayList<>();
+    private final List<Endpoint> endpoints = new ArrayList<>();
     private boolean complete;
     private @Nullable ConfigurableListableBeanFactory beans;
 
@@ -64,6 +63,19 @@ public final class DelayListenerBeanPostProcessor
         this.settings = settings;
         this.engine = engine;
         this.registry = registry;
+    }
+
+    /** Checks listeners in a start that fails anyway, so by the types of bean definitions. Creates no bean. */
+    public static List<InvalidDelayListenerException> ofTypes(
+            Environment environment, TopicSettingsTable settings, ConfigurableListableBeanFactory beans) {
+        Supplier<DelayQueueEngine> none = () -> {
+            throw new IllegalStateException("No listener is registered");
+        };
+        DelayListenerBeanPostProcessor processor = new DelayListenerBeanPostProcessor(
+                environment, () -> settings, none, () -> new DelayListenerRegistry(false));
+        processor.setBeanFactory(beans);
+        ListenerScan.atStart(beans).forEach(processor::inspect);
+        return processor.complete();
     }
 
     /** Whether a class has annotated methods. */
@@ -96,9 +108,12 @@ public final class DelayListenerBeanPostProcessor
         if (methods.isEmpty()) {
             withoutListeners.add(type);
         }
-        methods.forEach((method, annotation) ->
-                collected(() -> add(candidate(new ListenerMethod(beanName, bean, type, method), annotation))));
+        methods.forEach((method, annotation) -> inspect(new ListenerMethod(beanName, bean, type, method), annotation));
         return bean;
+    }
+
+    private void inspect(ListenerMethod where, DelayListener annotation) {
+        collected(() -> add(candidate(where, annotation)));
     }
 
     /** Problems of the start are kept for its end; later ones are thrown at once. */
@@ -115,8 +130,8 @@ public final class DelayListenerBeanPostProcessor
         }
     }
 
-    @Override
-    public void afterSingletonsInstantiated() {
+    /** Checks what was found until now. From now on problems are thrown when they are found. */
+    public List<InvalidDelayListenerException> complete() {
         List<Candidate> all;
         List<InvalidDelayListenerException> found;
         synchronized (ids) {
@@ -125,7 +140,6 @@ public final class DelayListenerBeanPostProcessor
             candidates.clear();
             found = new ArrayList<>(problems);
         }
-        List<Endpoint> endpoints = new ArrayList<>();
         for (Candidate candidate : all) {
             try {
                 endpoints.add(new Endpoint(candidate, endpoint(candidate)));
@@ -134,16 +148,19 @@ public final class DelayListenerBeanPostProcessor
             }
         }
         if (beans != null) {
-            ListenersOnDemand.find(beans)
+            ListenerScan.onDemand(beans)
                     .forEach(where -> found.add(where.problem(
                             "the bean is created on demand only (it is lazy, or has another scope than singleton), so its messages"
                                     + " would wait for ever",
                             "Remove @Lazy or the scope, or move the method to a bean that is a singleton.")));
         }
-        if (!found.isEmpty()) {
-            throw InvalidDelayListenerException.of(found);
-        }
+        return found;
+    }
+
+    /** Makes the listeners, at the end of a good start. */
+    public void registerListeners() {
         endpoints.forEach(this::register);
+        endpoints.clear();
     }
 
     private Candidate candidate(ListenerMethod where, DelayListener annotation) {

@@ -12,7 +12,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 /**
  * An annotated method of a bean.
  *
- * @param bean the bean as others see it, so a proxy where it has one
+ * @param bean the bean as others see it, so a proxy where it has one; its type if there is no bean yet
  * @param targetClass the bean's own class
  * @param method of that class
  */
@@ -22,6 +22,16 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
     static Map<Method, DelayListener> find(Class<?> type) {
         return MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable DelayListener>)
                 method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
+    }
+
+    /** A method of which only the type of the bean is known. */
+    static ListenerMethod ofType(String beanName, Class<?> type, Method method) {
+        return new ListenerMethod(beanName, type, type, method);
+    }
+
+    /** The class on which the method is called: that of the proxy, where the bean has one. */
+    Class<?> invokedClass() {
+        return bean instanceof Class<?> type ? type : bean.getClass();
     }
 
     InvalidDelayListenerException problem(String problem, String remedy) {

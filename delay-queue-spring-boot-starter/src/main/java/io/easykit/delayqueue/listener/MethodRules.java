@@ -29,8 +29,7 @@ final class MethodRules {
                     "Remove 'final' from the method (in Kotlin: 'open', or the plugin kotlin-spring).");
         }
         try {
-            Method invocable =
-                    AopUtils.selectInvocableMethod(where.method(), where.bean().getClass());
+            Method invocable = AopUtils.selectInvocableMethod(where.method(), where.invokedClass());
             ReflectionUtils.makeAccessible(invocable);
             return invocable;
         } catch (IllegalStateException notInTheProxy) {

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DeadLetters;
@@ -19,6 +20,7 @@ import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.RedisQueueStore;
+import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Proxy;
@@ -362,38 +364,32 @@ class DelayQueueAutoConfigurationTests {
     @Test
     void refusesSettingsThatCannotWork() {
         refuses("delay-queue.command-timeout=0s", failure -> {
-            assertThat(new InvalidSettingFailureAnalyzer().analyze(failure)).satisfies(analysis -> {
+            assertThat(StartFailure.analysis(failure)).satisfies(analysis -> {
                 assertThat(analysis.getDescription()).isEqualTo("The setting delay-queue.command-timeout is PT0S.");
                 assertThat(analysis.getAction()).contains("250ms");
             });
         });
         refuses("delay-queue.stop-timeout=-1s", failure -> assertThat(failure)
-                .hasRootCauseInstanceOf(InvalidSettingException.class));
+                .isInstanceOf(InvalidConfigurationException.class));
         refuses("delay-queue.topics[order close].lease=1s", failure -> {
-            assertThat(new InvalidSettingFailureAnalyzer().analyze(failure)).satisfies(analysis -> {
+            assertThat(StartFailure.analysis(failure)).satisfies(analysis -> {
                 assertThat(analysis.getDescription())
                         .contains("delay-queue.topics[order close]")
                         .contains("is not usable");
                 assertThat(analysis.getAction()).contains("Correct the name");
             });
         });
-        refuses(
-                "delay-queue.lease=1s",
-                failure -> assertThat(failure).rootCause().hasMessageContaining("delay-queue.lease"));
-        refuses(
-                "delay-queue.topics.orders.leese=1s",
-                failure -> assertThat(failure).rootCause().hasMessageContaining("delay-queue.topics.orders.leese"));
+        refuses("delay-queue.lease=1s", failure -> assertThat(failure).hasMessageContaining("delay-queue.lease"));
+        refuses("delay-queue.topics.orders.leese=1s", failure -> assertThat(failure)
+                .hasMessageContaining("delay-queue.topics.orders.leese"));
         refuses("delay-queue.topics.orders.shards=0", failure -> assertThat(failure)
-                .rootCause()
                 .hasMessageContaining("delay-queue.topics.orders.shards is 0. Give 1 to 1024."));
         refuses("delay-queue.topics.orders.no-retry-for=com.shop.NoSuchException", failure -> assertThat(failure)
                 .hasStackTraceContaining("com.shop.NoSuchException"));
         refuses("delay-queue.topics.orders.no-retry-for=java.lang.String", failure -> assertThat(failure)
-                .rootCause()
                 .hasMessageContaining("java.lang.String, which is no exception"));
-        refuses(
-                "delay-queue.topics.orders.concurrency=0",
-                failure -> assertThat(failure).rootCause().hasMessageContaining("concurrency is 0"));
+        refuses("delay-queue.topics.orders.concurrency=0", failure -> assertThat(failure)
+                .hasMessageContaining("concurrency is 0"));
     }
 
     private void refuses(String setting, ThrowingConsumer<Throwable> failure) {

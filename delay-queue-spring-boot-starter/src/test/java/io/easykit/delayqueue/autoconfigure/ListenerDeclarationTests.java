@@ -2,8 +2,9 @@ package io.easykit.delayqueue.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.delayqueue.annotation.DelayListener;
-import io.easykit.delayqueue.listener.InvalidDelayListenerException;
+import io.easykit.test.StartFailure;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -37,8 +38,7 @@ class ListenerDeclarationTests {
     @MethodSource("wrongListeners")
     void refusesWithBeanMethodAndRemedy(Class<?> listener, String problem, String remedy) {
         runner.withBean("orders", listener).run(context -> {
-            assertThat(context).getFailure().satisfies(failure -> assertThat(
-                            new InvalidDelayListenerFailureAnalyzer().analyze(failure))
+            assertThat(context).getFailure().satisfies(failure -> assertThat(StartFailure.analysis(failure))
                     .satisfies(analysis -> {
                         assertThat(analysis.getDescription())
                                 .contains(listener.getName() + ".on(")
@@ -76,7 +76,7 @@ class ListenerDeclarationTests {
     void refusesTwoListenersOfOneId() {
         runner.withBean("one", Good.class).withBean("other", AlsoOrders.class).run(context -> assertThat(context)
                 .getFailure()
-                .isInstanceOf(InvalidDelayListenerException.class)
+                .isInstanceOf(InvalidConfigurationException.class)
                 .hasMessageContaining("bean 'one'")
                 .hasMessageContaining("bean 'other'")
                 .hasMessageContaining("its id 'orders' is also that of"));
@@ -89,7 +89,7 @@ class ListenerDeclarationTests {
                 .withBean("three", TinyLease.class)
                 .withBean("lazy", Good.class, Good::new, definition -> definition.setLazyInit(true))
                 .run(context -> assertThat(context).getFailure().satisfies(failure -> assertThat(
-                                new InvalidDelayListenerFailureAnalyzer().analyze(failure))
+                                StartFailure.analysis(failure))
                         .satisfies(analysis -> {
                             assertThat(analysis.getDescription().lines())
                                     .hasSize(4)
@@ -109,7 +109,7 @@ class ListenerDeclarationTests {
                     definition.setScope(kind.equals("lazy") ? "singleton" : kind);
                 })
                 .run(context -> assertThat(context).getFailure().satisfies(failure -> assertThat(
-                                new InvalidDelayListenerFailureAnalyzer().analyze(failure))
+                                StartFailure.analysis(failure))
                         .satisfies(analysis -> {
                             assertThat(analysis.getDescription())
                                     .contains("Good.on(String)")

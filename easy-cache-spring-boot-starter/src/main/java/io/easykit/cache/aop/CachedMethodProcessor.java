@@ -4,12 +4,14 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -20,11 +22,14 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
-import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.type.MethodMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -34,12 +39,13 @@ import org.springframework.util.ClassUtils;
  *
  * <p>Creates no other bean, and as a bean post-processor depends on none: it is given suppliers.
  */
-public final class CachedMethodProcessor implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
+public final class CachedMethodProcessor implements BeanPostProcessor, BeanFactoryAware {
 
     private static final Logger log = LoggerFactory.getLogger(CachedMethodProcessor.class);
 
     private final Supplier<CachedMethods> methods;
-    private final Supplier<EasyCache> cache;
+    private final Supplier<Knowledge> knowledge;
+    private final boolean running;
     private final Set<Class<?>> seen = ConcurrentHashMap.newKeySet();
     private final Set<String> specs = ConcurrentHashMap.newKeySet();
     private final List<InvalidCacheDeclarationException> problems = new CopyOnWriteArrayList<>();
@@ -47,8 +53,27 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
     private @Nullable ConfigurableListableBeanFactory beans;
 
     public CachedMethodProcessor(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
+        this(methods, () -> new Knowledge(cache.get().clusterIds(), cache.get()::problemWith), true);
+    }
+
+    private CachedMethodProcessor(Supplier<CachedMethods> methods, Supplier<Knowledge> knowledge, boolean running) {
         this.methods = methods;
-        this.cache = cache;
+        this.knowledge = knowledge;
+        this.running = running;
+    }
+
+    /**
+     * Checks annotated methods in a start that fails anyway, so by the types of bean definitions. Only beans that are a
+     * {@link CacheSpec} are created.
+     *
+     * @param methods without any yet
+     */
+    public static List<InvalidCacheDeclarationException> ofTypes(
+            ConfigurableListableBeanFactory beans, CachedMethods methods, Set<String> clusterIds) {
+        CachedMethodProcessor processor =
+                new CachedMethodProcessor(() -> methods, () -> new Knowledge(clusterIds, type -> null), false);
+        processor.setBeanFactory(beans);
+        return processor.complete();
     }
 
     @Override
@@ -66,8 +91,8 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
         return bean;
     }
 
-    @Override
-    public void afterSingletonsInstantiated() {
+    /** Checks what was found until now and what is left. From now on problems are thrown when they are found. */
+    public List<InvalidCacheDeclarationException> complete() {
         ConfigurableListableBeanFactory factory = beans();
         for (String name : factory.getBeanNamesForType(Object.class, true, false)) {
             Class<?> type = typeOf(factory, name);
@@ -76,15 +101,30 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
             }
         }
         for (String name : factory.getBeanNamesForType(CacheSpec.class, true, false)) {
-            declare(name, factory.getBean(name, CacheSpec.class));
+            declareBean(factory, name);
         }
         complete = true;
+        Knowledge known = knowledge.get();
         List<InvalidCacheDeclarationException> all = new ArrayList<>(problems);
-        all.addAll(notFollowing(problems, methods.get().complete(cache.get(), hidden(factory))));
-        if (!all.isEmpty()) {
-            throw InvalidCacheDeclarationException.of(all);
-        }
+        all.addAll(
+                notFollowing(problems, methods.get().complete(known.clusterIds, known.problemWith, hidden(factory))));
+        return all;
+    }
+
+    /** Logs what was found, at the end of a good start. */
+    public void report() {
         methods.get().report();
+    }
+
+    private void declareBean(ConfigurableListableBeanFactory factory, String name) {
+        try {
+            declare(name, factory.getBean(name, CacheSpec.class));
+        } catch (BeansException e) {
+            if (running) {
+                throw e;
+            }
+            log.debug("The bean '{}' cannot be created", name, e);
+        }
     }
 
     /** An update of a cache that was refused is not wrong on account of that. */
@@ -101,17 +141,24 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
     }
 
     /** Beans whose class nobody knows before they are created: their factory method returns an abstract type. */
-    private static Set<String> hidden(ConfigurableListableBeanFactory factory) {
+    private Set<String> hidden(ConfigurableListableBeanFactory factory) {
         Set<String> hidden = new LinkedHashSet<>();
         for (String name : factory.getBeanDefinitionNames()) {
             Class<?> type = factory.containsSingleton(name) ? null : typeOf(factory, name);
             if (type != null
                     && Modifier.isAbstract(type.getModifiers())
-                    && !type.getName().startsWith("org.springframework.")) {
+                    && !type.getName().startsWith("org.springframework.")
+                    && !isAutoConfigured(factory.getBeanDefinition(name))) {
                 hidden.add(name);
             }
         }
         return hidden;
+    }
+
+    private static boolean isAutoConfigured(BeanDefinition definition) {
+        MethodMetadata method =
+                definition instanceof AnnotatedBeanDefinition annotated ? annotated.getFactoryMethodMetadata() : null;
+        return method != null && method.getDeclaringClassName().contains("AutoConfiguration");
     }
 
     private void declare(String beanName, CacheSpec<?> spec) {
@@ -145,9 +192,9 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
         problems.addAll(found);
     }
 
-    private static @Nullable Class<?> typeOf(ConfigurableListableBeanFactory factory, String name) {
+    private @Nullable Class<?> typeOf(ConfigurableListableBeanFactory factory, String name) {
         try {
-            return AutoProxyUtils.determineTargetClass(factory, name);
+            return running ? AutoProxyUtils.determineTargetClass(factory, name) : factory.getType(name, false);
         } catch (Throwable unknown) {
             log.debug("Cannot tell the type of bean '{}'", name, unknown);
             return null;
@@ -156,8 +203,14 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
 
     private boolean makesClassProxies() {
         ConfigurableListableBeanFactory factory = beans();
-        return factory.containsBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
-                && factory.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) instanceof ProxyConfig config
+        String name = AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME;
+        if (!running) {
+            return factory.containsBeanDefinition(name)
+                    && Boolean.TRUE.equals(
+                            factory.getBeanDefinition(name).getPropertyValues().get("proxyTargetClass"));
+        }
+        return factory.containsBean(name)
+                && factory.getBean(name) instanceof ProxyConfig config
                 && config.isProxyTargetClass();
     }
 
@@ -167,4 +220,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, SmartInit
         }
         return beans;
     }
+
+    /** What only a cache knows. */
+    private record Knowledge(Set<String> clusterIds, Function<Type, @Nullable String> problemWith) {}
 }

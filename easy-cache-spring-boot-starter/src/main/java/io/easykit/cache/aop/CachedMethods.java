@@ -1,10 +1,10 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -135,15 +136,17 @@ public final class CachedMethods {
     /**
      * Checks what concerns several methods, and logs one line for each cached one.
      *
-     * @param cache which has the clusters, and knows which types it can restore
+     * @param clusterIds the Redis clusters that there are
+     * @param problemWith what keeps values of a type from being restored; null if nothing does
      * @param hidden names of beans that do not exist yet and whose class is not known before
      * @return what is wrong: an update names no entry that is cached, a cluster is unknown, or a type cannot be
      *     restored
      */
-    List<InvalidCacheDeclarationException> complete(EasyCache cache, Set<String> hidden) {
+    List<InvalidCacheDeclarationException> complete(
+            Set<String> clusterIds, Function<Type, @Nullable String> problemWith, Set<String> hidden) {
         CachedMethods parent = parent();
         return declarations.complete(new CacheDeclarations.Surroundings(
-                cache.clusterIds(), cache::problemWith, parent == null ? null : parent.declarations, hidden));
+                clusterIds, problemWith, parent == null ? null : parent.declarations, hidden));
     }
 
     /** Logs what was found, and what is set for nothing, at the end of a good start. */

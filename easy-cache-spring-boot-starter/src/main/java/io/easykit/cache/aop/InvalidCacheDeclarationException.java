@@ -1,69 +1,64 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.Explained;
+import io.easykit.boot.Problem;
 import io.easykit.cache.EasyCacheException;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** An annotation that cannot work where it stands. Says which method, what is wrong, and what to do about it. */
-public final class InvalidCacheDeclarationException extends EasyCacheException {
+public final class InvalidCacheDeclarationException extends EasyCacheException implements Explained {
 
     private static final long serialVersionUID = 1L;
 
     private final Class<?> beanType;
     private final transient Method method;
-    private final String problem;
-    private final String remedy;
-    private final transient List<InvalidCacheDeclarationException> others;
+    private final transient List<Problem> problems;
 
     InvalidCacheDeclarationException(CachedMethod where, String problem, String remedy, @Nullable Throwable cause) {
-        super(where.describe() + ": " + problem + ". " + remedy, cause);
-        this.others = List.of();
-        this.beanType = where.targetClass();
-        this.method = where.method();
-        this.problem = where.describe() + ": " + problem + ".";
-        this.remedy = remedy;
+        this(where, new Problem(where.describe() + ": " + problem + ".", remedy), cause);
     }
 
-    private InvalidCacheDeclarationException(
-            InvalidCacheDeclarationException first, List<InvalidCacheDeclarationException> others) {
+    private InvalidCacheDeclarationException(CachedMethod where, Problem problem, @Nullable Throwable cause) {
+        super(problem.description() + " " + problem.remedy(), cause);
+        this.beanType = where.targetClass();
+        this.method = where.method();
+        this.problems = List.of(problem);
+    }
+
+    private InvalidCacheDeclarationException(List<InvalidCacheDeclarationException> all, List<Problem> problems) {
         super(
-                first.getMessage()
-                        + others.stream().map(Throwable::getMessage).collect(Collectors.joining("; ", "; ", "")),
-                first.getCause());
-        this.beanType = first.beanType;
-        this.method = first.method;
-        this.problem = first.problem;
-        this.remedy = first.remedy;
-        this.others = List.copyOf(others);
+                String.join("; ", all.stream().map(Throwable::getMessage).toList()),
+                all.get(0).getCause());
+        this.beanType = all.get(0).beanType;
+        this.method = all.get(0).method;
+        this.problems = List.copyOf(problems);
     }
 
     /** One exception for all of them. */
     static InvalidCacheDeclarationException of(List<InvalidCacheDeclarationException> all) {
-        InvalidCacheDeclarationException first = all.get(0);
-        return all.size() == 1 ? first : new InvalidCacheDeclarationException(first, all.subList(1, all.size()));
+        if (all.size() == 1) {
+            return all.get(0);
+        }
+        List<Problem> problems = new ArrayList<>();
+        all.forEach(one -> problems.addAll(one.problems));
+        return new InvalidCacheDeclarationException(all, problems);
     }
 
+    /** Of the first problem. */
     public Class<?> beanType() {
         return beanType;
     }
 
+    /** Of the first problem. */
     public Method method() {
         return method;
     }
 
-    /** The method and what is wrong with it. */
-    public String problem() {
-        return problem;
-    }
-
-    public String remedy() {
-        return remedy;
-    }
-
-    /** Other annotations of the same start that cannot work. */
-    public List<InvalidCacheDeclarationException> others() {
-        return others;
+    @Override
+    public List<Problem> problems() {
+        return problems;
     }
 }

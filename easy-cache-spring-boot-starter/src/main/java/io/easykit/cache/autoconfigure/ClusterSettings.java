@@ -1,5 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.Problem;
+import io.easykit.boot.SettingChecks;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -55,7 +57,7 @@ final class ClusterSettings {
     }
 
     private static String prefixOf(String id) {
-        return "easy-cache.clusters" + (id.matches("[a-z0-9-]+") ? "." + id : "[" + id + "]") + ".";
+        return SettingChecks.element("easy-cache.clusters", id) + ".";
     }
 
     private void url(@Nullable String url) {
@@ -146,6 +148,6 @@ final class ClusterSettings {
     }
 
     private void add(String name, Object value, String remedy) {
-        problems.add(new Problem("The setting " + prefix + name + " is " + value + ".", remedy));
+        problems.add(Problem.setting(prefix + name, value, remedy));
     }
 }

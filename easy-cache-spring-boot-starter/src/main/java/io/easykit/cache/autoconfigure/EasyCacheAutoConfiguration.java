@@ -1,5 +1,8 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.SettingsReport;
+import io.easykit.boot.StartReport;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
@@ -10,20 +13,16 @@ import io.easykit.cache.ValueCodec;
 import io.easykit.cache.aop.CacheAdvisor;
 import io.easykit.cache.aop.CachedMethodProcessor;
 import io.easykit.cache.aop.CachedMethods;
-import io.easykit.cache.aop.Staleness;
 import io.easykit.cache.aop.TransactionalMethods;
-import io.easykit.cache.autoconfigure.EasyCacheProperties.OutboxType;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -36,7 +35,6 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Import;
@@ -62,9 +60,9 @@ import tools.jackson.databind.json.JsonMapper;
 @AutoConfiguration(
         after = DataRedisAutoConfiguration.class,
         afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
-@Conditional(EnabledCondition.class)
+@ConditionalOnEnabled("easy-cache")
 @EnableConfigurationProperties(EasyCacheProperties.class)
-@Import(EasyCacheAutoConfiguration.AutoProxyRegistrar.class)
+@Import({StartReport.class, EasyCacheAutoConfiguration.AutoProxyRegistrar.class})
 public final class EasyCacheAutoConfiguration {
 
     EasyCacheAutoConfiguration() {}
@@ -88,14 +86,19 @@ public final class EasyCacheAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static EasyCacheStartCheck easyCacheStartCheck(
+            Environment environment, ObjectProvider<CachedMethodProcessor> processor) {
+        return new EasyCacheStartCheck(environment, processor::getObject);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static CachedMethods easyCacheMethods(
-            Environment environment, BeanFactory beans, ObjectProvider<EasyCacheProperties> properties) {
+            Environment environment,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<EasyCacheProperties> properties) {
         EasyCacheProperties settings = properties.getObject();
-        return new CachedMethods(
-                environment,
-                beans,
-                settings.table(),
-                new Staleness(settings.degradedOptions(), settings.outbox() == OutboxType.JDBC));
+        return EasyCacheStartCheck.methods(environment, beans, settings, settings.table());
     }
 
     @Bean
@@ -156,21 +159,11 @@ public final class EasyCacheAutoConfiguration {
                 builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()));
             }
             easyCacheClusters.stores().forEach(builder::store);
-            outbox(properties, outbox.getIfAvailable()).ifPresent(builder::outbox);
+            outbox.ifAvailable(builder::outbox);
             builder.listener(easyCacheEvents.listener());
             listeners.orderedStream().forEach(builder::listener);
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
             return builder.build();
-        }
-
-        private static Optional<Outbox> outbox(EasyCacheProperties properties, @Nullable Outbox outbox) {
-            if (properties.outbox() == OutboxType.JDBC && outbox == null) {
-                throw new InvalidSettingException(
-                        "easy-cache.outbox",
-                        "jdbc, but there is no DataSource or spring-boot-jdbc is not on the class path",
-                        "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or leave the setting out.");
-            }
-            return Optional.ofNullable(outbox);
         }
 
         @Bean
@@ -179,8 +172,9 @@ public final class EasyCacheAutoConfiguration {
         }
 
         @Bean
-        RedisConnections easyCacheConnections(RedisConnectionFactory factory, EasyCacheProperties properties) {
-            return new RedisConnections(factory, properties.keyPrefix(), properties.commandTimeout());
+        RedisConnections easyCacheConnections(
+                RedisConnectionFactory redisConnectionFactory, EasyCacheProperties properties) {
+            return new RedisConnections(redisConnectionFactory, properties.keyPrefix(), properties.commandTimeout());
         }
 
         @Bean

@@ -1,8 +1,13 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.Problem;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.StoreUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.springframework.context.SmartLifecycle;
 
 /** Looks after every Redis while the application runs; refuses to start without those that are required. */
@@ -22,7 +27,12 @@ final class EasyCacheLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
-        required.forEach(EasyCacheLifecycle::awaitAnswer);
+        List<Problem> missing = new ArrayList<>();
+        required.forEach(
+                (clusterId, connections) -> awaitAnswer(clusterId, connections).ifPresent(missing::add));
+        if (!missing.isEmpty()) {
+            throw new InvalidConfigurationException(missing);
+        }
         cache.start();
         running = true;
     }
@@ -43,18 +53,18 @@ final class EasyCacheLifecycle implements SmartLifecycle {
         return RedisConnections.PHASE + 1;
     }
 
-    private static void awaitAnswer(String clusterId, RedisConnections connections) {
+    private static Optional<Problem> awaitAnswer(String clusterId, RedisConnections connections) {
         for (int attempt = 1; ; attempt++) {
             try {
                 connections.ping();
-                return;
+                return Optional.empty();
             } catch (StoreUnavailableException away) {
                 if (attempt == ATTEMPTS) {
-                    throw new InvalidSettingException(
+                    return Optional.of(Problem.setting(
                             "easy-cache.require-redis-at-start",
                             "true, but Redis cluster '" + clusterId + "' does not answer: " + away.getMessage(),
                             "Start that Redis, correct its address, or leave the setting out: then the application"
-                                    + " starts without Redis and recovers by itself.");
+                                    + " starts without Redis and recovers by itself."));
                 }
             }
         }

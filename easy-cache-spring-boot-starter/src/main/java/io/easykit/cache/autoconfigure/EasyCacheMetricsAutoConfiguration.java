@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.EasyCache;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -9,7 +10,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 
 /** Auto-configuration of the cache's meters, where the application has a registry of Micrometer. */
 @AutoConfiguration(
@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Conditional;
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
-@Conditional(EnabledCondition.class)
+@ConditionalOnEnabled("easy-cache")
 public final class EasyCacheMetricsAutoConfiguration {
 
     EasyCacheMetricsAutoConfiguration() {}

@@ -1,5 +1,8 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.Problem;
 import io.easykit.cache.Outbox;
 import io.easykit.cache.OutboxException;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.Jdbc;
@@ -19,7 +22,6 @@ import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /** Auto-configuration of the outbox in a database of the application. */
@@ -29,7 +31,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 @ConditionalOnClass({DataSourceUtils.class, DataSourceScriptDatabaseInitializer.class})
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnMissingBean(Outbox.class)
-@Conditional(EnabledCondition.class)
+@ConditionalOnEnabled("easy-cache")
 @ConditionalOnProperty(name = "easy-cache.outbox", havingValue = "jdbc")
 @EnableConfigurationProperties(EasyCacheProperties.class)
 public final class EasyCacheOutboxAutoConfiguration {
@@ -67,10 +69,10 @@ public final class EasyCacheOutboxAutoConfiguration {
         DataSource chosen = qualified.getIfAvailable();
         DataSource dataSource = chosen != null ? chosen : dataSources.getIfUnique();
         if (dataSource == null) {
-            throw new InvalidSettingException(
+            throw new InvalidConfigurationException(Problem.setting(
                     "easy-cache.outbox",
                     "jdbc, but there are several DataSources and none of them is primary",
-                    "Put @EasyCacheDataSource on the @Bean method of the one to which the updates write.");
+                    "Put @EasyCacheDataSource on the @Bean method of the one to which the updates write."));
         }
         return dataSource;
     }
@@ -83,12 +85,12 @@ public final class EasyCacheOutboxAutoConfiguration {
                                 + " told are refused.");
             }
         } catch (OutboxException unusable) {
-            throw new InvalidSettingException(
+            throw new InvalidConfigurationException(Problem.setting(
                     "easy-cache.outbox",
                     "jdbc, but the table easy_cache_outbox cannot be used: " + unusable.getMessage(),
                     "Set easy-cache.jdbc.initialize-schema to always, or create the table with the script"
                             + " schema-<platform>.sql from the package io.easykit.cache.jdbc; the application needs SELECT,"
-                            + " INSERT, UPDATE and DELETE on it.");
+                            + " INSERT, UPDATE and DELETE on it."));
         }
     }
 }

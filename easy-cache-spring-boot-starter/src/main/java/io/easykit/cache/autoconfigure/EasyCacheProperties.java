@@ -1,5 +1,9 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.CheckedSettings;
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.Problem;
+import io.easykit.boot.SettingChecks;
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.DegradedOptions;
@@ -7,6 +11,8 @@ import io.easykit.cache.aop.CacheSettings;
 import io.easykit.cache.aop.CacheSettingsTable;
 import io.easykit.cache.redis.RedisEntryStore;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -51,38 +57,45 @@ record EasyCacheProperties(
         @DefaultValue Transactions transactions,
         @DefaultValue("none") OutboxType outbox,
         @DefaultValue Jdbc jdbc,
-        @DefaultValue("false") boolean requireRedisAtStart) {
+        @DefaultValue("false") boolean requireRedisAtStart)
+        implements CheckedSettings {
 
     private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
 
-    EasyCacheProperties {
+    @Override
+    public List<Problem> problems() {
         SettingChecks checks = new SettingChecks("easy-cache.");
-        checks.that(
-                RedisEntryStore.isKeyPrefix(keyPrefix),
-                "key-prefix",
-                "'" + keyPrefix + "', which cannot start a key",
-                "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would put all entries into one"
-                        + " slot of a cluster), for example ${spring.application.name}:ec:");
-        checks.that(
-                commandTimeout.compareTo(Duration.ofMillis(1)) >= 0 && commandTimeout.compareTo(LONGEST_TIMEOUT) <= 0,
+        checks.keyPrefix(RedisEntryStore.isKeyPrefix(keyPrefix), keyPrefix, "${spring.application.name}:ec:");
+        checks.duration(
                 "command-timeout",
                 commandTimeout,
-                "Choose 1ms to 1h, for example 250ms.");
+                Duration.ofMillis(1),
+                LONGEST_TIMEOUT,
+                "1ms to 1h, for example 250ms");
         checks.that(
                 !clusters.containsKey(CacheSpec.DEFAULT_CLUSTER),
                 "clusters",
                 "about a cluster '" + CacheSpec.DEFAULT_CLUSTER + "', which is the application's own Redis",
                 "Set that one under spring.data.redis, or choose another name.");
-        if (defaults != null) {
-            checks.options("defaults.", defaults::checks);
-        }
-        caches.forEach((prefix, settings) -> checks.options("caches" + element(prefix) + ".", settings::checks));
-        checks.complete();
+        checks.add(defaultsProblems());
+        caches.forEach((prefix, settings) -> checks.add(cacheProblems(prefix, settings)));
+        clusters.forEach((id, settings) -> checks.add(ClusterSettings.problems(id, settings)));
+        return checks.problems();
     }
 
-    /** As one writes it in a properties file. */
-    private static String element(String prefix) {
-        return prefix.matches("[a-z0-9-]+") ? "." + prefix : "[" + prefix + "]";
+    private List<Problem> defaultsProblems() {
+        return defaults == null ? List.of() : OptionChecks.problems("easy-cache.defaults.", defaults.checks());
+    }
+
+    private static List<Problem> cacheProblems(String prefix, CacheSettings settings) {
+        return OptionChecks.problems(SettingChecks.element("easy-cache.caches", prefix) + ".", settings.checks());
+    }
+
+    static Problem noOutbox() {
+        return Problem.setting(
+                "easy-cache.outbox",
+                "jdbc, but there is no DataSource or spring-boot-jdbc is not on the class path",
+                "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or leave the setting out.");
     }
 
     DegradedOptions degradedOptions() {
@@ -98,6 +111,21 @@ record EasyCacheProperties(
     CacheSettingsTable table() {
         return new CacheSettingsTable(
                 keyPrefix, defaults == null ? CacheSettings.NONE : defaults, caches, externalPrefixes);
+    }
+
+    /** Without the caches that have a wrong setting, so that these are not reported again with each annotation. */
+    CacheSettingsTable usableTable() {
+        Map<String, CacheSettings> usable = new HashMap<>(caches);
+        caches.forEach((prefix, settings) -> {
+            if (!cacheProblems(prefix, settings).isEmpty()) {
+                usable.remove(prefix);
+            }
+        });
+        return new CacheSettingsTable(
+                keyPrefix,
+                defaults == null || !defaultsProblems().isEmpty() ? CacheSettings.NONE : defaults,
+                usable,
+                externalPrefixes);
     }
 
     /**
@@ -119,12 +147,15 @@ record EasyCacheProperties(
 
         Availability {
             AvailabilityOptions some = AvailabilityOptions.defaults();
-            new SettingChecks("easy-cache.availability.")
-                    .option(() -> with(window, some.failureRate(), 1, some.probeInterval(), 1))
-                    .option(() -> with(some.window(), failureRate, 1, some.probeInterval(), 1))
-                    .option(() -> with(some.window(), some.failureRate(), minimumCalls, some.probeInterval(), 1))
-                    .option(() -> with(some.window(), some.failureRate(), 1, probeInterval, 1))
-                    .option(() -> with(some.window(), some.failureRate(), 1, some.probeInterval(), probesToRecover))
+            String prefix = "easy-cache.availability.";
+            List<Runnable> attempts = List.of(
+                    () -> with(window, some.failureRate(), 1, some.probeInterval(), 1),
+                    () -> with(some.window(), failureRate, 1, some.probeInterval(), 1),
+                    () -> with(some.window(), some.failureRate(), minimumCalls, some.probeInterval(), 1),
+                    () -> with(some.window(), some.failureRate(), 1, probeInterval, 1),
+                    () -> with(some.window(), some.failureRate(), 1, some.probeInterval(), probesToRecover));
+            new SettingChecks(prefix)
+                    .add(OptionChecks.problems(prefix, attempts))
                     .complete();
         }
 
@@ -156,9 +187,12 @@ record EasyCacheProperties(
 
         Degraded {
             Duration life = Duration.ofSeconds(1);
-            new SettingChecks("easy-cache.degraded.")
-                    .option(() -> new DegradedOptions(life, concurrentLoads, cpReads, cpUpdates, apUpdates, 1))
-                    .option(() -> new DegradedOptions(life, 1, cpReads, cpUpdates, apUpdates, journalSize))
+            String prefix = "easy-cache.degraded.";
+            List<Runnable> attempts = List.of(
+                    () -> new DegradedOptions(life, concurrentLoads, cpReads, cpUpdates, apUpdates, 1),
+                    () -> new DegradedOptions(life, 1, cpReads, cpUpdates, apUpdates, journalSize));
+            new SettingChecks(prefix)
+                    .add(OptionChecks.problems(prefix, attempts))
                     .complete();
         }
     }
@@ -174,10 +208,10 @@ record EasyCacheProperties(
 
         Transactions {
             if (extraConnections != null && extraConnections < 0) {
-                throw new InvalidSettingException(
+                throw new InvalidConfigurationException(Problem.setting(
                         "easy-cache.transactions.extra-connections",
                         extraConnections,
-                        "Choose a number of connections below the size of the pool, or 0 for none.");
+                        "Choose a number of connections below the size of the pool, or 0 for none."));
             }
         }
     }
@@ -230,11 +264,12 @@ record EasyCacheProperties(
         Local {
             new SettingChecks("easy-cache.local.")
                     .that(maximumSize >= 0, "maximum-size", maximumSize, "Choose a number of entries, or 0 for none.")
-                    .that(
-                            ttl.compareTo(Duration.ofMillis(1)) >= 0 && ttl.compareTo(LONGEST_LIFE) <= 0,
+                    .duration(
                             "ttl",
                             ttl,
-                            "Choose 1ms to ten years, for example 5s; maximum-size 0 switches it off.")
+                            Duration.ofMillis(1),
+                            LONGEST_LIFE,
+                            "1ms to ten years, for example 5s; maximum-size 0 switches it off")
                     .complete();
         }
     }

@@ -1,5 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.Problem;
 import io.easykit.cache.EntryStore;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,23 +34,19 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
     private final Map<String, RedisConnections> connections = new LinkedHashMap<>();
     private volatile boolean running;
 
-    /** @throws InvalidSettingException with all clusters whose settings cannot work */
+    /** @throws InvalidConfigurationException with all clusters whose settings cannot work */
     NamedClusters(EasyCacheProperties settings, @Nullable SslBundles sslBundles) {
         List<Problem> problems = new ArrayList<>();
         settings.clusters().forEach((id, properties) -> {
-            List<Problem> found = ClusterSettings.problems(id, properties);
-            problems.addAll(found);
-            if (found.isEmpty()) {
-                try {
-                    add(id, contextOf(id, properties, sslBundles), settings);
-                } catch (RuntimeException refused) {
-                    problems.add(ClusterSettings.problem(id, refused));
-                }
+            try {
+                add(id, contextOf(id, properties, sslBundles), settings);
+            } catch (RuntimeException refused) {
+                problems.add(ClusterSettings.problem(id, refused));
             }
         });
         if (!problems.isEmpty()) {
             destroy();
-            throw new InvalidSettingException(problems);
+            throw new InvalidConfigurationException(problems);
         }
     }
 

@@ -1,5 +1,7 @@
 package io.easykit.cache.jdbc;
 
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.Problem;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +14,8 @@ import org.springframework.util.StringUtils;
 /** Creates the table of the outbox where it is missing. Scripts exist for H2, MySQL, MariaDB and PostgreSQL. */
 public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
 
+    private final String location;
+
     public static final String LOCATION = "classpath:io/easykit/cache/jdbc/schema-@@platform@@.sql";
 
     /**
@@ -22,6 +26,25 @@ public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
     public OutboxSchema(
             DataSource dataSource, DatabaseInitializationMode mode, String location, @Nullable String platform) {
         super(dataSource, settings(dataSource, mode, location, platform));
+        this.location = location;
+    }
+
+    /** Names the setting if the script does not exist. */
+    @Override
+    public void afterPropertiesSet() throws Exception {
+        try {
+            super.afterPropertiesSet();
+        } catch (IllegalStateException missing) {
+            throw problem(location, missing);
+        }
+    }
+
+    private static InvalidConfigurationException problem(String location, IllegalStateException cause) {
+        return new InvalidConfigurationException(Problem.setting(
+                "easy-cache.jdbc.schema",
+                "'" + location + "', which cannot be run: " + cause.getMessage(),
+                "Name a script that exists, or set easy-cache.jdbc.platform to h2, mariadb, mysql or postgresql; or"
+                        + " create the table yourself and set easy-cache.jdbc.initialize-schema to never."));
     }
 
     private static DatabaseInitializationSettings settings(
@@ -40,8 +63,12 @@ public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
             return List.of();
         }
         PlatformPlaceholderDatabaseDriverResolver resolver = new PlatformPlaceholderDatabaseDriverResolver();
-        return StringUtils.hasText(platform)
-                ? resolver.resolveAll(platform, location)
-                : resolver.resolveAll(dataSource, location);
+        try {
+            return StringUtils.hasText(platform)
+                    ? resolver.resolveAll(platform, location)
+                    : resolver.resolveAll(dataSource, location);
+        } catch (IllegalStateException unknown) {
+            throw problem(location, unknown);
+        }
     }
 }

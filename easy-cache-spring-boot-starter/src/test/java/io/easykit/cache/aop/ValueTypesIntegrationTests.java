@@ -117,7 +117,8 @@ class ValueTypesIntegrationTests {
         ReadOperation operation;
         try {
             operation = methods.read(method, ValueZoo.class);
-            if (!methods.complete(cache, Set.of()).isEmpty()) {
+            if (!methods.complete(cache.clusterIds(), cache::problemWith, Set.of())
+                    .isEmpty()) {
                 return Verdict.AT_START;
             }
         } catch (InvalidCacheDeclarationException refused) {

@@ -2,14 +2,15 @@ package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.EntryStore;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
-import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
+import io.easykit.test.StartFailure;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.Files;
@@ -418,7 +419,7 @@ class CacheDeclarationTests {
                         },
                         definition -> definition.setLazyInit(true))
                 .run(context -> assertThat(context.getStartupFailure())
-                        .isInstanceOf(InvalidCacheDeclarationException.class)
+                        .isInstanceOf(InvalidConfigurationException.class)
                         .hasMessageContaining("LazyOne.find(long)"));
     }
 
@@ -752,8 +753,7 @@ class CacheDeclarationTests {
     private static <T> void refuses(ApplicationContextRunner runner, Class<T> bean, String... parts) {
         runner.withBean(bean).run(context -> {
             assertThat(context).hasFailed();
-            FailureAnalysis analysis =
-                    new InvalidCacheDeclarationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             String text = analysis.getDescription() + " | " + analysis.getAction();
             assertThat(text).contains(bean.getName()).contains(parts);

@@ -12,6 +12,7 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.aop.CacheAdvisor;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Type;
@@ -221,7 +222,7 @@ class EasyCacheAutoConfigurationTests {
 
     private void refuses(String setting, String problem, String remedy) {
         runner.withPropertyValues(setting).run(context -> {
-            FailureAnalysis analysis = new InvalidSettingFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription()).contains(problem);
             assertThat(analysis.getAction()).contains(remedy);

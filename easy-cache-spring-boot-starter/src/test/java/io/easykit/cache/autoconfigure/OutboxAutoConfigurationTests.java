@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Outbox;
 import io.easykit.cache.jdbc.JdbcOutbox;
+import io.easykit.test.StartFailure;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
@@ -80,7 +80,9 @@ class OutboxAutoConfigurationTests {
     void runsTheScriptOfTheApplication() {
         refuses(
                 runner.withPropertyValues("easy-cache.jdbc.schema=classpath:own-outbox-@@platform@@.sql"),
-                "own-outbox-h2.sql");
+                "easy-cache.jdbc.schema is 'classpath:own-outbox-@@platform@@.sql'",
+                "own-outbox-h2.sql",
+                "easy-cache.jdbc.platform");
     }
 
     @Test
@@ -204,11 +206,8 @@ class OutboxAutoConfigurationTests {
     private static void refuses(ApplicationContextRunner runner, String... parts) {
         runner.run(context -> {
             assertThat(context).hasFailed();
-            FailureAnalysis analysis = new InvalidSettingFailureAnalyzer().analyze(context.getStartupFailure());
-            String text = analysis == null
-                    ? Objects.requireNonNull(context.getStartupFailure()).toString()
-                    : analysis.getDescription() + " | " + analysis.getAction();
-            assertThat(text).contains(parts);
+            FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
+            assertThat(analysis.getDescription() + " | " + analysis.getAction()).contains(parts);
         });
     }
 }

@@ -11,6 +11,7 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
+import io.easykit.test.StartFailure;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.BeanCreationException;
@@ -305,8 +306,7 @@ class UpdateDeclarationTests {
     private static void refuses(ApplicationContextRunner runner, String... parts) {
         runner.run(context -> {
             assertThat(context).hasFailed();
-            FailureAnalysis analysis =
-                    new InvalidCacheDeclarationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription() + " | " + analysis.getAction()).contains(parts);
         });

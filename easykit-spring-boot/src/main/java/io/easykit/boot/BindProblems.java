@@ -1,115 +1,34 @@
-package io.easykit.cache.autoconfigure;
+package io.easykit.boot;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
-import org.springframework.boot.context.properties.bind.AbstractBindHandler;
-import org.springframework.boot.context.properties.bind.BindContext;
-import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.ConverterNotFoundException;
 import org.springframework.util.ClassUtils;
 
-/**
- * Binds the settings of one prefix to their end, wrong ones included, and then reports all that are wrong. Boot itself stops
- * at the first one, and says of it only which type it cannot be converted to.
- */
-final class SettingsReport implements ConfigurationPropertiesBindHandlerAdvisor {
+/** Describes settings that do not exist or cannot be read, with a remedy by the type of the setting. */
+final class BindProblems {
 
     private static final Set<String> SECRETS = Set.of("password", "username", "url");
 
-    private final ConfigurationPropertyName root;
+    private BindProblems() {}
 
-    SettingsReport(String root) {
-        this.root = ConfigurationPropertyName.of(root);
-    }
-
-    @Override
-    public BindHandler apply(BindHandler handler) {
-        return new Collector(handler);
-    }
-
-    private final class Collector extends AbstractBindHandler {
-
-        private final List<Problem> problems = new ArrayList<>();
-
-        Collector(BindHandler parent) {
-            super(parent);
-        }
-
-        /** A setting that cannot be read counts as not set until all are read. */
-        @Override
-        public @Nullable Object onFailure(
-                ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception error)
-                throws Exception {
-            if (root.equals(name)) {
-                add(name, target, context, error);
-                addUnknown(name, target, context);
-                throw new InvalidSettingException(problems);
-            }
-            if (root.isAncestorOf(name)) {
-                add(name, target, context, error);
-                return null;
-            }
-            return super.onFailure(name, target, context, error);
-        }
-
-        @Override
-        public void onFinish(
-                ConfigurationPropertyName name, Bindable<?> target, BindContext context, @Nullable Object result)
-                throws Exception {
-            super.onFinish(name, target, context, result);
-            if (root.equals(name) && !problems.isEmpty()) {
-                throw new InvalidSettingException(List.of());
-            }
-        }
-
-        /** Boot looks for unknown names only after all else could be bound. */
-        private void addUnknown(ConfigurationPropertyName name, Bindable<?> target, BindContext context)
-                throws Exception {
-            try {
-                super.onFinish(name, target, context, null);
-            } catch (UnboundConfigurationPropertiesException unknown) {
-                unknown.getUnboundProperties().stream()
-                        .map(SettingsReport::unknown)
-                        .filter(problem -> !problems.contains(problem))
-                        .forEach(problems::add);
-            }
-        }
-
-        private void add(ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception error) {
-            InvalidSettingException known = causeOf(error, InvalidSettingException.class);
-            UnboundConfigurationPropertiesException unknown =
-                    causeOf(error, UnboundConfigurationPropertiesException.class);
-            if (known != null) {
-                problems.addAll(known.problems());
-            } else if (unknown != null) {
-                unknown.getUnboundProperties().forEach(property -> problems.add(unknown(property)));
-            } else {
-                problems.add(unreadable(name, target, context.getConfigurationProperty(), error));
-            }
-        }
-    }
-
-    private static Problem unknown(ConfigurationProperty property) {
+    static Problem unknown(ConfigurationProperty property) {
         return new Problem(
                 "The setting " + property.getName() + origin(property) + " does not exist.",
                 "Correct its name, or remove it. A name with dots, colons or slashes stands in brackets.");
     }
 
-    private static Problem unreadable(
+    static Problem unreadable(
             ConfigurationPropertyName name,
             Bindable<?> target,
             @Nullable ConfigurationProperty property,
@@ -178,7 +97,7 @@ final class SettingsReport implements ConfigurationPropertiesBindHandlerAdvisor 
         return "Correct the value, or remove it.";
     }
 
-    private static <T extends Throwable> @Nullable T causeOf(Throwable error, Class<T> type) {
+    static <T extends Throwable> @Nullable T causeOf(Throwable error, Class<T> type) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {
                 return type.cast(cause);

@@ -1,0 +1,106 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.boot.BeanChoice;
+import io.easykit.boot.BoundSettings;
+import io.easykit.boot.Problem;
+import io.easykit.boot.RedisFactoryCheck;
+import io.easykit.boot.SettingsReport;
+import io.easykit.boot.StartCheck;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.Outbox;
+import io.easykit.cache.aop.CacheSettingsTable;
+import io.easykit.cache.aop.CachedMethodProcessor;
+import io.easykit.cache.aop.CachedMethods;
+import io.easykit.cache.aop.InvalidCacheDeclarationException;
+import io.easykit.cache.aop.Staleness;
+import io.easykit.cache.autoconfigure.EasyCacheProperties.OutboxType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
+
+/** Checks the settings of the cache, and the annotated methods. */
+final class EasyCacheStartCheck implements StartCheck {
+
+    private final Environment environment;
+    private final Supplier<CachedMethodProcessor> processor;
+
+    EasyCacheStartCheck(Environment environment, Supplier<CachedMethodProcessor> processor) {
+        this.environment = environment;
+        this.processor = processor;
+    }
+
+    @Override
+    public List<Problem> settings(ConfigurableListableBeanFactory beans) {
+        BoundSettings<EasyCacheProperties> settings = bind();
+        List<Problem> problems = new ArrayList<>(settings.problems());
+        problems.addAll(SslBundleCheck.problems(settings.value().clusters(), environment, beans));
+        if (beans.containsBeanDefinition("easyCacheConnections")) {
+            problems.addAll(RedisFactoryCheck.problems(beans));
+            if (settings.value().outbox() == OutboxType.JDBC
+                    && BeanChoice.of(beans, Outbox.class).names().isEmpty()) {
+                problems.add(EasyCacheProperties.noOutbox());
+            }
+        }
+        return problems;
+    }
+
+    @Override
+    public List<Problem> declaredTypes(ConfigurableListableBeanFactory beans) {
+        EasyCacheProperties settings = bind().value();
+        CachedMethods methods = methods(environment, beans, settings, settings.usableTable());
+        return problems(CachedMethodProcessor.ofTypes(beans, methods, clusterIds(settings)));
+    }
+
+    @Override
+    public List<Problem> declarations() {
+        return problems(processor.get().complete());
+    }
+
+    @Override
+    public void passed() {
+        processor.get().report();
+    }
+
+    static CachedMethods methods(
+            Environment environment,
+            ConfigurableListableBeanFactory beans,
+            EasyCacheProperties settings,
+            CacheSettingsTable table) {
+        return new CachedMethods(
+                environment,
+                beans,
+                table,
+                new Staleness(settings.degradedOptions(), settings.outbox() == OutboxType.JDBC));
+    }
+
+    private BoundSettings<EasyCacheProperties> bind() {
+        return new SettingsReport("easy-cache").bind(EasyCacheProperties.class, environment);
+    }
+
+    /** A cluster with wrong settings exists too. */
+    private Set<String> clusterIds(EasyCacheProperties settings) {
+        Set<String> ids = new TreeSet<>(settings.clusters().keySet());
+        ids.add(CacheSpec.DEFAULT_CLUSTER);
+        try {
+            Binder.get(environment)
+                    .bind("easy-cache.clusters", Bindable.mapOf(String.class, Object.class))
+                    .map(Map::keySet)
+                    .ifBound(ids::addAll);
+        } catch (BindException unreadable) {
+            // Reported as a setting.
+        }
+        return ids;
+    }
+
+    private static List<Problem> problems(List<InvalidCacheDeclarationException> declarations) {
+        return declarations.stream().flatMap(one -> one.problems().stream()).toList();
+    }
+}

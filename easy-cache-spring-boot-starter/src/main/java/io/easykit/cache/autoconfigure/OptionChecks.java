@@ -1,0 +1,30 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.boot.Problem;
+import io.easykit.cache.InvalidCacheOptionsException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Tries settings that the engine may refuse. */
+final class OptionChecks {
+
+    private OptionChecks() {}
+
+    /**
+     * Tries several, each alone.
+     *
+     * @param prefix of their names, with a dot at its end
+     */
+    static List<Problem> problems(String prefix, List<Runnable> attempts) {
+        List<Problem> problems = new ArrayList<>();
+        for (Runnable attempt : attempts) {
+            try {
+                attempt.run();
+            } catch (InvalidCacheOptionsException invalid) {
+                problems.add(new Problem(
+                        "The setting " + prefix + invalid.option() + " " + invalid.problem() + ".", invalid.remedy()));
+            }
+        }
+        return problems;
+    }
+}

@@ -1,0 +1,30 @@
+package io.easykit.boot;
+
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * A mistake that keeps the application from starting.
+ *
+ * @param description what is wrong, and where
+ * @param remedy what to do
+ */
+public record Problem(String description, String remedy) {
+
+    /** A setting whose value cannot work. */
+    public static Problem setting(String name, Object value, String remedy) {
+        return new Problem("The setting " + name + " is " + value + ".", remedy);
+    }
+
+    /** One line for each problem, numbered if there are several. */
+    static String lines(List<Problem> problems, Function<Problem, String> text) {
+        if (problems.size() == 1) {
+            return text.apply(problems.get(0));
+        }
+        return IntStream.range(0, problems.size())
+                .mapToObj(i -> (i + 1) + ". " + text.apply(problems.get(i)))
+                .collect(Collectors.joining(System.lineSeparator()));
+    }
+}

@@ -1,0 +1,157 @@
+package io.easykit.boot;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
+import org.springframework.boot.context.properties.bind.AbstractBindHandler;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelConverterNotFoundBindHandler;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.core.env.Environment;
+
+/**
+ * Binds the settings of one prefix to their end, wrong ones included, and then reports all that are wrong. Boot itself
+ * stops at the first one, and reports only the type to which it cannot be converted.
+ *
+ * <p>As an advisor it does the same for the bean that Boot binds.
+ */
+public final class SettingsReport implements ConfigurationPropertiesBindHandlerAdvisor {
+
+    private final ConfigurationPropertyName root;
+
+    /** @param prefix of the settings, for example {@code easy-cache} */
+    public SettingsReport(String prefix) {
+        this.root = ConfigurationPropertyName.of(prefix);
+    }
+
+    /** Binds settings without a bean, from the environment alone. */
+    public <T> BoundSettings<T> bind(Class<T> type, Environment environment) {
+        BindHandler boot = new NoUnboundElementsBindHandler(
+                new IgnoreTopLevelConverterNotFoundBindHandler(), new UnboundElementsSourceFilter());
+        Collector collector = new Collector(boot);
+        try {
+            T value = Binder.get(environment).bindOrCreate(root, Bindable.of(type), collector);
+            return new BoundSettings<>(value, List.of());
+        } catch (BindException reported) {
+            if (collector.problems.isEmpty()) {
+                throw reported;
+            }
+            T value = type.isInstance(collector.value) ? type.cast(collector.value) : defaults(type);
+            return new BoundSettings<>(value, List.copyOf(collector.problems));
+        }
+    }
+
+    private <T> T defaults(Class<T> type) {
+        return new Binder(List.of()).bindOrCreate(root, Bindable.of(type), BindHandler.DEFAULT);
+    }
+
+    @Override
+    public BindHandler apply(BindHandler handler) {
+        return new Collector(handler);
+    }
+
+    private final class Collector extends AbstractBindHandler {
+
+        private final List<Problem> problems = new ArrayList<>();
+        private final Set<ConfigurationPropertyName> unreadable = new HashSet<>();
+        private @Nullable Object value;
+
+        Collector(BindHandler parent) {
+            super(parent);
+        }
+
+        @Override
+        public @Nullable Object onSuccess(
+                ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
+            check(name, result);
+            return super.onSuccess(name, target, context, result);
+        }
+
+        @Override
+        public Object onCreate(ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
+            check(name, result);
+            return super.onCreate(name, target, context, result);
+        }
+
+        private void check(ConfigurationPropertyName name, Object result) {
+            if (root.equals(name)) {
+                value = result;
+                if (result instanceof CheckedSettings settings) {
+                    problems.addAll(settings.problems());
+                }
+            }
+        }
+
+        /** A setting that cannot be read counts as not set until all are read. */
+        @Override
+        public @Nullable Object onFailure(
+                ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception error)
+                throws Exception {
+            if (root.equals(name)) {
+                add(name, target, context, error);
+                addUnknown(name, target, context);
+                throw new InvalidConfigurationException(problems);
+            }
+            if (root.isAncestorOf(name)) {
+                add(name, target, context, error);
+                return null;
+            }
+            return super.onFailure(name, target, context, error);
+        }
+
+        @Override
+        public void onFinish(
+                ConfigurationPropertyName name, Bindable<?> target, BindContext context, @Nullable Object result)
+                throws Exception {
+            super.onFinish(name, target, context, result);
+            if (root.equals(name) && !problems.isEmpty()) {
+                throw new InvalidConfigurationException(List.of());
+            }
+        }
+
+        /** Boot looks for unknown names only after all else could be bound. */
+        private void addUnknown(ConfigurationPropertyName name, Bindable<?> target, BindContext context)
+                throws Exception {
+            try {
+                super.onFinish(name, target, context, null);
+            } catch (UnboundConfigurationPropertiesException unknown) {
+                unknown.getUnboundProperties().forEach(this::addUnknown);
+            }
+        }
+
+        /** Boot counts what it could not read as unknown too. */
+        private void addUnknown(ConfigurationProperty property) {
+            Problem problem = BindProblems.unknown(property);
+            if (unreadable.stream()
+                            .noneMatch(name -> name.equals(property.getName()) || name.isAncestorOf(property.getName()))
+                    && !problems.contains(problem)) {
+                problems.add(problem);
+            }
+        }
+
+        private void add(ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception error) {
+            InvalidConfigurationException known = BindProblems.causeOf(error, InvalidConfigurationException.class);
+            UnboundConfigurationPropertiesException unknown =
+                    BindProblems.causeOf(error, UnboundConfigurationPropertiesException.class);
+            if (known != null) {
+                problems.addAll(known.problems());
+            } else if (unknown != null) {
+                unknown.getUnboundProperties().forEach(this::addUnknown);
+            } else {
+                unreadable.add(name);
+                problems.add(BindProblems.unreadable(name, target, context.getConfigurationProperty(), error));
+            }
+        }
+    }
+}
