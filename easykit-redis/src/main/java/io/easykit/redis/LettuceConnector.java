@@ -59,6 +59,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *       connections to all nodes.
  *   <li>Connecting happens on a thread of its own. Callers wait for it as for a reply, never longer than the command
  *       timeout. A command whose caller has given up by then is not sent.
+ *   <li>A connection that took {@link #SLOW_CONNECT} or longer is made a second time: its server may be a former master that
+ *       hung, and another one may have been promoted since the address was looked up. A cluster redirects instead.
  *   <li>An attempt to connect that fails is repeated, also between two calls, for {@link #WANTED} after the last call. So
  *       callers that ask once a second find a promoted server as soon as those who ask all the time.
  * </ul>
@@ -73,6 +75,8 @@ public final class LettuceConnector {
     static final Duration SILENCE_OF_A_NODE = Duration.ofSeconds(6);
 
     static final Duration DISCONNECTED = Duration.ofMillis(500);
+
+    static final Duration SLOW_CONNECT = Duration.ofMillis(500);
 
     /** Between two reconnects or refreshes. */
     private static final Duration LEAST_PAUSE = Duration.ofSeconds(1);
@@ -410,6 +414,18 @@ public final class LettuceConnector {
             replace = false;
             factory.resetConnection();
         }
+        long began = System.nanoTime();
+        RedisConnection fresh = factory.getConnection();
+        boolean another = everConnected
+                && System.nanoTime() - began >= SLOW_CONNECT.toNanos()
+                && !(factory.getNativeClient() instanceof RedisClusterClient);
+        return another ? anotherConnection(fresh) : fresh;
+    }
+
+    /** The server may have hung while another one was promoted. One that just answered is no longer slow for that reason. */
+    private RedisConnection anotherConnection(RedisConnection slow) {
+        slow.close();
+        factory.resetConnection();
         return factory.getConnection();
     }
 

@@ -81,6 +81,28 @@ class FailoverIntegrationTests {
         assertWorksWithin(SOON, store, shard);
     }
 
+    /** The new connection hangs, too: it was made before the promotion, and completes when the former master resumes. */
+    @Test
+    void doesNotStayWithAFormerMasterThatResumesWhileItConnects() {
+        RedisServer former = open(RedisServer.start());
+        RedisServer next = open(RedisServer.start());
+        TcpProxy address = open(TcpProxy.to(former));
+        QueueStore store = store(new RedisStandaloneConfiguration(address.host(), address.port()));
+        ShardKey shard = new ShardKey("orders", 0);
+        send(store, shard, "before");
+
+        former.pause();
+        long connecting = System.nanoTime() + Duration.ofMillis(3_200).toNanos();
+        while (System.nanoTime() < connecting) {
+            sends(store, shard, "during");
+        }
+        address.redirect(next);
+        former.resume();
+
+        assertWorksWithin(SOON, store, shard);
+        assertThat(keysOf(former)).noneMatch(key -> key.endsWith(":m:after"));
+    }
+
     @Test
     void leavesAConnectionWhosePeerVanishedWithoutAWord() {
         RedisServer redis = open(RedisServer.start());
