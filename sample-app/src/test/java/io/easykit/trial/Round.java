@@ -120,6 +120,13 @@ record Round(
                 machineLoad);
     }
 
+    static boolean isWorkingAgain(Diary diary, Outage outage, int share, int nodes) {
+        List<Call> calls = diary.calls();
+        return again(calls, outage, share, nodes, Kind.SEND) != NOT_AGAIN
+                && again(calls, outage, share, nodes, Kind.UPDATE_CP) != NOT_AGAIN
+                && deliveredAgain(diary, outage, share) != NOT_AGAIN;
+    }
+
     /** A promoted replica may lack updates that the former master acknowledged; the node that made them repeats them. */
     private static boolean isAdmitted(StaleRead read, Outage outage) {
         return outage.isServedAgain()

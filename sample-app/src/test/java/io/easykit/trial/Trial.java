@@ -19,6 +19,9 @@ final class Trial implements AutoCloseable {
     /** Longer than the lease of a delivery whose answer was lost with the fault. */
     private static final Duration DRAIN = Duration.ofSeconds(15);
 
+    /** How long the load goes on where calls do not work again. */
+    private static final Duration AGAIN = Duration.ofSeconds(15);
+
     private final Topology topology;
     private final Keys keys;
     private final List<TrialNode> nodes = new ArrayList<>();
@@ -34,7 +37,7 @@ final class Trial implements AutoCloseable {
     record Pace(Duration quiet, Duration after) {
 
         static final Pace FULL = new Pace(Duration.ofSeconds(2), Duration.ofSeconds(3));
-        static final Pace SHORT = new Pace(Duration.ofMillis(500), Duration.ofMillis(1_500));
+        static final Pace SHORT = new Pace(Duration.ofMillis(500), Duration.ofMillis(500));
     }
 
     /** What is broken on purpose, to see that the verdict notices it. */
@@ -99,6 +102,7 @@ final class Trial implements AutoCloseable {
                 load.goOnFor(pace.after());
                 outage.meanwhile().run();
                 load.goOnFor(pace.after());
+                awaitWorking(ours, outage, share);
                 outage.heal().run();
                 topology.awaitHealthy();
                 load.goOnFor(pace.after());
@@ -108,7 +112,15 @@ final class Trial implements AutoCloseable {
         }
     }
 
-    private void awaitDeliveries(Diary ours) {
+    private static void awaitWorking(Diary ours, Outage outage, int share) {
+        try {
+            await().atMost(AGAIN).until(() -> Round.isWorkingAgain(ours, outage, share, NODES));
+        } catch (ConditionTimeoutException never) {
+            // The verdict says so.
+        }
+    }
+
+    private static void awaitDeliveries(Diary ours) {
         try {
             await().atMost(DRAIN).until(() -> ours.missing().isEmpty());
         } catch (ConditionTimeoutException missing) {

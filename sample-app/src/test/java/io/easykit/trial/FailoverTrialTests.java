@@ -1,0 +1,41 @@
+package io.easykit.trial;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.trial.Trial.Pace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** A small version of {@link TopologyTrialTests}; both topologies at the same time, since most of it is waiting. */
+class FailoverTrialTests {
+
+    /** With room for a busy machine. */
+    private static final long AGAIN_WITHIN_MILLIS = 8_000;
+
+    @Test
+    void keepsItsPromisesWithSentinelAndWithACluster() {
+        CompletableFuture<List<String>> cluster =
+                CompletableFuture.supplyAsync(() -> faults(ClusterTopology::new, Fault.KILL));
+        List<String> sentinel = faults(SentinelTopology::new, Fault.KILL, Fault.PAUSE);
+
+        assertThat(sentinel).isEmpty();
+        assertThat(cluster.join()).isEmpty();
+    }
+
+    private static List<String> faults(Supplier<Topology> start, Fault... faults) {
+        List<String> wrong = new ArrayList<>();
+        try (Trial trial = new Trial(start.get(), Pace.SHORT)) {
+            for (Fault fault : faults) {
+                Report report = new Report(trial.topology().toString(), fault, trial.run(fault, 1));
+                report.faults(0, AGAIN_WITHIN_MILLIS).stream()
+                        // The cache still counts a cluster as one server.
+                        .filter(one -> !one.contains("calls to healthy masters failed"))
+                        .forEach(one -> wrong.add(fault + ": " + one + " " + report));
+            }
+        }
+        return wrong;
+    }
+}
