@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -246,9 +247,9 @@ public final class ListenerContainer {
         }
     }
 
-    /** Starts anew if the store, which was away at the start, has kept another number of shards than was assumed. */
-    private void requireShards(int assumed, int kept) {
-        if (kept == assumed) {
+    /** Starts anew if the store, which was away at the start, has kept another number of shards than is used. */
+    private void requireShards(int used, int kept) {
+        if (kept == used) {
             return;
         }
         lifecycle.lock();
@@ -256,10 +257,10 @@ public final class ListenerContainer {
             if (running && stopping == null) {
                 beginStopping();
                 log.info(
-                        "Listener '{}' starts again with {} shards: the store did not answer at its start, and {} was assumed",
+                        "Listener '{}' starts again with {} shards, the count that the store has kept, instead of {}",
                         LogText.of(endpoint.id()),
                         kept,
-                        assumed);
+                        used);
                 startsAgain = true;
             }
         } finally {
@@ -271,9 +272,10 @@ public final class ListenerContainer {
         List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
         Workers runners = engine.workers().apply(endpoint);
         Places created = new Places(endpoint.concurrency(), mostAhead(runners), engine.scheduler()::nanos);
-        ShardConsumer.Shared shared = new ShardConsumer.Shared(
-                engine, runs, created, runners, this::isPaused, kept -> requireShards(shards, kept));
-        TopicWatch watching = new TopicWatch(engine, endpoint, keys);
+        IntConsumer shardsKept = kept -> requireShards(shards, kept);
+        ShardConsumer.Shared shared =
+                new ShardConsumer.Shared(engine, runs, created, runners, this::isPaused, shardsKept);
+        TopicWatch watching = new TopicWatch(engine, endpoint, keys, shardsKept);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();
         String owner = owner();

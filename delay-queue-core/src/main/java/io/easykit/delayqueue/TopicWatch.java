@@ -5,13 +5,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after a topic now and then: mends what failed calls have left ({@link Repairs}), reports when a limit is exceeded and
- * when it no longer is, and removes dead letters that have been kept for long enough. Each node looks; the store's memory
+ * Looks after a topic now and then: mends what failed calls have left ({@link Repairs}), reads the shard count again, reports
+ * when a limit is exceeded and when it no longer is, and removes dead letters that have been kept for long enough. Each node looks; the store's memory
  * makes one of them report.
  */
 final class TopicWatch implements Scheduler.Step {
@@ -25,6 +26,8 @@ final class TopicWatch implements Scheduler.Step {
 
     private static final long PURGE_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
+    private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
     /** Of a hundred dead letters each; what is left waits for the next time. */
     private static final int MOST_PURGES = 10;
 
@@ -32,15 +35,21 @@ final class TopicWatch implements Scheduler.Step {
     private final ListenerEndpoint endpoint;
     private final List<ShardKey> shards;
     private final List<Repairs> repairs;
+    private final IntConsumer shardsKept;
     private final Scheduler.Loop loop;
     private volatile boolean stopping;
     private long purgeAt;
+    private long rereadAt;
+    private String conflict = "";
 
-    TopicWatch(EngineParts engine, ListenerEndpoint endpoint, List<ShardKey> shards) {
+    /** @param shardsKept takes the number of shards that the store has kept */
+    TopicWatch(EngineParts engine, ListenerEndpoint endpoint, List<ShardKey> shards, IntConsumer shardsKept) {
         this.engine = engine;
         this.endpoint = endpoint;
         this.shards = shards;
+        this.shardsKept = shardsKept;
         this.purgeAt = engine.scheduler().nanos();
+        this.rereadAt = purgeAt + REREAD_PAUSE;
         this.repairs = shards.stream()
                 .map(shard -> new Repairs(engine.store(), shard, engine.scheduler()::nanos))
                 .toList();
@@ -62,6 +71,7 @@ final class TopicWatch implements Scheduler.Step {
             return Scheduler.END;
         }
         try {
+            rereadShards();
             repairs.forEach(Repairs::look);
             purge();
             check(endpoint.alerts());
@@ -70,6 +80,24 @@ final class TopicWatch implements Scheduler.Step {
             log.debug("Topic {} could not be looked after", endpoint.topic(), e);
         }
         return PAUSE.toNanos();
+    }
+
+    /** Also completes copies of the count that could not be written before. */
+    private void rereadShards() {
+        if (engine.scheduler().nanos() - rereadAt < 0) {
+            return;
+        }
+        try {
+            shardsKept.accept(engine.topics().reread(endpoint.topic()));
+            conflict = "";
+        } catch (TopicConflictException e) {
+            String text = String.valueOf(e.getMessage());
+            if (!text.equals(conflict)) {
+                log.warn("Listener '{}' goes on with {} shards. {}", endpoint.id(), shards.size(), text);
+            }
+            conflict = text;
+        }
+        rereadAt = engine.scheduler().nanos() + REREAD_PAUSE;
     }
 
     private void purge() {

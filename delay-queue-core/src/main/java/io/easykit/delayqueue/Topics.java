@@ -32,6 +32,16 @@ final class Topics {
         return known != null ? known : confirm(topic, store.declare(topic, assumed(topic)));
     }
 
+    /**
+     * Reads the count again: it may have been changed by hand while a part of the store was away.
+     *
+     * @throws TopicConflictException if it is no longer the one in the settings
+     */
+    int reread(String topic) {
+        Integer known = confirmed.get(topic);
+        return confirm(topic, store.declare(topic, known != null ? known : assumed(topic)));
+    }
+
     /** For those who look: a topic that nobody has used, such as a mistyped one, leaves no trace in the store. */
     int shardsToLookAt(String topic) {
         Integer known = confirmed.get(topic);

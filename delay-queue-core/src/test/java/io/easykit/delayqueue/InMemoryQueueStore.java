@@ -183,6 +183,11 @@ public final class InMemoryQueueStore implements QueueStore {
         return declared.computeIfAbsent(topic, t -> count);
     }
 
+    /** Changes the count by hand. */
+    synchronized void redeclare(String topic, int count) {
+        declared.put(topic, count);
+    }
+
     @Override
     public synchronized int declared(String topic) {
         return declared.getOrDefault(topic, 0);

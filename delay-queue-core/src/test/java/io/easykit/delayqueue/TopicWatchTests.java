@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import static io.easykit.delayqueue.TestQueue.TOPIC;
 import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
 import java.time.Duration;
@@ -95,6 +96,23 @@ class TopicWatchTests {
         queue.time.advance(Duration.ofMinutes(3));
         assertThat(queue.stats().dead()).isZero();
         assertThat(queue.stats().counters().purged()).isEqualTo(250);
+    }
+
+    @Test
+    void followsAShardCountThatTheStoreCorrects() {
+        queue.memory.declare(TOPIC, 2);
+        queue.start(listener(), message -> {});
+        queue.memory.redeclare(TOPIC, 4);
+        queue.time.advance(Duration.ofMinutes(2));
+        for (int i = 0; i < 40; i++) {
+            queue.send("m" + i, Duration.ZERO);
+        }
+
+        // The restart is completed by a thread of its own.
+        await().until(() -> {
+            queue.time.advance(Duration.ofSeconds(1));
+            return queue.runs.size() == 40;
+        });
     }
 
     @Test

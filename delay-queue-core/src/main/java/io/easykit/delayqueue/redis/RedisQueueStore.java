@@ -30,6 +30,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     public static final String DEFAULT_KEY_PREFIX = "dq:";
 
     private final ScriptRunner scripts;
+    private final ShardCounts counts;
     private final Bells bells;
 
     public RedisQueueStore(RedisConnectionFactory connections) {
@@ -49,6 +50,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     RedisQueueStore(RedisConnectionFactory connections, String keyPrefix, UnaryOperator<String> edit) {
         RedisKeys keys = new RedisKeys(keyPrefix);
         this.scripts = new ScriptRunner(connections, keys, edit);
+        this.counts = new ShardCounts(scripts);
         this.bells = new Bells(connections, keys);
         scripts.onReplacement(bells::reconnect);
     }
@@ -65,13 +67,12 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
 
     @Override
     public int declare(String topic, int shards) {
-        ShardKey first = new ShardKey(topic, 0);
-        return (int) scripts.number(LuaScript.Name.DECLARE, first, new Arguments().add(shards));
+        return counts.declare(topic, shards);
     }
 
     @Override
     public int declared(String topic) {
-        return declare(topic, 0);
+        return counts.declared(topic);
     }
 
     @Override

@@ -2,8 +2,12 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.redis.LettuceConnector;
 import io.easykit.redis.NotConnectedException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.ScriptOutputType;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -26,6 +30,15 @@ interface ScriptCalls {
      * @return a number, bytes, or a list of these with nulls
      */
     @Nullable Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments);
+
+    /**
+     * Sends the whole text of a script to several shards at once.
+     *
+     * @param keys of each call
+     * @return for each in order, completed within the bound of a call, or already
+     */
+    List<CompletableFuture<@Nullable Object>> begin(
+            LuaScript script, Reply reply, List<byte[][]> keys, byte[][] arguments);
 
     /** Loads a script, in a cluster on all masters. */
     void load(LuaScript script);
@@ -67,6 +80,17 @@ interface ScriptCalls {
         }
 
         @Override
+        public List<CompletableFuture<@Nullable Object>> begin(
+                LuaScript script, Reply reply, List<byte[][]> keys, byte[][] arguments) {
+            return keys.stream()
+                    .map(own -> redis.<@Nullable Object>call(
+                                    own[0],
+                                    commands -> commands.eval(script.text().array(), reply.ofLettuce, own, arguments))
+                            .toCompletableFuture())
+                    .toList();
+        }
+
+        @Override
         public void load(LuaScript script) {
             redis.await(
                     new byte[0], commands -> commands.scriptLoad(script.text().array()));
@@ -81,6 +105,8 @@ interface ScriptCalls {
     /** Any driver that Spring Data knows, with the driver's own timeouts. */
     record OverSpring(RedisConnectionFactory connections) implements ScriptCalls {
 
+        private static final int MOST_UNANSWERED = 2;
+
         @Override
         public @Nullable Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments) {
             byte[][] all = Stream.of(keys, arguments).flatMap(Stream::of).toArray(byte[][]::new);
@@ -89,6 +115,29 @@ interface ScriptCalls {
                         ? connection.scriptingCommands().evalSha(script.sha(), reply.ofSpring, keys.length, all)
                         : connection.scriptingCommands().eval(script.text().array(), reply.ofSpring, keys.length, all);
             }
+        }
+
+        /** One after the other; after two that got no answer the others are not tried. */
+        @Override
+        public List<CompletableFuture<@Nullable Object>> begin(
+                LuaScript script, Reply reply, List<byte[][]> keys, byte[][] arguments) {
+            List<CompletableFuture<@Nullable Object>> calls = new ArrayList<>();
+            int unanswered = 0;
+            for (byte[][] own : keys) {
+                CompletableFuture<@Nullable Object> call = new CompletableFuture<>();
+                calls.add(call);
+                if (unanswered >= MOST_UNANSWERED) {
+                    call.completeExceptionally(new NotConnectedException("Two earlier calls got no answer", null));
+                    continue;
+                }
+                try {
+                    call.complete(call(script, false, reply, own, arguments));
+                } catch (DataAccessException | RedisException e) {
+                    unanswered += ScriptRunner.errorReply(e) == null ? 1 : 0;
+                    call.completeExceptionally(e);
+                }
+            }
+            return calls;
         }
 
         @Override

@@ -9,13 +9,18 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.redis.ScriptCalls.Reply;
 import io.easykit.redis.NotConnectedException;
 import io.easykit.redis.RedisReply;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -90,9 +95,49 @@ final class ScriptRunner {
         return run(name, Reply.NUMBER, shard, arguments) instanceof Long reply ? reply : 0;
     }
 
+    /**
+     * What a shard answered.
+     *
+     * @param failure null if it answered
+     */
+    record Answer(ShardKey shard, List<?> reply, @Nullable DelayQueueException failure) {}
+
+    /** Calls a script whose reply is a list on several shards at once, and waits for all of them. For rare calls. */
+    List<Answer> lists(LuaScript.Name name, List<ShardKey> shards, Arguments arguments) {
+        byte[][] values = arguments.stream().toArray(byte[][]::new);
+        List<byte[][]> all = shards.stream().map(this::shardKeys).toList();
+        List<CompletableFuture<@Nullable Object>> begun = calls.begin(script(name), Reply.LIST, all, values);
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < begun.size(); i++) {
+            ShardKey shard = shards.get(i);
+            try {
+                answers.add(new Answer(shard, begun.get(i).get() instanceof List<?> list ? list : List.of(), null));
+            } catch (ExecutionException e) {
+                answers.add(new Answer(shard, List.of(), failureOf(name, shard, e.getCause())));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw translate(name.file() + " on " + shard, new RedisCommandInterruptedException(e));
+            }
+        }
+        return answers;
+    }
+
+    private DelayQueueException failureOf(LuaScript.Name name, ShardKey shard, @Nullable Throwable thrown) {
+        Throwable cause =
+                thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+        RuntimeException e = cause instanceof DataAccessException || cause instanceof RedisException
+                ? (RuntimeException) cause
+                : new RedisException(cause);
+        return translate(name.file() + " on " + shard, e, remedy(name, e, shard));
+    }
+
+    private byte[][] shardKeys(ShardKey shard) {
+        return new byte[][] {RedisKeys.bytes(keys.prefix(shard)), RedisKeys.bytes(keys.settings(shard))};
+    }
+
     private @Nullable Object run(LuaScript.Name name, Reply reply, ShardKey shard, Arguments arguments) {
         LuaScript script = script(name);
-        byte[][] shardKeys = {RedisKeys.bytes(keys.prefix(shard)), RedisKeys.bytes(keys.settings(shard))};
+        byte[][] shardKeys = shardKeys(shard);
         byte[][] values = arguments.stream().toArray(byte[][]::new);
         try {
             try {

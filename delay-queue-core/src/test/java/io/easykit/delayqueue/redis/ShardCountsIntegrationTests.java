@@ -1,0 +1,202 @@
+package io.easykit.delayqueue.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.ListenerContainer;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.redis.DedicatedConnections;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisCluster;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The shard count of a topic while masters of a cluster are away, and where its copies differ. */
+class ShardCountsIntegrationTests {
+
+    private static final int SHARDS = 8;
+
+    private static final RedisCluster CLUSTER =
+            RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no", "--cluster-node-timeout", "60000");
+
+    private static final Set<String> USED = new HashSet<>();
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final RedisKeys keys = new RedisKeys("dq:");
+
+    @AfterAll
+    static void closeCluster() {
+        CLUSTER.close();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        CLUSTER.masters().forEach(RedisServer::resume);
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    @Test
+    void aNodeThatStartsWhileTheMasterOfShardZeroIsAwayUsesTheOtherShards() {
+        String topic = "orders";
+        node().declare(topic, SHARDS);
+        RedisServer away = masterOf(topic, 0);
+        away.kill();
+
+        QueueStore late = node();
+        Set<String> delivered = ConcurrentHashMap.newKeySet();
+        DelayQueueEngine engine = engine(late, 0);
+        ListenerContainer container = engine.container(
+                ListenerEndpoint.builder("close", topic, String.class).build(), message -> {
+                    delivered.add(message.id());
+                });
+        opened.add(container::stop);
+        container.start();
+        Set<String> stored = new HashSet<>();
+        for (int i = 0; i < 12; i++) {
+            String id = "m" + i;
+            if (sends(engine, topic, id)) {
+                stored.add(id);
+            }
+        }
+
+        assertThat(stored).isNotEmpty();
+        await().atMost(Duration.ofSeconds(20)).until(() -> delivered.containsAll(stored));
+        assertThat(late.declared(topic)).isEqualTo(SHARDS);
+        away.restart();
+        for (int i = 0; i < 12; i++) {
+            String id = "m" + i;
+            await().atMost(Duration.ofSeconds(20)).until(() -> stored.contains(id) || sends(engine, topic, id));
+        }
+        await().atMost(Duration.ofSeconds(20)).until(() -> delivered.size() == 12);
+    }
+
+    @Test
+    void aNewTopicWaitsForShardZeroAndAnotherCountIsRefusedWithoutIt() throws Exception {
+        String topic = topicWithShardsOnTwoMasters();
+        RedisServer away = masterOf(topic, 0);
+        QueueStore store = connectedNode();
+        away.pause();
+        assertThatThrownBy(() -> store.declare(topic, 2)).isInstanceOf(StoreUnavailableException.class);
+        away.resume();
+        await().ignoreExceptions().until(() -> store.declare(topic, 2) == 2);
+
+        away.pause();
+        DelayQueueEngine other = engine(store, 4);
+
+        assertThatThrownBy(() -> other.template().send(OutgoingMessage.of(topic, "a")))
+                .isInstanceOf(TopicConflictException.class)
+                .hasMessageContaining("has 2 shards");
+    }
+
+    @Test
+    void ofTwoNodesWithDifferentCountsOneDeclaresItsCount() throws Exception {
+        List<Callable<Integer>> nodes = List.of(declaring("race", 2), declaring("race", 5));
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        opened.add(threads::shutdownNow);
+
+        Set<Integer> kept = new HashSet<>();
+        for (Future<Integer> declared : threads.invokeAll(nodes)) {
+            kept.add(declared.get());
+        }
+
+        assertThat(kept).hasSize(1).containsAnyOf(2, 5);
+        assertThat(connectedNode().declared("race")).isEqualTo(kept.iterator().next());
+    }
+
+    /** A master was away while the count was changed by hand; its copy is void. */
+    @Test
+    void followsTheNewestDeclarationAndCompletesItWhenAMasterIsBack() {
+        String topic = topicWithShardsOnTwoMasters();
+        QueueStore store = connectedNode();
+        store.declare(topic, 2);
+        RedisServer away = masterOf(topic, 1);
+        try (RawRedis first = masterOf(topic, 0).connect()) {
+            first.command("HDEL", keys.settings(new ShardKey(topic, 0)), "shards");
+        }
+        away.pause();
+        assertThat(store.declare(topic, 4)).isEqualTo(4);
+        away.resume();
+        await().ignoreExceptions().until(() -> store.declare(topic, 2) == 4);
+
+        masterOf(topic, 0).pause();
+
+        assertThat(store.declared(topic)).isEqualTo(4);
+    }
+
+    private Callable<Integer> declaring(String topic, int shards) {
+        QueueStore store = connectedNode();
+        return () -> store.declare(topic, shards);
+    }
+
+    private String topicWithShardsOnTwoMasters() {
+        return IntStream.range(0, 1_000)
+                .mapToObj(i -> "topic-" + i)
+                .filter(topic -> USED.add(topic) && masterOf(topic, 0) != masterOf(topic, 1))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private DelayQueueEngine engine(QueueStore store, int shards) {
+        DelayQueueEngine engine = DelayQueueEngine.builder(store)
+                .codec(new JacksonPayloadCodec())
+                .shards(topic -> shards)
+                .build();
+        opened.add(engine);
+        return engine;
+    }
+
+    private static boolean sends(DelayQueueEngine engine, String topic, String id) {
+        try {
+            engine.template().send(OutgoingMessage.of(topic, id).id(id));
+            return true;
+        } catch (StoreUnavailableException away) {
+            return false;
+        }
+    }
+
+    private RedisServer masterOf(String topic, int shard) {
+        return CLUSTER.masterOf(keys.prefix(new ShardKey(topic, shard)));
+    }
+
+    private RedisQueueStore connectedNode() {
+        RedisQueueStore store = node();
+        store.prepare();
+        return store;
+    }
+
+    private RedisQueueStore node() {
+        LettuceConnectionFactory application = new LettuceConnectionFactory(
+                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))));
+        LettuceConnectionFactory own = DedicatedConnections.copyOf(application, Duration.ofMillis(250));
+        own.start();
+        opened.add(own::destroy);
+        RedisQueueStore store = new RedisQueueStore(own);
+        opened.add(store);
+        return store;
+    }
+}
