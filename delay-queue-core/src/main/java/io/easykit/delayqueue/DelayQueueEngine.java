@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -101,6 +102,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         ToIntFunction<String> shards = topic -> Topics.UNSET;
         Transactions transactions = Transactions.NONE;
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
+        Duration sendTimeout = Duration.ZERO;
         int maxMessageBytes = 8 << 20;
 
         Function<ListenerEndpoint, Workers> workers = Workers::pool;
@@ -148,6 +150,19 @@ public final class DelayQueueEngine implements AutoCloseable {
         /** When sends inside a transaction are stored unless they say otherwise; before the commit unless given. */
         public Builder sendPhase(SendPhase sendPhase) {
             this.sendPhase = sendPhase;
+            return this;
+        }
+
+        /**
+         * How long a send may wait for a store that is away, unless the message says otherwise; zero unless given, up to an
+         * hour.
+         */
+        public Builder sendTimeout(Duration sendTimeout) {
+            if (!OutgoingMessage.isPossible(sendTimeout)) {
+                throw new IllegalArgumentException(
+                        "A send timeout of " + sendTimeout + " is not possible: give zero to an hour.");
+            }
+            this.sendTimeout = sendTimeout;
             return this;
         }
 

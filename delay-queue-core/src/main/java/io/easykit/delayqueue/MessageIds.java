@@ -24,6 +24,10 @@ final class MessageIds {
         return "~" + Integer.toString(shard, 36) + "~" + BASE64.encodeToString(bits.array());
     }
 
+    static boolean isGenerated(String id) {
+        return id.startsWith("~");
+    }
+
     /** Refuses ids that a sender may not choose. */
     static String requireOwn(String id) {
         int length = requireWellFormed(id).getBytes(StandardCharsets.UTF_8).length;

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param retry   the message's own policy, or null for that of its listener
  * @param phase   when to store it in a transaction, or null for the template's
  * @param payloadType type to encode the payload as, or null for its class
+ * @param sendTimeout how long the send may wait for a store that is away, or null for the template's
  */
 public record OutgoingMessage(
         String topic,
@@ -33,7 +34,10 @@ public record OutgoingMessage(
         Map<String, String> headers,
         @Nullable RetryPolicy retry,
         @Nullable SendPhase phase,
-        @Nullable Type payloadType) {
+        @Nullable Type payloadType,
+        @Nullable Duration sendTimeout) {
+
+    private static final Duration LONGEST_SEND_TIMEOUT = Duration.ofHours(1);
 
     public OutgoingMessage {
         if (payload == null) {
@@ -44,12 +48,21 @@ public record OutgoingMessage(
         if (id != null) {
             MessageIds.requireOwn(id);
         }
+        if (sendTimeout != null && !isPossible(sendTimeout)) {
+            throw new IllegalArgumentException("A send timeout of " + sendTimeout
+                    + " of a message to topic '" + LogText.of(topic) + "' is not possible: give zero to "
+                    + LONGEST_SEND_TIMEOUT + ".");
+        }
         headers.forEach((name, value) -> requireHeader(topic, name, value));
         headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }
 
+    static boolean isPossible(Duration sendTimeout) {
+        return !sendTimeout.isNegative() && sendTimeout.compareTo(LONGEST_SEND_TIMEOUT) <= 0;
+    }
+
     public static OutgoingMessage of(String topic, Object payload) {
-        return new OutgoingMessage(topic, payload, Due.in(Duration.ZERO), null, Map.of(), null, null, null);
+        return new OutgoingMessage(topic, payload, Due.in(Duration.ZERO), null, Map.of(), null, null, null, null);
     }
 
     /** Due a while after the store has taken it, by the store's clock. */
@@ -64,21 +77,21 @@ public record OutgoingMessage(
 
     /** An id of its own, 1 to 256 bytes: while a message with this id is live, another one is not stored. */
     public OutgoingMessage id(String ownId) {
-        return new OutgoingMessage(topic, payload, due, ownId, headers, retry, phase, payloadType);
+        return new OutgoingMessage(topic, payload, due, ownId, headers, retry, phase, payloadType, sendTimeout);
     }
 
     public OutgoingMessage header(String name, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
-        return new OutgoingMessage(topic, payload, due, id, more, retry, phase, payloadType);
+        return new OutgoingMessage(topic, payload, due, id, more, retry, phase, payloadType, sendTimeout);
     }
 
     public OutgoingMessage retry(RetryPolicy policy) {
-        return new OutgoingMessage(topic, payload, due, id, headers, policy, phase, payloadType);
+        return new OutgoingMessage(topic, payload, due, id, headers, policy, phase, payloadType, sendTimeout);
     }
 
     public OutgoingMessage phase(SendPhase sendPhase) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, sendPhase, payloadType);
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, sendPhase, payloadType, sendTimeout);
     }
 
     /**
@@ -86,7 +99,16 @@ public record OutgoingMessage(
      * know the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}.
      */
     public OutgoingMessage payloadType(Type type) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, type);
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, type, sendTimeout);
+    }
+
+    /**
+     * How long the send may wait for a store that is away, such as during a fail-over, before it throws
+     * {@link StoreUnavailableException}. Zero throws after the first attempt. In a list and in a transaction the longest
+     * timeout of the messages holds for all of them.
+     */
+    public OutgoingMessage sendTimeout(Duration timeout) {
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, payloadType, timeout);
     }
 
     private static void requireHeader(String topic, @Nullable String name, @Nullable String value) {
@@ -109,10 +131,11 @@ public record OutgoingMessage(
         return "OutgoingMessage[topic=" + LogText.of(topic) + ", payload="
                 + payload.getClass().getName() + ", due=" + due
                 + ", id=" + (id == null ? null : LogText.of(id)) + ", headers="
-                + LogText.list(List.copyOf(headers.keySet())) + ", retry=" + retry + ", phase=" + phase + "]";
+                + LogText.list(List.copyOf(headers.keySet())) + ", retry=" + retry + ", phase=" + phase
+                + ", sendTimeout=" + sendTimeout + "]";
     }
 
     private OutgoingMessage with(Due time) {
-        return new OutgoingMessage(topic, payload, time, id, headers, retry, phase, payloadType);
+        return new OutgoingMessage(topic, payload, time, id, headers, retry, phase, payloadType, sendTimeout);
     }
 }

@@ -36,7 +36,7 @@ final class Patience {
     void call(ShardKey shard, Runnable call) {
         StoreUnavailableException earlier = last;
         if (earlier != null && (waits >= MOST_WAITS || silent.contains(shard))) {
-            throw new StoreUnavailableException(
+            throw StoreUnavailableException.notCarriedOut(
                     "Not sent, because an earlier call of the same operation got no answer: " + earlier.getMessage(),
                     earlier);
         }

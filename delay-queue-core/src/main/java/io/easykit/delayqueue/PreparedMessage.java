@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -12,14 +13,17 @@ import org.jspecify.annotations.Nullable;
 /** A message encoded for its shard, and what the store has said of it so far. */
 final class PreparedMessage {
 
-    private final ShardKey shard;
-    private final QueueStore.NewMessage message;
     private final long nonce;
+    private final Duration sendTimeout;
+    private ShardKey shard;
+    private QueueStore.NewMessage message;
+    private boolean isIdPromised;
     private @Nullable SendOutcome outcome;
     private boolean unknown;
 
     /** @param nonce tells this life of the id from others */
-    PreparedMessage(ShardKey shard, QueueStore.NewMessage message, long nonce) {
+    PreparedMessage(ShardKey shard, QueueStore.NewMessage message, long nonce, Duration sendTimeout) {
+        this.sendTimeout = sendTimeout;
         this.shard = shard;
         this.message = message;
         this.nonce = nonce;
@@ -33,6 +37,10 @@ final class PreparedMessage {
         return message;
     }
 
+    Duration sendTimeout() {
+        return sendTimeout;
+    }
+
     String id() {
         return message.id();
     }
@@ -44,6 +52,26 @@ final class PreparedMessage {
 
     QueueStore.Target target() {
         return new QueueStore.Target(id(), Envelope.life(nonce));
+    }
+
+    /** The caller knows the id before the message is stored, so it stays in its shard. */
+    void promiseId() {
+        isIdPromised = true;
+    }
+
+    /** Gives a message that is surely not stored another shard, and with it another id. */
+    void moveTo(int other) {
+        shard = new ShardKey(shard.topic(), other);
+        message = new QueueStore.NewMessage(MessageIds.generate(other), message.due(), message.frame());
+    }
+
+    boolean isMovable() {
+        return MessageIds.isGenerated(id()) && !isIdPromised && !unknown && outcome == null;
+    }
+
+    /** Whether it is in the store, or may be. */
+    boolean mayBeStored() {
+        return unknown || outcome != null;
     }
 
     /** Null as long as the store has said nothing: then it may have the message or not. */

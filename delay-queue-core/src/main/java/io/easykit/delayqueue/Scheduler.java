@@ -18,6 +18,9 @@ interface Scheduler {
     /** A clock that only moves forward, in nanoseconds. */
     long nanos();
 
+    /** Waits on the calling thread, which may be a virtual one. */
+    void sleep(long nanos) throws InterruptedException;
+
     /** A loop that has not begun. */
     Loop create(String name, Step step);
 
@@ -48,6 +51,11 @@ interface Scheduler {
         @Override
         public long nanos() {
             return System.nanoTime();
+        }
+
+        @Override
+        public void sleep(long nanos) throws InterruptedException {
+            TimeUnit.NANOSECONDS.sleep(nanos);
         }
 
         @Override

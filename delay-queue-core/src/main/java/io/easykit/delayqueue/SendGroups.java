@@ -100,8 +100,13 @@ final class SendGroups {
                 if (Thread.currentThread().isInterrupted()) {
                     goAgain(others);
                 } else {
-                    others.forEach(seat -> fail(seat, e));
-                    takeAll().forEach(seat -> fail(seat, e));
+                    others.forEach(
+                            seat -> fail(seat, e.because("The call that this send went with: " + e.getMessage())));
+                    takeAll()
+                            .forEach(seat -> fail(
+                                    seat,
+                                    StoreUnavailableException.notCarriedOut(
+                                            "Not sent, because the call before it failed: " + e.getMessage(), e)));
                 }
                 throw e;
             } catch (RuntimeException | Error e) {
@@ -121,8 +126,7 @@ final class SendGroups {
 
         private static void fail(Seat seat, StoreUnavailableException e) {
             seat.goOn(() -> {
-                throw new StoreUnavailableException(
-                        "The call that this send went with, or waited behind: " + e.getMessage(), e);
+                throw e;
             });
         }
 

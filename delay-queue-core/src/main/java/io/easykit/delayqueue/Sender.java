@@ -1,12 +1,16 @@
 package io.easykit.delayqueue;
 
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,7 +28,10 @@ final class Sender {
     private final Transactions transactions;
     private final SendPhase phase;
     private final Undo undo;
+    private final Scheduler scheduler;
     private final LongSupplier nanos;
+    private final Duration sendTimeout;
+    private final AwayShards away;
     private final int maxMessageBytes;
 
     Sender(DelayQueueEngine.Builder settings, Topics topics, Events events, Undo undo) {
@@ -36,19 +43,23 @@ final class Sender {
         this.transactions = settings.transactions;
         this.phase = settings.sendPhase;
         this.undo = undo;
-        this.nanos = settings.scheduler::nanos;
+        this.scheduler = settings.scheduler;
+        this.nanos = scheduler::nanos;
+        this.sendTimeout = settings.sendTimeout;
+        this.away = new AwayShards(nanos);
         this.maxMessageBytes = settings.maxMessageBytes;
     }
 
     SendResult send(OutgoingMessage message) {
-        PreparedMessage prepared = prepare(message, randomShard(message.topic()));
+        SendRetry retry = retry(List.of(message));
+        PreparedMessage prepared = retry.repeat(() -> prepare(message, randomShard(message.topic())));
         SendPhase wanted = phase(message);
         Participation transaction = transaction(wanted);
         if (transaction != null) {
             transaction.add(wanted, prepared);
         }
         if (transaction == null || !transaction.keeps(wanted)) {
-            store(List.of(prepared));
+            store(List.of(prepared), retry);
         }
         return prepared.result();
     }
@@ -58,7 +69,8 @@ final class Sender {
      * message is kept, and messages for now are stored before those for later are kept.
      */
     List<SendResult> sendAll(List<OutgoingMessage> messages) {
-        List<PreparedMessage> all = prepareAll(messages);
+        SendRetry retry = retry(messages);
+        List<PreparedMessage> all = retry.repeat(() -> prepareAll(messages));
         List<PreparedMessage> now = new ArrayList<>();
         List<Runnable> later = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
@@ -74,7 +86,7 @@ final class Sender {
                 }
             }
         }
-        storeMany(now, all, new Patience(nanos));
+        storeMany(now, all, retry, new Patience(nanos));
         later.forEach(Runnable::run);
         return results(all);
     }
@@ -85,8 +97,9 @@ final class Sender {
         for (int i = 0; i < messages.size(); i++) {
             OutgoingMessage message = messages.get(i);
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
-            int shard = (begin + i / QueueStore.MAX_BATCH) % topics.shards(message.topic());
-            all.add(prepare(message, shard));
+            int shards = topics.shards(message.topic());
+            int shard = (begin + i / QueueStore.MAX_BATCH) % shards;
+            all.add(prepare(message, away.choose(message.topic(), shards, shard)));
         }
         return all;
     }
@@ -138,11 +151,11 @@ final class Sender {
         String ownId = message.id();
         String id = ownId == null ? MessageIds.generate(shard) : ownId;
         ShardKey key = new ShardKey(message.topic(), MessageIds.shardOf(id, topics.shards(message.topic())));
-        return new PreparedMessage(key, new QueueStore.NewMessage(id, message.due(), frame), nonce);
+        return new PreparedMessage(key, new QueueStore.NewMessage(id, message.due(), frame), nonce, timeout(message));
     }
 
     private int randomShard(String topic) {
-        return ThreadLocalRandom.current().nextInt(topics.shards(topic));
+        return away.choose(topic, topics.shards(topic));
     }
 
     private SendPhase phase(OutgoingMessage message) {
@@ -156,9 +169,38 @@ final class Sender {
                 : transactions.join(this, Participation::new).orElse(null);
     }
 
+    private Duration timeout(OutgoingMessage message) {
+        Duration own = message.sendTimeout();
+        return own == null ? sendTimeout : own;
+    }
+
+    /** For one call of the application: the longest send timeout of its messages holds for all of them. */
+    private SendRetry retry(List<OutgoingMessage> messages) {
+        return new SendRetry(scheduler, longest(messages.stream().map(this::timeout)));
+    }
+
+    private SendRetry retryPrepared(List<PreparedMessage> messages) {
+        return new SendRetry(scheduler, longest(messages.stream().map(PreparedMessage::sendTimeout)));
+    }
+
+    private static Duration longest(Stream<Duration> timeouts) {
+        return timeouts.max(Comparator.naturalOrder()).orElse(Duration.ZERO);
+    }
+
+    /** Another shard for a message whose shard is away. */
+    private void reroute(PreparedMessage message) {
+        if (message.isMovable()) {
+            String topic = message.shard().topic();
+            int shard = away.choose(topic, topics.shards(topic));
+            if (shard != message.shard().shard()) {
+                message.moveTo(shard);
+            }
+        }
+    }
+
     /** Stores the messages; a failure of any is thrown as it is. */
-    private void store(List<PreparedMessage> messages) {
-        PreparedMessage.byShard(messages, this::call);
+    private void store(List<PreparedMessage> messages, SendRetry retry) {
+        retry.send(messages, open -> PreparedMessage.byShard(open, this::call), this::reroute);
     }
 
     /**
@@ -166,17 +208,48 @@ final class Sender {
      *
      * @param all those of the caller's list, for the exception
      */
-    private void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, Patience patience) {
-        DelayQueueException[] failure = new DelayQueueException[1];
-        PreparedMessage.byShard(messages, (shard, some) -> {
-            try {
-                patience.call(shard, () -> call(shard, some));
-            } catch (DelayQueueException e) {
-                failure[0] = failure[0] == null ? e : failure[0];
+    private void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, SendRetry retry, Patience first) {
+        Round round = new Round(first);
+        try {
+            retry.send(messages, round::send, this::reroute);
+        } catch (StoreUnavailableException e) {
+            throw new BatchSendException(all, round.refusal == null ? e : round.refusal);
+        }
+        if (round.refusal != null) {
+            throw new BatchSendException(all, round.refusal);
+        }
+    }
+
+    /** Attempts to store a list: as much of it as possible. What is refused is not tried again. */
+    private final class Round {
+
+        private final Set<PreparedMessage> refused = new HashSet<>();
+        private Patience patience;
+        private @Nullable DelayQueueException refusal;
+
+        Round(Patience first) {
+            this.patience = first;
+        }
+
+        void send(List<PreparedMessage> messages) {
+            StoreUnavailableException[] failure = new StoreUnavailableException[1];
+            List<PreparedMessage> open = messages.stream()
+                    .filter(message -> !refused.contains(message))
+                    .toList();
+            PreparedMessage.byShard(open, (shard, some) -> {
+                try {
+                    patience.call(shard, () -> call(shard, some));
+                } catch (StoreUnavailableException e) {
+                    failure[0] = failure[0] == null ? e : failure[0];
+                } catch (DelayQueueException e) {
+                    refusal = refusal == null ? e : refusal;
+                    refused.addAll(some);
+                }
+            });
+            patience = new Patience(nanos);
+            if (failure[0] != null) {
+                throw failure[0];
             }
-        });
-        if (failure[0] != null) {
-            throw new BatchSendException(all, failure[0]);
         }
     }
 
@@ -192,13 +265,18 @@ final class Sender {
 
     private List<SendOutcome> outcomes(ShardKey shard, List<PreparedMessage> messages) {
         try {
-            return messages.size() == 1
+            List<SendOutcome> outcomes = messages.size() == 1
                     ? List.of(groups.send(shard, messages.get(0).message()))
                     : store.send(
                             shard,
                             messages.stream().map(PreparedMessage::message).toList());
+            away.answered(shard);
+            return outcomes;
         } catch (StoreUnavailableException e) {
-            messages.forEach(PreparedMessage::doubt);
+            away.failed(shard);
+            if (e.isOutcomeUnknown()) {
+                messages.forEach(PreparedMessage::doubt);
+            }
             throw e;
         }
     }
@@ -225,13 +303,15 @@ final class Sender {
         void add(SendPhase wanted, PreparedMessage message) {
             if (!committed) {
                 (wanted == SendPhase.BEFORE_COMMIT ? before : after).add(message);
+                message.promiseId();
             }
         }
 
         @Override
         public void beforeCommit() {
             storedBefore = true;
-            store(List.copyOf(before));
+            List<PreparedMessage> all = List.copyOf(before);
+            store(all, retryPrepared(all));
         }
 
         /** The transaction has its commit, so what fails here holds up nothing else. */
@@ -241,7 +321,7 @@ final class Sender {
             Patience patience = new Patience(nanos);
             try {
                 sendDuplicatesAgain(patience);
-                storeMany(after, after, patience);
+                storeMany(after, after, retryPrepared(after), patience);
             } finally {
                 cancel(cancels, patience);
             }

@@ -76,12 +76,13 @@ final class Undo implements AutoCloseable {
     }
 
     /**
-     * Cancels these, but not the live messages that duplicates have met. The caller waits for a store that does not answer
+     * Cancels those of these that are stored or may be, but not the live messages that duplicates have met. The caller waits for a store that does not answer
      * twice at most; the rest is left to the background.
      */
     void cancel(List<PreparedMessage> messages) {
-        List<PreparedMessage> own =
-                messages.stream().filter(message -> !message.isDuplicate()).toList();
+        List<PreparedMessage> own = messages.stream()
+                .filter(message -> message.mayBeStored() && !message.isDuplicate())
+                .toList();
         Patience patience = new Patience(nanos);
         PreparedMessage.byShard(
                 own,

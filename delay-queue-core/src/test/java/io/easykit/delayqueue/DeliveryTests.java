@@ -97,7 +97,7 @@ class DeliveryTests {
 
         queue.time.advance(Duration.ofSeconds(100));
 
-        assertThat(queue.line.takeCalls()).hasSizeLessThan(110).containsOnly("claim", "repair");
+        assertThat(queue.line.takeCalls()).hasSizeLessThan(110).containsOnly("claim", "repair", "declare");
     }
 
     @Test

@@ -14,6 +14,8 @@ final class FaultyStore {
     enum Fault {
         NONE,
         LOST_REQUEST,
+        /** The driver does not send it: there is no connection. */
+        REJECTED,
         LOST_REPLY,
         KILLED_BEFORE,
         KILLED_AFTER
@@ -59,6 +61,11 @@ final class FaultyStore {
         plan = method -> Fault.LOST_REQUEST;
     }
 
+    /** No connection: calls fail at once, and are surely not carried out. */
+    void disconnect() {
+        plan = method -> Fault.REJECTED;
+    }
+
     /** Lets each call wait so long in vain. */
     void hang(SimulatedTime time, Duration timeout) {
         plan = method -> {
@@ -93,6 +100,10 @@ final class FaultyStore {
                     }
                     if (fault == Fault.LOST_REQUEST) {
                         throw new StoreUnavailableException("request lost", new IllegalStateException(name));
+                    }
+                    if (fault == Fault.REJECTED) {
+                        throw StoreUnavailableException.notCarriedOut(
+                                "Currently not connected", new IllegalStateException(name));
                     }
                     if (fault == Fault.KILLED_BEFORE) {
                         throw new SimulatedTime.Killed();

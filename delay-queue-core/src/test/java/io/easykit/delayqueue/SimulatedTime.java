@@ -188,6 +188,14 @@ final class SimulatedTime {
         }
 
         @Override
+        public void sleep(long duration) throws InterruptedException {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            advance(Duration.ofNanos(duration));
+        }
+
+        @Override
         public Loop create(String name, Step step) {
             return new SimulatedLoop(step);
         }

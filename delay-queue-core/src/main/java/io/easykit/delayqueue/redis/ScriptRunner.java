@@ -10,8 +10,11 @@ import io.easykit.delayqueue.redis.ScriptCalls.Reply;
 import io.easykit.redis.NotConnectedException;
 import io.easykit.redis.RedisReply;
 import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.PartitionSelectorException;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -156,14 +159,14 @@ final class ScriptRunner {
     /** Nothing was sent, so there is no doubt. */
     private static DelayQueueException notSent(String what, NotConnectedException e) {
         if (e.getCause() instanceof IllegalStateException) {
-            return new StoreUnavailableException(
+            return StoreUnavailableException.notCarriedOut(
                     "The connection to Redis is closed, because the application stops or has not started it yet, and "
                             + what
                             + " was not carried out. Send before the application context is closed, for example in a"
                             + " SmartLifecycle or a listener of ContextClosedEvent.",
                     e);
         }
-        return new StoreUnavailableException(
+        return StoreUnavailableException.notCarriedOut(
                 "Redis cannot be reached, and " + what + " was not carried out: " + text(e), RedisReply.safe(e));
     }
 
@@ -202,18 +205,26 @@ final class ScriptRunner {
         if (e instanceof NotConnectedException unsent) {
             return notSent(what, unsent);
         }
-        String text = errorReply(e) != null
-                ? "Redis cannot carry out " + what + " now: "
-                : wasRejected(e)
-                        ? "Redis is not connected, and " + what + " was not carried out: "
-                        : "Redis did not answer " + what + ", so its outcome is unknown: ";
-        return new StoreUnavailableException(text + text(e), cause);
+        if (errorReply(e) != null) {
+            return StoreUnavailableException.notCarriedOut(
+                    "Redis cannot carry out " + what + " now: " + text(e), cause);
+        }
+        if (wasRejected(e)) {
+            return StoreUnavailableException.notCarriedOut(
+                    "Redis is not connected, and " + what + " was not carried out: " + text(e), cause);
+        }
+        return new StoreUnavailableException(
+                "Redis did not answer " + what + ", so its outcome is unknown: " + text(e), cause);
     }
 
     /** The driver has no connection and sent nothing. */
     private static boolean wasRejected(Throwable thrown) {
         for (Throwable e = thrown; e != null; e = e.getCause()) {
-            if (e.getMessage() != null && e.getMessage().startsWith("Currently not connected")) {
+            boolean isUnsent = e instanceof RedisConnectionException
+                    || e instanceof PartitionSelectorException
+                    || e instanceof ConnectException;
+            String message = String.valueOf(e.getMessage());
+            if (isUnsent || message.startsWith("Currently not connected") || message.equals("Nothing was sent")) {
                 return true;
             }
         }

@@ -4,9 +4,14 @@ import static io.easykit.delayqueue.redis.TestShard.in;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisSentinels;
@@ -19,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -59,9 +65,12 @@ class FailoverIntegrationTests {
         RedisServer former = group.master();
 
         former.pause();
+        CompletableFuture<SendResult> patient = CompletableFuture.supplyAsync(() -> patientSend(store));
         awaitPromotion(() -> group.awaitOtherMaster(former), store, shard);
 
         assertWorksWithin(SOON, store, shard);
+        assertThat(patient).succeedsWithin(SOON).extracting(SendResult::outcome).isEqualTo(SendOutcome.STORED);
+        assertThat(store.find(shard, "patient")).isPresent();
         former.resume();
         assertThat(keysOf(former)).noneMatch(key -> key.endsWith(":m:after"));
     }
@@ -145,6 +154,18 @@ class FailoverIntegrationTests {
             assertThat(System.nanoTime()).isLessThan(deadline);
         }
         assertThat(worst).isLessThan(TIMEOUT);
+    }
+
+    /** Begins while the master hangs, and returns when the message is stored on the next one. */
+    private static SendResult patientSend(QueueStore store) {
+        try (DelayQueueEngine engine =
+                DelayQueueEngine.builder(store).codec(new JacksonPayloadCodec()).build()) {
+            return engine.template()
+                    .send(OutgoingMessage.of("orders", "p")
+                            .id("patient")
+                            .in(Duration.ofHours(1))
+                            .sendTimeout(Duration.ofMinutes(1)));
+        }
     }
 
     private QueueStore store(RedisConfiguration configuration) {

@@ -85,6 +85,7 @@ public final class DelayQueueAutoConfiguration {
                 .shards(properties.table()::shards)
                 .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
                 .sendPhase(properties.sendPhase())
+                .sendTimeout(properties.sendTimeout())
                 .maxMessageBytes((int) properties.maxMessageSize().toBytes());
         if (Threading.VIRTUAL.isActive(environment)) {
             SimpleAsyncTaskExecutor workers = new SimpleAsyncTaskExecutor("delay-queue-");

@@ -32,6 +32,8 @@ import org.springframework.util.unit.DataSize;
  *     interrupted, and runs elsewhere
  * @param autoStartup whether the listeners start with the application
  * @param sendPhase when a message that is sent inside a transaction is stored, unless it says otherwise
+ * @param sendTimeout maximum time for a send to wait for a Redis that is away, such as during a fail-over; 0 tries once.
+ *     A message can have its own
  * @param maxMessageSize largest message that can be sent: payload and headers as they are stored
  * @param json how payloads are read and written
  * @param defaults settings of all topics
@@ -47,6 +49,7 @@ record DelayQueueProperties(
         @DefaultValue("20s") Duration stopTimeout,
         @DefaultValue("true") boolean autoStartup,
         @DefaultValue("before-commit") SendPhase sendPhase,
+        @DefaultValue("0s") Duration sendTimeout,
         @DefaultValue("8MB") DataSize maxMessageSize,
         @DefaultValue JsonSettings json,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
@@ -68,6 +71,7 @@ record DelayQueueProperties(
                 LONGEST_TIMEOUT,
                 "1ms to 1h, for example 250ms");
         checks.duration("stop-timeout", stopTimeout, Duration.ZERO, LONGEST_STOP, "0s to 1d, for example 20s");
+        checks.duration("send-timeout", sendTimeout, Duration.ZERO, LONGEST_TIMEOUT, "0s to 1h, for example 5s");
         checks.that(
                 maxMessageSize.toBytes() >= 1 && maxMessageSize.compareTo(LARGEST_MESSAGE) <= 0,
                 "max-message-size",
