@@ -21,6 +21,9 @@ public final class Availability {
     private final CallWindow calls;
     private final Consumer<State> onChange;
 
+    private final RareLine delayLine;
+    private final RareLine singleLine;
+
     private volatile Phase phase = Phase.AVAILABLE;
     private volatile @Nullable State forced;
 
@@ -28,6 +31,8 @@ public final class Availability {
         this.clusterId = clusterId;
         this.calls = new CallWindow(options, ticker);
         this.onChange = onChange;
+        this.delayLine = new RareLine(ticker);
+        this.singleLine = new RareLine(ticker);
     }
 
     /** What a cluster is to its readers. */
@@ -90,6 +95,30 @@ public final class Availability {
     void failed(StoreUnavailableException failure) {
         if (calls.failed()) {
             unavailable(failure);
+        }
+    }
+
+    /** A call that waited behind large values counts neither as a success nor as a failure. */
+    void delayed(StoreUnavailableException failure) {
+        if (delayLine.isDue()) {
+            log.warn(
+                    "Calls of Redis cluster '{}' go on without the cache: {}. Cache smaller values, or raise the command"
+                            + " timeout. Logged once a minute",
+                    clusterId,
+                    failure.getMessage());
+        }
+    }
+
+    /** A call that failed for a reason of its own: the server is well, and other calls succeed. */
+    void singleFailed(StoreUnavailableException failure) {
+        calls.succeeded();
+        if (!(failure.getCause() instanceof InterruptedException) && singleLine.isDue()) {
+            log.warn(
+                    "A call of Redis cluster '{}' failed, and goes on without the cache: {}. Such keys are not cached, and"
+                            + " CP updates of them are refused. If permission for keys is missing, allow ~<key-prefix>* to"
+                            + " the user of this connection. Logged once a minute",
+                    clusterId,
+                    failure.getMessage());
         }
     }
 

@@ -339,6 +339,9 @@ final class CacheDispatcher implements CacheReader {
         boolean needsPermit = limit.isFading() && RunningLoad.current() == null;
         Landing<V> landing = RunningLoad.load(needsPermit ? limit.around(read) : read.loader(), began);
         Duration took = since(began);
+        if (landing.failure() == null) {
+            failingRefreshes.succeeded(read.key());
+        }
         Envelope sealed = null;
         if (landing.failure() == null && !landing.unstorable()) {
             try {
@@ -483,8 +486,6 @@ final class CacheDispatcher implements CacheReader {
             log.debug("The refresh of {} is dropped", read.key(), failure);
         } else if (failure != null) {
             failingRefreshes.failed(read.key(), failure);
-        } else {
-            failingRefreshes.succeeded(read.key());
         }
     }
 

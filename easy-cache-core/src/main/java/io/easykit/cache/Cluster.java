@@ -68,7 +68,7 @@ final class Cluster {
         CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, engine);
         this.reader = new DegradingReader(id, dispatcher, freshness, local, degraded, limit, engine);
         this.redelivery = new Redelivery(this.store, recent);
-        this.afterStop = new StoppedCluster(id, store, journal, recent, engine.ticker());
+        this.afterStop = new StoppedCluster(id, store, journal, recent, outbox != null, engine.ticker());
         this.transactions = engine.transactions();
         this.ticker = engine.ticker();
         this.keeper = new ClusterKeeper(this, options, engine.ticker());

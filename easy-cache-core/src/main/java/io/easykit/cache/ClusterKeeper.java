@@ -40,6 +40,9 @@ final class ClusterKeeper {
     /** After a probe has succeeded, this many fit into an interval. */
     private static final int CONFIRMATIONS = 5;
 
+    /** How long looks may fail behind large values. */
+    private static final Duration EXCUSED = Duration.ofSeconds(10);
+
     private final Cluster cluster;
     private final EntryStore store;
     private final Availability availability;
@@ -57,6 +60,7 @@ final class ClusterKeeper {
     private int probes;
     private int failedLooks;
     private long quietUntil;
+    private long lastLook;
 
     ClusterKeeper(Cluster cluster, AvailabilityOptions options, Ticker ticker) {
         this.cluster = cluster;
@@ -68,13 +72,15 @@ final class ClusterKeeper {
         this.ticker = ticker;
         this.quietUntil = ticker.nanoTime();
         store.onReconnect(this::onReconnect);
+        this.lastLook = ticker.nanoTime();
     }
 
     synchronized void start() {
         if (thread == null) {
             cluster.afterStop().started();
             cluster.epochs().doubt();
-            repetitionDue.set(true);
+            // At the first start nothing was invalidated before, and what comes now needs no repetition.
+            repetitionDue.set(!cluster.recent().isEmpty());
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
                 Thread keeper = new Thread(task, "easy-cache-keeper-" + cluster.id());
                 keeper.setDaemon(true);
@@ -175,14 +181,20 @@ final class ClusterKeeper {
             cluster.invalidateRolledBackLate();
             cluster.recent().forgetOld();
             failedLooks = 0;
+            lastLook = ticker.nanoTime();
         } catch (StoreUnavailableException away) {
-            failedLooks++;
+            failedLooks += isExcused(away) ? 0 : 1;
             if (failedLooks >= options.probesToRecover()) {
                 failedLooks = 0;
                 availability.unavailable(away);
             }
             throw away;
         }
+    }
+
+    /** Behind large values a look may come late. For how long a node may miss raised epochs has a bound all the same. */
+    private boolean isExcused(StoreUnavailableException away) {
+        return away.isDelayed() && ticker.nanoTime() - lastLook < EXCUSED.toNanos();
     }
 
     private void catchUp() {
@@ -221,6 +233,7 @@ final class ClusterKeeper {
             return;
         }
         probes = 0;
+        lastLook = ticker.nanoTime();
         availability.recovered();
     }
 

@@ -36,9 +36,11 @@ public final class EasyCache {
     private final Updates updates;
     private final Values values;
     private final Ticker ticker;
+    private final boolean disabled;
 
-    private EasyCache(Clusters clusters, Engine engine) {
+    private EasyCache(Clusters clusters, Engine engine, boolean disabled) {
         this.clusters = clusters;
+        this.disabled = disabled;
         this.updates = new Updates(clusters, engine);
         this.values = engine.values();
         this.ticker = engine.ticker();
@@ -66,6 +68,9 @@ public final class EasyCache {
     @SuppressWarnings("unchecked") // nothing but the loader throws something checked
     public <V, X extends Throwable> @Nullable V fetch(
             CacheKey<V> key, Loader<V, X> loader, Predicate<@Nullable V> storable) throws X {
+        if (disabled) {
+            return loader.load();
+        }
         Cluster cluster = clusters.of(key);
         if (updates.isUpdatedHere(key)) {
             RunningLoad.markUnstorable();
@@ -89,6 +94,9 @@ public final class EasyCache {
      */
     public <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
             throws X {
+        if (disabled) {
+            return action.run();
+        }
         keys.forEach(clusters::of);
         return updates.around(keys, action);
     }
@@ -103,6 +111,9 @@ public final class EasyCache {
      */
     public <T, X extends Throwable> @Nullable T updateInTransaction(
             Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
+        if (disabled) {
+            return action.run();
+        }
         keys.forEach(clusters::of);
         return updates.inTransaction(keys, action);
     }
@@ -112,12 +123,18 @@ public final class EasyCache {
      * change that is still to come, {@link #update} is the safe call.
      */
     public void invalidate(Collection<? extends CacheKey<?>> keys) {
+        if (disabled) {
+            return;
+        }
         keys.forEach(clusters::of);
         updates.invalidate(keys);
     }
 
     /** Like {@link #invalidate(Collection)}, for a change that was made in the present transaction and ends with it. */
     public void invalidateInTransaction(Collection<? extends CacheKey<?>> keys) {
+        if (disabled) {
+            return;
+        }
         keys.forEach(clusters::of);
         updates.invalidateInTransaction(keys);
     }
@@ -184,6 +201,7 @@ public final class EasyCache {
         private @Nullable Outbox outbox;
         private @Nullable Executor background;
         private Ticker ticker = Ticker.SYSTEM;
+        private boolean disabled;
 
         private Builder(ValueCodec codec) {
             this.codec = codec;
@@ -239,6 +257,15 @@ public final class EasyCache {
             return this;
         }
 
+        /**
+         * Makes a cache that is switched off: a read runs its loader, an update its action, and nothing is invalidated. It
+         * uses no store and starts no thread. Other processes may keep old values of what is updated here until their TTL.
+         */
+        public Builder disabled() {
+            this.disabled = true;
+            return this;
+        }
+
         Builder ticker(Ticker value) {
             this.ticker = value;
             return this;
@@ -259,9 +286,11 @@ public final class EasyCache {
                     new SafeListener(listeners),
                     ticker);
             Map<String, Cluster> clusters = new LinkedHashMap<>();
-            stores.forEach((id, store) -> clusters.put(
-                    id, new Cluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
-            return new EasyCache(new Clusters(clusters), engine);
+            if (!disabled) {
+                stores.forEach((id, store) -> clusters.put(
+                        id, new Cluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
+            }
+            return new EasyCache(new Clusters(clusters), engine, disabled);
         }
 
         /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */

@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
  * Backs off refreshes that fail. A value near its end is refreshed by any of its readers: without a pause each of them
  * would load, fail and log. Readers are not affected: they have the value until it expires, then they load themselves.
  *
- * <p>The pause of a key doubles with each failure. One warning is logged for the first failure, then at most one a minute.
+ * <p>The pause of a key doubles with each failure. One warning is logged for the first failure, then at most one a minute; when
+ * no key fails any more, a line says so.
  */
 final class FailingRefreshes {
 
@@ -24,7 +25,9 @@ final class FailingRefreshes {
     private final Ticker ticker;
     private final Map<CacheKey<?>, Failed> failed = new ConcurrentHashMap<>();
     private boolean said;
+    private boolean failing;
     private long unsaid;
+    private long failures;
     private long lastLine;
     private long lastLook;
 
@@ -59,11 +62,23 @@ final class FailingRefreshes {
     }
 
     void succeeded(CacheKey<?> key) {
-        failed.remove(key);
+        if (failed.remove(key) != null) {
+            sayIfOver(ticker.nanoTime());
+        }
+    }
+
+    /** A key that fails no more, while no other one has failed just now. */
+    private synchronized void sayIfOver(long now) {
+        if (failing && failed.values().stream().noneMatch(other -> now - other.notBefore < 0)) {
+            log.info("Refreshes succeed again, after {} failures", failures);
+            failing = false;
+            failures = 0;
+        }
     }
 
     private synchronized void say(CacheKey<?> key, Throwable failure, long now) {
         unsaid++;
+        failures++;
         if (said && now - lastLine < BETWEEN_LINES.toNanos()) {
             return;
         }
@@ -74,6 +89,7 @@ final class FailingRefreshes {
                 key,
                 failure.toString());
         said = true;
+        failing = true;
         unsaid = 0;
         lastLine = now;
     }

@@ -113,8 +113,10 @@ final class GuardedStore implements EntryStore {
                 availability.unavailable(failure);
             } else if (failure.isIll()) {
                 availability.failed(failure);
+            } else if (failure.isDelayed()) {
+                availability.delayed(failure);
             } else {
-                availability.succeeded();
+                availability.singleFailed(failure);
             }
             throw failure;
         }

@@ -35,6 +35,10 @@ final class RecentInvalidations {
         forgetOld(now);
     }
 
+    synchronized boolean isEmpty() {
+        return times.isEmpty();
+    }
+
     synchronized List<CacheKey<?>> all() {
         return new ArrayList<>(times.keySet());
     }

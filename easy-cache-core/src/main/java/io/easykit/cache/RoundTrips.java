@@ -50,14 +50,14 @@ final class RoundTrips {
                 refusals.remove(subject);
                 return bytes;
             }
-            refuse(subject, "it would come back changed (at value" + difference + ")", null);
+            refuse(subject, "it would come back changed (at value" + difference + ")");
         } catch (Throwable unfit) {
-            refuse(subject, "it cannot be written and read again (" + reason(unfit) + ")", unfit);
+            refuse(subject, "it cannot be written and read again (" + codec.describe(unfit) + ")");
         }
         return null;
     }
 
-    private void refuse(Subject subject, String reason, @Nullable Throwable failure) {
+    private void refuse(Subject subject, String reason) {
         if (refusals.size() >= MOST) {
             refusals.clear();
         }
@@ -70,19 +70,7 @@ final class RoundTrips {
                     subject.prefix,
                     reason);
         }
-        log.debug("Refused a value of '{}': {}", subject.prefix, reason, failure);
-    }
-
-    /** In one line: the codec's own word if it has one, else that of the failure. */
-    private static String reason(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof UncacheableValueException) {
-                return String.valueOf(cause.getMessage());
-            }
-        }
-        String text = failure.toString();
-        int end = text.indexOf('\n');
-        return end < 0 ? text : text.substring(0, end);
+        log.debug("Refused a value of '{}': {}", subject.prefix, reason);
     }
 
     private record Subject(String clusterId, String prefix, Class<?> type) {}

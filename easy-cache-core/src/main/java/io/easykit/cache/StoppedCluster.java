@@ -27,6 +27,7 @@ final class StoppedCluster {
     private final Journal journal;
     private final RecentInvalidations recent;
     private final Ticker ticker;
+    private final boolean recorded;
     private volatile boolean stopped;
     private long spentNanos;
     private boolean lost;
@@ -34,7 +35,9 @@ final class StoppedCluster {
     /**
      * @param store the store itself: a cluster that is marked unavailable is not looked after any more
      */
-    StoppedCluster(String id, EntryStore store, Journal journal, RecentInvalidations recent, Ticker ticker) {
+    StoppedCluster(
+            String id, EntryStore store, Journal journal, RecentInvalidations recent, boolean recorded, Ticker ticker) {
+        this.recorded = recorded;
         this.id = id;
         this.store = store;
         this.journal = journal;
@@ -111,6 +114,16 @@ final class StoppedCluster {
                 .limit(NAMED_KEYS)
                 .map(one -> one.key().name())
                 .toList();
+        if (recorded) {
+            log.info(
+                    "{} invalidations were not delivered to Redis cluster '{}' before the cache was stopped: {}. They are in"
+                            + " the outbox, or take effect with the lease of their update. Other processes deliver those in"
+                            + " the outbox, or this one when it is started again.",
+                    journal.size(),
+                    id,
+                    keys);
+            return;
+        }
         log.warn(
                 "{} invalidations were not delivered to Redis cluster '{}' within {} ms after the cache was stopped: {}."
                         + " They are lost when this process ends, and old values stay until their TTL. Later ones are"

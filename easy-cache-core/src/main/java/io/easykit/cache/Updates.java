@@ -55,7 +55,7 @@ final class Updates {
         String token = newToken();
         try {
             prepare(keys, token, transactions.timeout(), false);
-            return action.run();
+            return RunningUpdates.run(keys, action);
         } finally {
             invalidate(keys, transactions.isEndHidden() ? NO_TOKEN : token);
         }
@@ -114,8 +114,14 @@ final class Updates {
         }
     }
 
-    /** Whether the key was updated in this thread's present transaction: then no level knows what its reads may see. */
+    /**
+     * Whether this thread is updating the key, in an action or in its present transaction: then no level knows what its reads
+     * may see.
+     */
     boolean isUpdatedHere(CacheKey<?> key) {
+        if (RunningUpdates.include(key)) {
+            return true;
+        }
         return transactions.current() instanceof TransactionalUpdate update && update.keys.contains(key);
     }
 

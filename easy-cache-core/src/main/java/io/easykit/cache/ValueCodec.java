@@ -23,4 +23,15 @@ public interface ValueCodec {
     default @Nullable String problemWith(Type type) {
         return null;
     }
+
+    /**
+     * Describes a failure of this codec for the log, in one line that quotes nothing of the value.
+     *
+     * @param failure what {@link #encode} or {@link #decode} has thrown; its message may quote the value
+     */
+    default String describe(Throwable failure) {
+        return failure instanceof UncacheableValueException
+                ? String.valueOf(failure.getMessage())
+                : failure.getClass().getName();
+    }
 }

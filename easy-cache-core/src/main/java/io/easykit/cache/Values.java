@@ -39,7 +39,7 @@ final class Values {
                     new Opened<>((V) codec.decode(envelope.payload(), key.spec().type()));
             };
         } catch (Exception | LinkageError | StackOverflowError unreadable) {
-            log.debug("Cannot read the value of {}", key, unreadable);
+            log.debug("Cannot read the value of {}: {}", key, codec.describe(unreadable));
             return null;
         }
     }

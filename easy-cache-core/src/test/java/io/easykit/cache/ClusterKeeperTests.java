@@ -542,14 +542,20 @@ class ClusterKeeperTests {
     }
 
     @Test
-    void forgivesFailuresThatDoNotSpeakOfTheServer() {
-        for (int i = 0; i < 20; i++) {
-            bench.store.onNext(Operation.READ, () -> {
-                throw new StoreUnavailableException("NOPERM", false, null);
-            });
-            a.fetch(key, () -> "value");
+    void forgivesFailuresThatDoNotSpeakOfTheServerAndSaysSoOnceAMinute() {
+        try (LogCapture log = LogCapture.of(Availability.class)) {
+            for (int i = 0; i < 20; i++) {
+                bench.store.onNext(Operation.READ, () -> {
+                    throw new StoreUnavailableException("Redis answered: NOPERM", false, null);
+                });
+                a.fetch(key, () -> "value");
+            }
+            assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("NOPERM", "not cached", "CP updates of them are refused", "allow ~<key-prefix>*");
         }
-        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
     }
 
     @Test
@@ -564,6 +570,55 @@ class ClusterKeeperTests {
         firstLook.release();
         assertThat(reader.result()).isEqualTo("new");
         b.stop();
+    }
+
+    @Test
+    void repeatsNothingAtTheFirstStart() throws Exception {
+        Held firstLook = bench.store.hold(Operation.EPOCHS);
+        EasyCache running = bench.builder(new JacksonValueCodec())
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(5), 2))
+                .build();
+        firstLook.awaitReached();
+        running.update(List.of(key), () -> null);
+        running.fetch(key, () -> "new");
+        firstLook.release();
+        await().until(() -> bench.store.count(Operation.EPOCHS) > 2);
+        assertThat(bench.store.count(Operation.DROP)).isZero();
+        assertThat(b.fetch(key, () -> "loaded again")).isEqualTo("new");
+        running.stop();
+    }
+
+    @Test
+    void doesNotCountWhatWaitedBehindLargeValues() {
+        for (int i = 0; i < 20; i++) {
+            bench.store.onNext(Operation.READ, ClusterKeeperTests::waitBehindLargeValues);
+            a.fetch(key, () -> "value");
+        }
+        for (int i = 0; i < 20; i++) {
+            bench.store.onNext(Operation.EPOCHS, ClusterKeeperTests::waitBehindLargeValues);
+            look(a, 1);
+        }
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        bench.store.failNext(Operation.READ, Fault.LOST_REQUEST);
+        a.fetch(key, () -> "value");
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
+    /** It would learn of no raised epoch. */
+    @Test
+    void marksUnavailableWhatItCannotLookAfterForLongBehindLargeValues() {
+        look(a, 1);
+        bench.clock.advance(Duration.ofSeconds(10));
+        for (int i = 0; i < PROBES; i++) {
+            assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+            bench.store.onNext(Operation.EPOCHS, ClusterKeeperTests::waitBehindLargeValues);
+            look(a, 1);
+        }
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+    }
+
+    private static void waitBehindLargeValues() {
+        throw StoreUnavailableException.delayed("late", null);
     }
 
     private void cutOff() {

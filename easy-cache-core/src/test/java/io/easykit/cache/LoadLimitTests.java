@@ -3,6 +3,10 @@ package io.easykit.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.DegradedOptions.ApUpdates;
+import io.easykit.cache.DegradedOptions.CpReads;
+import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.LoadLimit.Permit;
 import io.easykit.cache.Workbench.Caller;
 import io.easykit.cache.Workbench.GatedLoader;
@@ -10,6 +14,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LoadLimitTests {
@@ -120,6 +127,51 @@ class LoadLimitTests {
         assertThat(fading.isFading()).isFalse();
         fading.onUnavailable();
         assertThat(enterAll(fading, 4)).hasSize(4);
+    }
+
+    /** Its entries are gone, and all readers come at once. */
+    @Test
+    void fadesForTheReadersOfACacheThatIsBack() throws Exception {
+        Workbench bench = new Workbench();
+        EasyCache cache = bench.node(
+                new DegradedOptions(Duration.ofMinutes(1), 4, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2));
+        Cluster cluster = Objects.requireNonNull(cache.cluster(CacheSpec.DEFAULT_CLUSTER));
+        cluster.availability().unavailable(new StoreUnavailableException("away", true, null));
+        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
+            cluster.keeper().look();
+        }
+        assertThat(cluster.availability().state()).isEqualTo(State.AVAILABLE);
+        for (int size = 4; size <= 128; size *= 2) {
+            assertThat(loadsAtATime(cache, size + 3)).isEqualTo(size);
+            bench.clock.advance(Duration.ofSeconds(1));
+        }
+        assertThat(loadsAtATime(cache, 140)).isEqualTo(140);
+    }
+
+    /** How many of the readers load while the others wait. */
+    private static int loadsAtATime(EasyCache cache, int readers) throws Exception {
+        CacheSpec<String> spec = Workbench.ap();
+        CacheSpec<String> patient = spec.withOptions(spec.options().withWaiting(LONG));
+        AtomicInteger running = new AtomicInteger();
+        CountDownLatch gate = new CountDownLatch(1);
+        List<Caller<String>> all = new ArrayList<>();
+        for (int i = 0; i < readers; i++) {
+            CacheKey<String> key = patient.key(readers, i);
+            all.add(Workbench.call(() -> cache.fetch(key, () -> {
+                running.incrementAndGet();
+                assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
+                return "value";
+            })));
+        }
+        for (Caller<String> reader : all) {
+            reader.awaitWaiting();
+        }
+        int most = running.get();
+        gate.countDown();
+        for (Caller<String> reader : all) {
+            assertThat(reader.result()).isEqualTo("value");
+        }
+        return most;
     }
 
     /** As many as there are, each on a thread of its own. */

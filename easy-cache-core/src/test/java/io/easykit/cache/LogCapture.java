@@ -5,16 +5,22 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /** Keeps what a class logs. */
 public final class LogCapture implements AutoCloseable {
 
     private final Logger logger;
+    private final @Nullable Level before;
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
     private LogCapture(String name) {
         this.logger = (Logger) LoggerFactory.getLogger(name);
+        this.before = logger.getLevel();
+        if (!logger.isInfoEnabled()) {
+            logger.setLevel(Level.INFO);
+        }
         appender.start();
         logger.addAppender(appender);
     }
@@ -31,7 +37,7 @@ public final class LogCapture implements AutoCloseable {
         return at(Level.WARN);
     }
 
-    List<String> infos() {
+    public List<String> infos() {
         return at(Level.INFO);
     }
 
@@ -45,5 +51,6 @@ public final class LogCapture implements AutoCloseable {
     @Override
     public void close() {
         logger.detachAppender(appender);
+        logger.setLevel(before);
     }
 }

@@ -51,6 +51,21 @@ class OutboxTests {
     }
 
     @Test
+    void theLineAtTheStopNamesTheOutbox() {
+        update(KEY);
+        cut.start();
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            cut.stop();
+            assertThat(log.warnings()).isEmpty();
+            assertThat(log.infos())
+                    .singleElement()
+                    .asString()
+                    .startsWith("1 invalidations")
+                    .contains("in the outbox");
+        }
+    }
+
+    @Test
     void nothingIsWrittenWhileTheStoreAcknowledges() {
         bench.transactions.begin();
         other.updateInTransaction(List.of(KEY), () -> null);

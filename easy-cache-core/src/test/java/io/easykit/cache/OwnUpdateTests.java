@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
@@ -49,6 +50,41 @@ class OwnUpdateTests {
         assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("old");
         assertThat(read(cache)).isEqualTo("new");
         assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("new");
+    }
+
+    /** Its work may be done already, while the others have the window. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void isSeenByItsOwnActionWithoutATransaction(Consistency consistency) {
+        CacheKey<String> own = Workbench.spec(consistency).key(1);
+        CacheKey<String> view = Workbench.cp().key("view");
+        cache.fetch(own, database::get);
+        cache.update(List.of(own), () -> {
+            database.set("new");
+            assertThat(cache.fetch(own, database::get)).isEqualTo("new");
+            assertThat(cache.fetch(view, () -> cache.fetch(own, database::get))).isEqualTo("new");
+            cache.update(List.of(Workbench.ap().key("other")), () -> {
+                assertThat(cache.fetch(own, database::get)).isEqualTo("new");
+                return null;
+            });
+            assertThat(cache.fetch(own, database::get)).isEqualTo("new");
+            return null;
+        });
+        assertThat(bench.store.parts(view)).doesNotContain("value");
+        assertThat(cache.fetch(own, database::get)).isEqualTo("new");
+        assertThat(cache.fetch(own, () -> "never")).isEqualTo("new");
+    }
+
+    @Test
+    void endsWithItsActionThatFails() {
+        IllegalStateException failure = new IllegalStateException("no database");
+        assertThatThrownBy(() -> cache.update(List.of(key), () -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+        assertThat(RunningUpdates.include(key)).isFalse();
+        read(cache);
+        assertThat(cache.fetch(key, () -> "never")).isEqualTo("old");
     }
 
     @Test

@@ -64,6 +64,46 @@ class RefreshTests {
     }
 
     @Test
+    void saysOnceWhenAllSucceedAgain() {
+        try (LogCapture log = LogCapture.of(FailingRefreshes.class)) {
+            FailingRefreshes failing = new FailingRefreshes(bench.clock);
+            CacheKey<String> other = Workbench.ap().key(2);
+            CacheKey<String> key = key(Consistency.AP, TTL);
+            for (int i = 0; i < 3; i++) {
+                failing.failed(key, new IllegalStateException("no database"));
+                failing.failed(other, new IllegalStateException("no database"));
+            }
+            failing.succeeded(key);
+            failing.succeeded(key);
+            assertThat(log.infos()).isEmpty();
+            bench.clock.advance(Duration.ofSeconds(1));
+            failing.succeeded(other);
+            failing.succeeded(key);
+            assertThat(log.infos()).containsExactly("Refreshes succeed again, after 6 failures");
+
+            failing.failed(key, new IllegalStateException("no database"));
+            failing.succeeded(key);
+            assertThat(log.warnings()).hasSize(1);
+            assertThat(log.infos()).hasSize(1);
+        }
+    }
+
+    /** Its value has expired meanwhile, and a reader has loaded the next one. */
+    @Test
+    void saysThatAllSucceedAgainWhenAReaderHasLoaded() {
+        CacheKey<String> key = key(Consistency.CP, TTL);
+        cache.fetch(key, () -> "value");
+        bench.clock.advance(TTL.minusMillis(1500));
+        try (LogCapture log = LogCapture.of(FailingRefreshes.class)) {
+            cache.fetch(key, this::fail);
+            bench.background.runAll();
+            bench.clock.advance(TTL);
+            cache.fetch(key, () -> "new");
+            assertThat(log.infos()).hasSize(1);
+        }
+    }
+
+    @Test
     void isTriedAgainAfterAPause() {
         CacheKey<String> key = key(Consistency.CP, TTL);
         cache.fetch(key, () -> "value");

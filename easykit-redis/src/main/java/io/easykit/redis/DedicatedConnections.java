@@ -11,13 +11,18 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
 import io.lettuce.core.tracing.Tracing;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -34,7 +39,8 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  *   <li>try to reconnect at least every half second;
  *   <li>follow the topology of a cluster;
  *   <li>use the master only;
- *   <li>are not traced, because products poll Redis all the time.
+ *   <li>are not traced, because products poll Redis all the time;
+ *   <li>are watched for large values on their way ({@link Transfers}).
  * </ul>
  */
 public final class DedicatedConnections {
@@ -47,6 +53,8 @@ public final class DedicatedConnections {
 
     private static final Duration LEAST_REFRESH_PAUSE = Duration.ofSeconds(1);
 
+    private static final Duration SHUTDOWN = Duration.ofSeconds(2);
+
     private DedicatedConnections() {}
 
     /**
@@ -56,9 +64,7 @@ public final class DedicatedConnections {
      */
     public static LettuceConnectionFactory copyOf(LettuceConnectionFactory original, Duration commandTimeout) {
         return copyOf(
-                original,
-                commandTimeout,
-                original.getClientConfiguration().getClientResources().map(DedicatedConnections::adjusted));
+                original, commandTimeout, original.getClientConfiguration().getClientResources());
     }
 
     /** Like {@link #copyOf}, with threads of its own: it works after the client resources of the original were shut down. */
@@ -68,7 +74,7 @@ public final class DedicatedConnections {
     }
 
     private static LettuceConnectionFactory copyOf(
-            LettuceConnectionFactory original, Duration commandTimeout, Optional<ClientResources> resources) {
+            LettuceConnectionFactory original, Duration commandTimeout, Optional<ClientResources> shared) {
         if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
                     "The command timeout is " + commandTimeout + ": give a millisecond at least.");
@@ -80,12 +86,24 @@ public final class DedicatedConnections {
             options = clusterOptions(options, cluster);
             configuration = withoutRedirects(cluster);
         }
-        LettuceConnectionFactory copy = new LettuceConnectionFactory(
+        Transfers transfers = new Transfers();
+        OwnResources own = new OwnResources();
+        Supplier<ClientResources> resources = shared.isPresent() ? shared::get : own::get;
+        LettuceConnectionFactory copy = new DedicatedFactory(
                 configuration,
                 new DedicatedClient(
-                        client, resources, strict(options, commandTimeout), connectTimeout(commandTimeout)));
+                        client,
+                        adjusted(resources, transfers),
+                        strict(options, commandTimeout),
+                        connectTimeout(commandTimeout),
+                        transfers),
+                own);
         copy.setPhase(original.getPhase());
         return copy;
+    }
+
+    static Transfers transfersOf(LettuceConnectionFactory factory, Transfers other) {
+        return factory.getClientConfiguration() instanceof DedicatedClient client ? client.transfers() : other;
     }
 
     /** How long a command of this factory may wait for a reply. */
@@ -116,7 +134,7 @@ public final class DedicatedConnections {
      * The same threads and timers, without tracing and with a short reconnect delay. {@code ClientResources.mutate()} cannot
      * do this: its copies shut the shared threads down with them.
      */
-    private static ClientResources adjusted(ClientResources shared) {
+    private static ClientResources adjusted(Supplier<ClientResources> shared, Transfers transfers) {
         return (ClientResources) Proxy.newProxyInstance(
                 DedicatedConnections.class.getClassLoader(),
                 new Class<?>[] {ClientResources.class},
@@ -125,12 +143,28 @@ public final class DedicatedConnections {
                         return switch (method.getName()) {
                             case "tracing" -> Tracing.disabled();
                             case "reconnectDelay" -> RECONNECT_DELAY;
-                            default -> method.invoke(shared, arguments);
+                            case "nettyCustomizer" -> watching(shared.get().nettyCustomizer(), transfers);
+                            default -> method.invoke(shared.get(), arguments);
                         };
                     } catch (InvocationTargetException e) {
                         throw e.getTargetException();
                     }
                 });
+    }
+
+    private static NettyCustomizer watching(NettyCustomizer given, Transfers transfers) {
+        return new NettyCustomizer() {
+            @Override
+            public void afterBootstrapInitialized(Bootstrap bootstrap) {
+                given.afterBootstrapInitialized(bootstrap);
+            }
+
+            @Override
+            public void afterChannelInitialized(Channel channel) {
+                given.afterChannelInitialized(channel);
+                transfers.watch(channel);
+            }
+        };
     }
 
     private static ClientOptions strict(ClientOptions options, Duration commandTimeout) {
@@ -177,11 +211,52 @@ public final class DedicatedConnections {
         return copy;
     }
 
+    /** The threads of a factory whose original leaves them to Lettuce. Made when they are needed first. */
+    private static final class OwnResources {
+
+        private @Nullable ClientResources resources;
+
+        synchronized ClientResources get() {
+            ClientResources present = resources;
+            if (present == null) {
+                present = ClientResources.create();
+                resources = present;
+            }
+            return present;
+        }
+
+        synchronized void shutdown() {
+            if (resources != null) {
+                resources
+                        .shutdown(0, SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS)
+                        .awaitUninterruptibly(SHUTDOWN.toMillis());
+                resources = null;
+            }
+        }
+    }
+
+    private static final class DedicatedFactory extends LettuceConnectionFactory {
+
+        private final OwnResources own;
+
+        DedicatedFactory(RedisConfiguration configuration, LettuceClientConfiguration client, OwnResources own) {
+            super(configuration, client);
+            this.own = own;
+        }
+
+        @Override
+        public void destroy() {
+            super.destroy();
+            own.shutdown();
+        }
+    }
+
     private record DedicatedClient(
             LettuceClientConfiguration original,
-            Optional<ClientResources> resources,
+            ClientResources resources,
             ClientOptions options,
-            Duration connectTimeout)
+            Duration connectTimeout,
+            Transfers transfers)
             implements LettuceClientConfiguration {
 
         @Override
@@ -197,7 +272,7 @@ public final class DedicatedConnections {
 
         @Override
         public Optional<ClientResources> getClientResources() {
-            return resources;
+            return Optional.of(resources);
         }
 
         @Override

@@ -50,7 +50,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * <h2>What it does</h2>
  *
  * <ul>
- *   <li>No reply from a server for {@link #SILENCE}: the connection is replaced. The new one asks the sentinels, or resolves
+ *   <li>No reply from a server for {@link #SILENCE}, and no part of a large one: the connection is replaced. The new one asks the sentinels, or resolves
  *       the address again.
  *   <li>An error that only another server can mend ({@code READONLY}, {@code MASTERDOWN}), or a connection that is lost for
  *       {@link #DISCONNECTED}: the same, at once.
@@ -101,6 +101,7 @@ public final class LettuceConnector {
     private static final Logger log = LoggerFactory.getLogger(LettuceConnector.class);
 
     private final LettuceConnectionFactory factory;
+    private final Transfers transfers;
     private final Duration commandTimeout;
     private final Duration firstConnectionTimeout;
     private final Duration silenceOfANode;
@@ -140,6 +141,7 @@ public final class LettuceConnector {
             Duration firstConnectionTimeout,
             Duration silenceOfANode) {
         this.factory = factory;
+        this.transfers = Transfers.of(factory);
         this.commandTimeout = commandTimeout;
         this.firstConnectionTimeout = firstConnectionTimeout;
         this.silenceOfANode = silenceOfANode;
@@ -291,6 +293,10 @@ public final class LettuceConnector {
             return;
         }
         boolean silent = failure instanceof RedisCommandTimeoutException;
+        if (silent && transfers.explain(commandTimeout)) {
+            watch.answered();
+            return;
+        }
         Duration unanswered = watch.unanswered(sent);
         if (unanswered.compareTo(silent ? SILENCE : DISCONNECTED) >= 0) {
             leave(silent ? "it does not answer" : "the connection is lost", unanswered);

@@ -25,6 +25,7 @@ public final class TcpProxy implements AutoCloseable {
     private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
     private static final int BACKLOG = 50;
     private static final int BUFFER = 64 * 1024;
+    private static final int LEAST_PART = 1024;
     private static final int PORT_ATTEMPTS = 20;
 
     private final int port;
@@ -353,8 +354,7 @@ public final class TcpProxy implements AutoCloseable {
             try {
                 for (int length = read(from, bytes); length >= 0; length = read(from, bytes)) {
                     if (gate.mayPass()) {
-                        awaitBandwidth(lane, length);
-                        to.getOutputStream().write(bytes, 0, length);
+                        pass(bytes, length, to, lane);
                     }
                 }
             } catch (IOException e) {
@@ -363,6 +363,27 @@ public final class TcpProxy implements AutoCloseable {
                 Thread.currentThread().interrupt();
             } finally {
                 close();
+            }
+        }
+
+        /** Bytes trickle over a narrow line; they do not come in lumps. */
+        private void pass(byte[] bytes, int length, Socket to, Lane lane) throws IOException, InterruptedException {
+            int part;
+            for (int passed = 0; passed < length; passed += part) {
+                part = Math.min(length - passed, bytesAtATime());
+                awaitBandwidth(lane, part);
+                to.getOutputStream().write(bytes, passed, part);
+            }
+        }
+
+        private int bytesAtATime() {
+            lock.lock();
+            try {
+                return bytesPerSecond == 0
+                        ? BUFFER
+                        : (int) Math.min(BUFFER, Math.max(LEAST_PART, bytesPerSecond / 100));
+            } finally {
+                lock.unlock();
             }
         }
 

@@ -83,6 +83,11 @@ public final class JacksonValueCodec implements ValueCodec {
         return problemWith(javaType(type));
     }
 
+    @Override
+    public String describe(Throwable failure) {
+        return JacksonFailure.describe(failure);
+    }
+
     private @Nullable String problemWith(JavaType type) {
         for (int i = 0; i < type.containedTypeCount(); i++) {
             String problem = problemWith(type.containedType(i));

@@ -2,6 +2,7 @@ package io.easykit.cache.redis;
 
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.redis.LettuceConnector;
+import io.easykit.redis.Transfers;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
@@ -18,11 +19,13 @@ final class LettuceCommands implements RedisCommands {
     private final LettuceConnectionFactory factory;
     private final Duration commandTimeout;
     private final LettuceConnector connector;
+    private final Transfers transfers;
 
     LettuceCommands(LettuceConnectionFactory factory, Duration commandTimeout) {
         this.factory = factory;
         this.commandTimeout = commandTimeout;
         this.connector = new LettuceConnector(factory, commandTimeout, commandTimeout);
+        this.transfers = Transfers.of(factory);
     }
 
     @Override
@@ -54,6 +57,11 @@ final class LettuceCommands implements RedisCommands {
     @Override
     public CompletionStage<Long> time() {
         return connector.call(ANY_KEY, RedisClusterAsyncCommands::time).thenApply(RedisTime::toMillis);
+    }
+
+    @Override
+    public boolean isDelayed(Duration wait) {
+        return transfers.explain(wait);
     }
 
     @Override

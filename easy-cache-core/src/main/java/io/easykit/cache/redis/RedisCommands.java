@@ -1,5 +1,6 @@
 package io.easykit.cache.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -25,6 +26,11 @@ interface RedisCommands {
 
     /** The server's clock in ms. */
     CompletionStage<Long> time();
+
+    /** Whether large values on the same connections explain that a call has waited for so long until now. */
+    default boolean isDelayed(Duration wait) {
+        return false;
+    }
 
     /** Runs the action when a connection was made after the first one. Clients without such an event never do. */
     default void onReconnect(Runnable action) {}

@@ -419,15 +419,20 @@ public final class RedisEntryStore implements EntryStore {
             return future.get(timeoutNanos, TimeUnit.NANOSECONDS);
         } catch (TimeoutException late) {
             future.cancel(false);
-            throw RedisFailure.translate(late);
+            throw translate(late);
         } catch (ExecutionException failed) {
-            Throwable failure = failed.getCause() == null ? failed : failed.getCause();
-            throw RedisFailure.translate(failure);
+            throw translate(failed.getCause() == null ? failed : failed.getCause());
         } catch (InterruptedException stop) {
             future.cancel(false);
             Thread.currentThread().interrupt();
             throw new StoreUnavailableException("Interrupted while waiting for Redis", false, stop);
         }
+    }
+
+    private StoreUnavailableException translate(Throwable failure) {
+        return RedisFailure.isTimeout(failure) && commands.isDelayed(Duration.ofNanos(timeoutNanos))
+                ? RedisFailure.delayed(failure)
+                : RedisFailure.translate(failure);
     }
 
     private static byte firstByte(byte[] name) {

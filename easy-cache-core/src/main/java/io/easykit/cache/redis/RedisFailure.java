@@ -3,12 +3,14 @@ package io.easykit.cache.redis;
 import io.easykit.cache.StoreUnavailableException;
 import io.easykit.redis.RedisReply;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.QueryTimeoutException;
 
 /** Tells what a failed command says of the server. */
 final class RedisFailure {
@@ -37,6 +39,19 @@ final class RedisFailure {
     /** The key holds something else than a hash. */
     static boolean isWrongType(Throwable failure) {
         return hasReply(failure, "WRONGTYPE");
+    }
+
+    /** No reply came in time: the caller's patience, or the client's own timeout, was over. */
+    static boolean isTimeout(Throwable failure) {
+        return failure instanceof TimeoutException
+                || failure instanceof RedisCommandTimeoutException
+                || failure instanceof QueryTimeoutException;
+    }
+
+    /** A timeout that the transfer of large values explains. */
+    static StoreUnavailableException delayed(Throwable timeout) {
+        return StoreUnavailableException.delayed(
+                "Redis did not answer in time, while large values (16 KB or more) were on their way", timeout);
     }
 
     static StoreUnavailableException translate(Throwable failure) {
@@ -69,7 +84,7 @@ final class RedisFailure {
     }
 
     private static String describe(Throwable failure, @Nullable String reply) {
-        if (failure instanceof TimeoutException) {
+        if (isTimeout(failure)) {
             return "Redis did not answer in time";
         }
         return reply != null

@@ -76,9 +76,13 @@ public final class EasyCacheAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ValueCodec easyCacheValueCodec() {
+        return valueCodec();
+    }
+
+    static ValueCodec valueCodec() {
         JsonMapper.Builder mapper = JacksonValueCodec.mapper();
         if (ClassUtils.isPresent(
-                "org.springframework.data.domain.Slice", getClass().getClassLoader())) {
+                "org.springframework.data.domain.Slice", EasyCacheAutoConfiguration.class.getClassLoader())) {
             mapper.addModule(SpringDataTypes.module());
         }
         return new JacksonValueCodec(mapper.build());

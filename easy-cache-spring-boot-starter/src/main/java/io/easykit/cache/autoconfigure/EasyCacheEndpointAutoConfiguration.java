@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.EasyCache;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -14,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnAvailableEndpoint(EasyCacheEndpoint.class)
 @ConditionalOnBean(EasyCache.class)
+@ConditionalOnEnabled("easy-cache")
 public final class EasyCacheEndpointAutoConfiguration {
 
     EasyCacheEndpointAutoConfiguration() {}

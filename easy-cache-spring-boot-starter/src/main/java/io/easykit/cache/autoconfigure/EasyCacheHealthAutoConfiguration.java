@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.EasyCache;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -14,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("easyCache")
 @ConditionalOnBean(EasyCache.class)
+@ConditionalOnEnabled("easy-cache")
 public final class EasyCacheHealthAutoConfiguration {
 
     EasyCacheHealthAutoConfiguration() {}

@@ -249,6 +249,10 @@ class BackgroundReloadIntegrationTests {
         target.gate.countDown();
         await().until(() -> rows.byList(List.of(1L)), "new [1]"::equals);
         await().until(() -> rows.byArray(1), "new [1]"::equals);
+        assertThat(target.threads)
+                .hasSize(4)
+                .filteredOn(name -> name.startsWith("easy-cache-refresh-"))
+                .hasSize(2);
     }
 
     @Test

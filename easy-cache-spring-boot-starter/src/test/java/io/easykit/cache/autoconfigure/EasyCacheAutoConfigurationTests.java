@@ -1,6 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
@@ -10,6 +11,7 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.aop.CacheAdvisor;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.test.StartFailure;
@@ -18,8 +20,11 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -48,6 +53,7 @@ class EasyCacheAutoConfigurationTests {
                     TaskExecutionAutoConfiguration.class,
                     TransactionAutoConfiguration.class,
                     DataRedisAutoConfiguration.class,
+                    DisabledEasyCacheAutoConfiguration.class,
                     EasyCacheAutoConfiguration.class,
                     EasyCacheHealthAutoConfiguration.class,
                     EasyCacheMetricsAutoConfiguration.class))
@@ -81,13 +87,61 @@ class EasyCacheAutoConfigurationTests {
         });
     }
 
-    @Test
-    void isOffIfToldSo() {
-        runner.withPropertyValues("easy-cache.enabled=false").run(context -> {
-            assertThat(context).hasNotFailed();
-            assertThat(context).doesNotHaveBean(EasyCache.class);
-            assertThat(context).doesNotHaveBean(CacheAdvisor.class);
-        });
+    /** What injects the cache starts, and its calls run. */
+    @ParameterizedTest
+    @ValueSource(strings = {"false", "off", "No"})
+    void isOffIfToldSo(String off) {
+        runner.withPropertyValues("easy-cache.enabled=" + off)
+                .withBean(Shelf.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context).doesNotHaveBean(CacheAdvisor.class);
+                    assertThat(context).doesNotHaveBean(RedisConnections.class);
+                    assertThat(context).doesNotHaveBean(EasyCacheHealthIndicator.class);
+                    assertThat(context).hasSingleBean(ValueCodec.class);
+                    Shelf shelf = context.getBean(Shelf.class);
+                    for (int i = 1; i <= 3; i++) {
+                        assertThat(shelf.read()).isEqualTo(i);
+                        assertThat(shelf.annotated()).isEqualTo(i);
+                        assertThat(shelf.update()).isEqualTo(i);
+                    }
+                    EasyCache cache = context.getBean(EasyCache.class);
+                    assertThat(cache.clusterIds()).isEmpty();
+                    cache.invalidate(Shelf.BOOKS.key(1));
+                    cache.invalidateInTransaction(List.of(Shelf.BOOKS.key(1)));
+                    IllegalStateException failure = new IllegalStateException("no database");
+                    assertThatThrownBy(() -> cache.fetch(Shelf.BOOKS.key(1), () -> {
+                                throw failure;
+                            }))
+                            .isSameAs(failure);
+                });
+    }
+
+    static class Shelf {
+
+        static final CacheSpec<Integer> BOOKS =
+                CacheSpec.of("book", Integer.class).withClusterId("one-that-is-not-configured");
+
+        private final EasyCache cache;
+        private final int[] calls = new int[3];
+
+        Shelf(EasyCache cache) {
+            this.cache = cache;
+        }
+
+        int read() {
+            return Objects.requireNonNull(cache.fetch(BOOKS.key(1), () -> ++calls[0]));
+        }
+
+        @Cacheable(prefix = "annotated", keys = "1")
+        public int annotated() {
+            return ++calls[1];
+        }
+
+        int update() {
+            cache.updateInTransaction(List.of(BOOKS.key(1)), () -> null);
+            return Objects.requireNonNull(cache.update(List.of(BOOKS.key(1)), () -> ++calls[2]));
+        }
     }
 
     @Test

@@ -22,6 +22,11 @@ class Blog {
     }
 
     @Bean
+    CommitListener commitListener() {
+        return new CommitListener();
+    }
+
+    @Bean
     EditedBlogIntegrationTests.Counts counts() {
         return new EditedBlogIntegrationTests.Counts();
     }

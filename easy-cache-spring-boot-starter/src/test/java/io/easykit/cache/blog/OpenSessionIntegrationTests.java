@@ -62,7 +62,9 @@ class OpenSessionIntegrationTests {
         REPEATABLE_READ_ONLY,
         AFTER_COMPLETION,
         AFTER_ROLLBACK,
-        VIEW_AFTER_TRANSACTION
+        VIEW_AFTER_TRANSACTION,
+        AFTER_COMMIT_LISTENER,
+        VIEW_AFTER_COMMIT_LISTENER
     }
 
     private static ConfigurableApplicationContext context;
@@ -140,6 +142,32 @@ class OpenSessionIntegrationTests {
             mine.setTitle(Article.titleOf(0));
         });
         assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+    }
+
+    /** The other nodes may not have been told yet. */
+    @Test
+    void readsTheUpdateOfItsTransactionInAnAfterCommitListener() {
+        articles.strong(ID);
+        articles.eventual(ID);
+        AtomicBoolean done = new AtomicBoolean();
+        new TransactionTemplate(manager).executeWithoutResult(status -> {
+            articles.revise(ID);
+            context.publishEvent(new CommitListener.Committed(andDone(
+                    () -> {
+                        assertThat(articles.strong(ID).revision()).isEqualTo(1);
+                        assertThat(articles.eventual(ID).revision()).isEqualTo(1);
+                        assertThat(elsewhere(() -> articles.strong(ID)).revision())
+                                .isEqualTo(1);
+                    },
+                    done)));
+        });
+        assertThat(done).isTrue();
+        assertThat(articles.strong(ID).revision()).isEqualTo(1);
+        assertThat(articles.eventual(ID).revision()).isEqualTo(1);
+        target.loads.set(0);
+        assertThat(elsewhere(() -> articles.strong(ID)).revision()).isEqualTo(1);
+        assertThat(elsewhere(() -> articles.eventual(ID)).revision()).isEqualTo(1);
+        assertThat(target.loads).hasValue(0);
     }
 
     @Test
@@ -327,6 +355,8 @@ class OpenSessionIntegrationTests {
                     status.setRollbackOnly();
                     afterCompletion(reads, done);
                 });
+            case AFTER_COMMIT_LISTENER -> publishInTransaction(session, andDone(reads, done));
+            case VIEW_AFTER_COMMIT_LISTENER -> inView(() -> publishInTransaction(session, andDone(reads, done)));
             case VIEW_AFTER_TRANSACTION ->
                 inView(() -> {
                     readOnly(TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult(status -> session.run());
@@ -335,6 +365,21 @@ class OpenSessionIntegrationTests {
                 });
         }
         assertThat(done).isTrue();
+    }
+
+    private static Runnable andDone(Runnable reads, AtomicBoolean done) {
+        return () -> {
+            reads.run();
+            done.set(true);
+        };
+    }
+
+    /** The listener of the application runs the reads when the transaction has committed. */
+    private void publishInTransaction(Runnable session, Runnable reads) {
+        readOnly(TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult(status -> {
+            session.run();
+            context.publishEvent(new CommitListener.Committed(reads));
+        });
     }
 
     private static void afterCompletion(Runnable reads, AtomicBoolean done) {

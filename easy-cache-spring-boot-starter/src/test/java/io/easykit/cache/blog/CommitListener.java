@@ -1,0 +1,15 @@
+package io.easykit.cache.blog;
+
+import org.springframework.transaction.event.TransactionPhase;
+import org.springframework.transaction.event.TransactionalEventListener;
+
+/** Works when a transaction has committed. Its connection and its session are still bound to the thread. */
+class CommitListener {
+
+    record Committed(Runnable work) {}
+
+    @TransactionalEventListener(phase = TransactionPhase.AFTER_COMMIT)
+    void onCommit(Committed event) {
+        event.work().run();
+    }
+}
