@@ -174,6 +174,18 @@ public final class EasyCache {
         return cluster == null ? 0 : cluster.journal().size();
     }
 
+    /**
+     * What the outbox has for a cluster, not older than ten seconds. Each message is counted by the node that delivers, and by
+     * nodes that do not reach the cluster.
+     *
+     * @return null without an outbox, if this node does not count, or if its database does not answer
+     */
+    public Outbox.@Nullable Backlog outboxBacklog(String clusterId) {
+        Cluster cluster = cluster(clusterId);
+        OutboxRelay relay = cluster == null ? null : cluster.relay();
+        return relay == null ? null : relay.backlog();
+    }
+
     @Nullable Cluster cluster(String clusterId) {
         return clusters.byId().get(clusterId);
     }

@@ -61,6 +61,22 @@ public interface Outbox {
     void redeliver(String clusterId);
 
     /**
+     * Counts the messages of a cluster. Called every ten seconds at most.
+     *
+     * @throws OutboxException if the database cannot be asked
+     */
+    Backlog backlog(String clusterId);
+
+    /**
+     * What is in the outbox for one cluster, one for each entry.
+     *
+     * @param waiting invalidations that were not delivered
+     * @param delivered invalidations that were delivered, and are kept for the case of a failover
+     * @param oldest time since the first of those that wait was written; zero if there is none
+     */
+    record Backlog(long waiting, long delivered, Duration oldest) {}
+
+    /**
      * The entries that one update changes in one cluster.
      *
      * @param id unique

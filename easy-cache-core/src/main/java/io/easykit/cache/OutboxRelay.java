@@ -1,5 +1,6 @@
 package io.easykit.cache;
 
+import io.easykit.cache.Outbox.Backlog;
 import io.easykit.cache.Outbox.Due;
 import io.easykit.cache.Outbox.State;
 import java.time.Duration;
@@ -65,6 +66,8 @@ final class OutboxRelay {
      */
     private static final Duration LATE_HOLDER = Duration.ofSeconds(6);
 
+    private static final Duration COUNT_EVERY = Duration.ofSeconds(10);
+
     private static final Duration GRACE = Duration.ofSeconds(2);
 
     /** For the time between preparing and invalidating in one delivery. */
@@ -78,6 +81,8 @@ final class OutboxRelay {
 
     private volatile @Nullable ScheduledExecutorService thread;
     private volatile boolean holdsLease;
+    private volatile @Nullable Backlog backlog;
+    private @Nullable Long countedAt;
     private @Nullable Long againAt;
     private boolean databaseFails;
     private boolean faulty;
@@ -132,11 +137,43 @@ final class OutboxRelay {
     }
 
     /**
+     * What is in the outbox, as far as this node counts it: if it delivers, or if it does not reach Redis, so that it may be
+     * the one that has written. Null if it does not count, or the database cannot be asked.
+     */
+    @Nullable Backlog backlog() {
+        return backlog;
+    }
+
+    /**
      * One round. Never throws, or the next one would not come.
      *
      * @return delay until the next one
      */
     Duration round() {
+        Duration next = work();
+        count();
+        return next;
+    }
+
+    private void count() {
+        if (!holdsLease && cluster.availability().mayRead()) {
+            backlog = null;
+            countedAt = null;
+            return;
+        }
+        if (countedAt != null && ticker.nanoTime() - countedAt < COUNT_EVERY.toNanos()) {
+            return;
+        }
+        countedAt = ticker.nanoTime();
+        try {
+            backlog = outbox.backlog(cluster.id());
+        } catch (Throwable failed) {
+            backlog = null;
+            log.debug("The messages in the outbox could not be counted", failed);
+        }
+    }
+
+    private Duration work() {
         if (!cluster.availability().mayRead()) {
             holdsLease = false;
             return INTERVAL;

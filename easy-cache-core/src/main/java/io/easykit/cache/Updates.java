@@ -42,6 +42,7 @@ final class Updates {
 
     private final Clusters clusters;
     private final Transactions transactions;
+    private final RunningUpdates running = new RunningUpdates();
 
     Updates(Clusters clusters, Engine engine) {
         this.clusters = clusters;
@@ -55,7 +56,7 @@ final class Updates {
         String token = newToken();
         try {
             prepare(keys, token, transactions.timeout(), false);
-            return RunningUpdates.run(keys, action);
+            return running.run(keys, action);
         } finally {
             invalidate(keys, transactions.isEndHidden() ? NO_TOKEN : token);
         }
@@ -119,7 +120,7 @@ final class Updates {
      * may see.
      */
     boolean isUpdatedHere(CacheKey<?> key) {
-        if (RunningUpdates.include(key)) {
+        if (running.include(key)) {
             return true;
         }
         return transactions.current() instanceof TransactionalUpdate update && update.keys.contains(key);

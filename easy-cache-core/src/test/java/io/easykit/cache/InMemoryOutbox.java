@@ -141,6 +141,14 @@ final class InMemoryOutbox implements Outbox {
         once.run();
     }
 
+    @Override
+    public synchronized Backlog backlog(String clusterId) {
+        check();
+        List<Row> waiting = rows.values().stream().filter(row -> !row.delivered).toList();
+        long oldest = waiting.stream().mapToLong(row -> row.writtenAt).min().orElse(clock.getAsLong());
+        return new Backlog(waiting.size(), rows.size() - waiting.size(), Duration.ofMillis(clock.getAsLong() - oldest));
+    }
+
     private State state(Row row) {
         if (row.delivered) {
             return State.EXPIRED;
@@ -157,12 +165,14 @@ final class InMemoryOutbox implements Outbox {
     private static final class Row {
 
         private final Message message;
+        private final long writtenAt;
         private long dueAt;
         private long openUntil;
         private boolean delivered;
 
         Row(Message message, long dueAt, long openUntil) {
             this.message = message;
+            this.writtenAt = dueAt;
             this.dueAt = dueAt;
             this.openUntil = openUntil;
         }

@@ -8,6 +8,7 @@ import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.InMemoryEntryStore.Fault;
 import io.easykit.cache.InMemoryEntryStore.Operation;
+import io.easykit.cache.Outbox.Backlog;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,6 +49,37 @@ class OutboxTests {
 
         round(other);
         assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void itsMessagesAreCountedByTheNodeThatDelivers() {
+        cut.update(List.of(KEY), () -> {
+            bench.clock.advance(Duration.ofSeconds(3));
+            round(other);
+            assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER))
+                    .isEqualTo(new Backlog(1, 0, Duration.ofSeconds(3)));
+            return null;
+        });
+        round(other);
+        assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(new Backlog(1, 0, Duration.ofSeconds(3)));
+        bench.clock.advance(Duration.ofSeconds(10));
+        round(other);
+        assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(new Backlog(0, 1, Duration.ZERO));
+        assertThat(cut.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isNull();
+
+        outbox.broken(true);
+        bench.clock.advance(Duration.ofSeconds(10));
+        round(other);
+        assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isNull();
+    }
+
+    /** It may be the only one that knows of them. */
+    @Test
+    void itsMessagesAreCountedByANodeThatDoesNotReachRedis() {
+        update(KEY);
+        cut.cluster(CacheSpec.DEFAULT_CLUSTER).availability().force(Availability.State.UNAVAILABLE);
+        round(cut);
+        assertThat(cut.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(new Backlog(1, 0, Duration.ZERO));
     }
 
     @Test

@@ -3,11 +3,13 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.Outbox.Backlog;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToDoubleFunction;
 
-/** Meters of each Redis: {@code easycache.available} (1 or 0) and {@code easycache.undelivered}. */
+/** Meters of each Redis: {@code easycache.available} (1 or 0), {@code easycache.undelivered}, {@code easycache.outbox.*}. */
 final class ClusterMeters implements MeterBinder {
 
     private final EasyCache cache;
@@ -27,7 +29,27 @@ final class ClusterMeters implements MeterBinder {
                     .description("Invalidations that wait for the Redis cluster")
                     .tag("cluster", id)
                     .register(registry);
+            outbox(registry, id, "waiting", "Invalidations in the outbox that were not delivered", Backlog::waiting);
+            outbox(registry, id, "delivered", "Invalidations in the outbox that were delivered", Backlog::delivered);
+            outbox(
+                    registry,
+                    id,
+                    "oldest",
+                    "Seconds since the first of those that wait was written",
+                    backlog -> backlog.oldest().toMillis() / 1000.0);
         }
+    }
+
+    /** NaN on nodes that do not count. */
+    private void outbox(
+            MeterRegistry registry, String id, String name, String description, ToDoubleFunction<Backlog> value) {
+        Gauge.builder("easycache.outbox." + name, cache, all -> {
+                    Backlog backlog = all.outboxBacklog(id);
+                    return backlog == null ? Double.NaN : value.applyAsDouble(backlog);
+                })
+                .description(description)
+                .tag("cluster", id)
+                .register(registry);
     }
 
     private static double available(EasyCache cache, String id) {

@@ -3,9 +3,11 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.Outbox;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What operators are told of one Redis.
@@ -13,8 +15,9 @@ import java.util.TreeMap;
  * @param state whether readers ask it
  * @param forced whether an operator has set that
  * @param undelivered how many invalidations wait for it
+ * @param outbox what the outbox has for it; null if this node does not count
  */
-record ClusterState(State state, boolean forced, int undelivered) {
+record ClusterState(State state, boolean forced, int undelivered, Outbox.@Nullable Backlog outbox) {
 
     static Map<String, ClusterState> all(EasyCache cache) {
         Map<String, ClusterState> all = new TreeMap<>();
@@ -24,6 +27,10 @@ record ClusterState(State state, boolean forced, int undelivered) {
 
     private static ClusterState of(EasyCache cache, String clusterId) {
         Availability availability = Objects.requireNonNull(cache.availability(clusterId));
-        return new ClusterState(availability.state(), availability.forced().isPresent(), cache.undelivered(clusterId));
+        return new ClusterState(
+                availability.state(),
+                availability.forced().isPresent(),
+                cache.undelivered(clusterId),
+                cache.outboxBacklog(clusterId));
     }
 }

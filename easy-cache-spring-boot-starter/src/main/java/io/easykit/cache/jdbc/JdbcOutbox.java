@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -69,6 +70,10 @@ public final class JdbcOutbox implements Outbox {
             "update " + TABLE + " set delivered = 0, due_at = current_timestamp(3) where message_id = ?";
 
     private static final String DELETE = "delete from " + TABLE + " where message_id = ? and delivered = 1";
+
+    private static final String COUNT = "select coalesce(sum(case when delivered = 0 then 1 else 0 end), 0), count(*),"
+            + " min(case when delivered = 0 then written_at end), current_timestamp(3) from " + TABLE
+            + " where cluster_id = ?";
 
     private static final String SELECT_IDENTITY =
             "select entry_key from " + TABLE + " where message_id = '" + IDENTITY + "'";
@@ -175,6 +180,28 @@ public final class JdbcOutbox implements Outbox {
                     .collect(Collectors.toCollection(LinkedHashSet::new));
             return ids.isEmpty() ? List.<Due>of() : messages(connection, clusterId, ids);
         });
+    }
+
+    @Override
+    public Backlog backlog(String clusterId) {
+        return connections.own(connection -> {
+            try (PreparedStatement select = connection.prepareStatement(COUNT)) {
+                select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
+                select.setString(1, scope + clusterId);
+                try (ResultSet counts = select.executeQuery()) {
+                    counts.next();
+                    long waiting = counts.getLong(1);
+                    return new Backlog(
+                            waiting, counts.getLong(2) - waiting, age(counts.getTimestamp(3), counts.getTimestamp(4)));
+                }
+            }
+        });
+    }
+
+    private static Duration age(@Nullable Timestamp oldest, Timestamp now) {
+        return oldest == null || now.before(oldest)
+                ? Duration.ZERO
+                : Duration.between(oldest.toInstant(), now.toInstant());
     }
 
     private static Set<String> ids(Connection connection, String query, String cluster) throws SQLException {

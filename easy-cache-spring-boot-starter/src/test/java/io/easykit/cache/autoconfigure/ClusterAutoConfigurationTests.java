@@ -164,7 +164,7 @@ class ClusterAutoConfigurationTests {
                                     .key(1));
 
                     assertThat(endpoint.clusters())
-                            .containsEntry("trade", new ClusterState(State.UNAVAILABLE, true, 1));
+                            .containsEntry("trade", new ClusterState(State.UNAVAILABLE, true, 1, null));
                     assertThat(events).containsExactly(new RedisAvailabilityEvent("trade", State.UNAVAILABLE));
                     assertThat(gauge(meters, "easycache.available", "trade")).isZero();
                     assertThat(gauge(meters, "easycache.undelivered", "trade")).isEqualTo(1);

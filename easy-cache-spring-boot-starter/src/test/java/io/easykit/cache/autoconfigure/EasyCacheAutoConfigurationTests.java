@@ -227,7 +227,7 @@ class EasyCacheAutoConfigurationTests {
             HealthIndicator indicator = context.getBean("easyCacheHealthIndicator", HealthIndicator.class);
             await().until(() -> indicator.health().getStatus().equals(Status.UNKNOWN));
             assertThat(indicator.health().getDetails())
-                    .containsEntry("default", new ClusterState(State.UNAVAILABLE, false, 0));
+                    .containsEntry("default", new ClusterState(State.UNAVAILABLE, false, 0, null));
         });
         runner.withPropertyValues("management.health.easyCache.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean("easyCacheHealthIndicator"));

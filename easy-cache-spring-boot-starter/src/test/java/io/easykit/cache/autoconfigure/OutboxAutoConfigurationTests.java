@@ -1,11 +1,18 @@
 package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.Availability;
+import io.easykit.cache.EasyCache;
 import io.easykit.cache.Outbox;
 import io.easykit.cache.jdbc.JdbcOutbox;
 import io.easykit.test.StartFailure;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
@@ -58,6 +65,24 @@ class OutboxAutoConfigurationTests {
         runner.run(context -> {
             assertThat(context).hasSingleBean(JdbcOutbox.class);
             assertThat(tables(context.getBean(DataSource.class))).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void metersItsMessages() {
+        MeterRegistry meters = new SimpleMeterRegistry();
+        runner.run(context -> {
+            EasyCache cache = context.getBean(EasyCache.class);
+            new ClusterMeters(cache).bindTo(meters);
+            context.getBean(Outbox.class)
+                    .add(new Outbox.Message("m", "default", List.of("user::1", "user::2")), false, Duration.ZERO);
+            Objects.requireNonNull(cache.availability("default")).force(Availability.State.UNAVAILABLE);
+            await().until(() -> meters.get("easycache.outbox.waiting").gauge().value() == 2);
+            assertThat(meters.get("easycache.outbox.delivered").gauge().value()).isZero();
+            assertThat(meters.get("easycache.outbox.oldest").gauge().value()).isBetween(0.0, 60.0);
+            assertThat(new EasyCacheHealthIndicator(cache).health().getDetails().get("default"))
+                    .asString()
+                    .contains("waiting=2");
         });
     }
 

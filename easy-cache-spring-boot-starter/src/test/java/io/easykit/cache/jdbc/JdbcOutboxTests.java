@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.Outbox.Backlog;
 import io.easykit.cache.Outbox.Due;
 import io.easykit.cache.Outbox.Message;
 import io.easykit.cache.Outbox.State;
@@ -296,6 +297,24 @@ class JdbcOutboxTests {
                         + " values ('x', 0, 'ec:default', null, current_timestamp, 0)")
                 .update();
         assertThat(keys()).containsExactly("");
+    }
+
+    @Test
+    void messagesAreCounted() {
+        assertThat(outbox.backlog("default")).isEqualTo(new Backlog(0, 0, Duration.ZERO));
+        outbox.add(new Message("a", "default", List.of("user::1", "user::2")), false, Duration.ZERO);
+        outbox.add(message("b", "user::3"), false, Duration.ofSeconds(30));
+        outbox.add(message("c", "user::4"), false, Duration.ZERO);
+        outbox.add(new Message("d", "other", List.of("user::5")), false, Duration.ZERO);
+        outbox.delivered(List.of("c"), RETENTION);
+        jdbc.sql("update easy_cache_outbox set written_at = current_timestamp - interval '60' second"
+                        + " where message_id <> 'b'")
+                .update();
+
+        Backlog backlog = outbox.backlog("default");
+        assertThat(backlog.waiting()).isEqualTo(3);
+        assertThat(backlog.delivered()).isEqualTo(1);
+        assertThat(backlog.oldest()).isBetween(Duration.ofSeconds(59), Duration.ofSeconds(90));
     }
 
     @Test
