@@ -35,7 +35,7 @@ record Read<V>(
 
     /** The same call with its loads in another scope. */
     Read<V> in(LoadScope other) {
-        return new Read<>(key, other.around(loader), storable, arrived, other, floor);
+        return other == scope ? this : new Read<>(key, other.around(loader), storable, arrived, other, floor);
     }
 
     /** The same call for another thread; null if its load has to stay on this one. */

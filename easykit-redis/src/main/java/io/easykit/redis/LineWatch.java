@@ -25,6 +25,9 @@ final class LineWatch extends ChannelDuplexHandler {
 
     private static final int KEPT = 32;
 
+    /** Longer than calls wait. While no large value was on its way for so long, replies cost nothing here. */
+    private static final long FORGOTTEN = Duration.ofSeconds(30).toNanos();
+
     private final Set<LineWatch> all;
     private final RespMeter requests = new RespMeter();
     private final RespMeter replies = new RespMeter();
@@ -95,6 +98,9 @@ final class LineWatch extends ChannelDuplexHandler {
     private synchronized void repliesRead() {
         long now = System.nanoTime();
         transfers.forEach(transfer -> transfer.answered(replies.messages(), now));
+        while (!transfers.isEmpty() && now - transfers.getFirst().end > FORGOTTEN) {
+            transfers.removeFirst();
+        }
         if (replies.textOnItsWay() < LARGE) {
             reply = null;
         } else if (reply == null || reply.awaits <= replies.messages()) {
