@@ -95,6 +95,9 @@ public final class LettuceConnector {
 
     private static final String SINGLE = "";
 
+    /** What Redis 7 and later put before an error that a script returns. */
+    private static final String OF_A_SCRIPT = "ERR ";
+
     /** Redis 6.2 wraps the error of a command in a script, behind a dash. */
     private static final List<String> MENDED_BY_ANOTHER_SERVER = List.of("READONLY ", "MASTERDOWN ");
 
@@ -329,9 +332,14 @@ public final class LettuceConnector {
     }
 
     private static boolean isMendedByAnotherServer(RedisCommandExecutionException error) {
-        String message = String.valueOf(error.getMessage());
+        return isMendedByAnotherServer(String.valueOf(error.getMessage()));
+    }
+
+    static boolean isMendedByAnotherServer(String message) {
         return MENDED_BY_ANOTHER_SERVER.stream()
-                .anyMatch(code -> message.startsWith(code) || message.contains("-" + code));
+                .anyMatch(code -> message.startsWith(code)
+                        || message.startsWith(OF_A_SCRIPT + code)
+                        || message.contains("-" + code));
     }
 
     private static String firstWord(RedisCommandExecutionException error) {
