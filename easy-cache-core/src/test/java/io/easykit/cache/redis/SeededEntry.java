@@ -25,6 +25,9 @@ final class SeededEntry implements AutoCloseable {
     private static final String KEY = "entry";
     private static final long GRAIN = 10_000;
 
+    /** What PTTL replies for a key that does not exist. */
+    private static final long GONE = -2;
+
     private final RawRedis redis = RedisServer.shared().connect();
     private final TreeMap<String, String> seed = new TreeMap<>();
 
@@ -124,6 +127,10 @@ final class SeededEntry implements AutoCloseable {
             fields.put((String) flat.get(i), spell((String) flat.get(i), (String) flat.get(i + 1)));
         }
         long life = (Long) send("PTTL", key);
+        if (life == GONE) {
+            // It ended while it was read.
+            return NOTHING;
+        }
         return fields + " lives " + (life < 0 ? "for ever" : Math.round((double) life / GRAIN) * 10 + "s");
     }
 
