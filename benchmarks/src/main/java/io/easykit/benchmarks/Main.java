@@ -15,6 +15,7 @@ import io.easykit.benchmarks.queue.Footprints;
 import io.easykit.benchmarks.queue.IdleTopics;
 import io.easykit.benchmarks.queue.Punctuality;
 import io.easykit.benchmarks.queue.QueueVersions;
+import io.easykit.benchmarks.queue.Scaling;
 import io.easykit.benchmarks.queue.Sends;
 import io.easykit.benchmarks.queue.Workers;
 import java.util.Arrays;
@@ -38,7 +39,8 @@ public final class Main {
                          q2   sends in lists               q7   slow handlers, few workers
                          q3   send and receive for 60 s    q9   bytes of a pending message
                          q4   many due at once             q10  idle queues
-                         q5   lateness when idle           q    all of them in turn
+                         q5   lateness when idle           q11  one shard against eight on three masters
+                         q    all of them but q11 in turn
                          [size, 1: messages and times are multiplied by it, so 0.05 is a short trial
                          [words: only contenders whose titles begin with one of them]]
 
@@ -73,6 +75,7 @@ public final class Main {
             case "q7" -> Workers.run(arguments);
             case "q9" -> Footprints.run(arguments);
             case "q10" -> IdleTopics.run(arguments);
+            case "q11" -> Scaling.run(arguments);
             case "versions" -> versions(arguments);
             default -> {
                 System.err.println(USAGE);
