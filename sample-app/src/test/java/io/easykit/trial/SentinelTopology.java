@@ -56,7 +56,7 @@ final class SentinelTopology implements Topology {
             case DEMOTE -> {
                 stopWrites(former);
                 group.failOver();
-                yield new Outage(struckAt, System.nanoTime(), () -> {}, () -> {});
+                yield new Outage(struckAt, System.nanoTime(), () -> {}, () -> allowWrites(former));
             }
             default -> throw new IllegalArgumentException("Sentinel does not know " + fault);
         };
@@ -65,7 +65,13 @@ final class SentinelTopology implements Topology {
     /** Otherwise the former master acknowledges writes until the sentinels demote it, about a second after the promotion. */
     private static void stopWrites(RedisServer former) {
         try (RawRedis redis = former.connect()) {
-            redis.command("CLIENT", "PAUSE", "5000", "WRITE");
+            redis.command("CLIENT", "PAUSE", "60000", "WRITE");
+        }
+    }
+
+    private static void allowWrites(RedisServer former) {
+        try (RawRedis redis = former.connect()) {
+            redis.command("CLIENT", "UNPAUSE");
         }
     }
 
