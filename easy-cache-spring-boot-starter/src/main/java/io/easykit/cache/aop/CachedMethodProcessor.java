@@ -47,6 +47,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
     private final Supplier<Knowledge> knowledge;
     private final boolean running;
     private final Set<Class<?>> seen = ConcurrentHashMap.newKeySet();
+    private final Set<Class<?>> annotated = ConcurrentHashMap.newKeySet();
     private final Set<String> specs = ConcurrentHashMap.newKeySet();
     private final List<InvalidCacheDeclarationException> problems = new CopyOnWriteArrayList<>();
     private volatile boolean complete;
@@ -86,7 +87,11 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         if (bean instanceof CacheSpec<?> spec) {
             declare(beanName, spec);
         } else {
-            inspect(AopUtils.getTargetClass(bean));
+            Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
+            inspect(type);
+            if (!complete && annotated.contains(type) && isSingleton(beanName)) {
+                methods.get().addBean(beanName, type);
+            }
         }
         return bean;
     }
@@ -180,6 +185,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         if (!userType.getName().startsWith("org.springframework.")
                 && seen.add(userType)
                 && !CachedMethods.annotated(userType).isEmpty()) {
+            annotated.add(userType);
             keep(methods.get().inspect(userType, makesClassProxies()));
         }
     }
@@ -199,6 +205,10 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
             log.debug("Cannot tell the type of bean '{}'", name, unknown);
             return null;
         }
+    }
+
+    private boolean isSingleton(String beanName) {
+        return beans().containsBean(beanName) && beans().isSingleton(beanName);
     }
 
     private boolean makesClassProxies() {

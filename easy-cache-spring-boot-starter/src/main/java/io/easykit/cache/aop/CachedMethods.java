@@ -44,6 +44,7 @@ public final class CachedMethods {
     private final Map<MethodClassKey, Optional<ReadOperation>> reads = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Optional<UpdateOperation>> updates = new ConcurrentHashMap<>();
     private final Map<ReadOperation, CachedMethod> announced = new ConcurrentHashMap<>();
+    private final SharedCaches shared = new SharedCaches();
     private final Set<Class<?>> refused = ConcurrentHashMap.newKeySet();
 
     public CachedMethods(Environment environment, BeanFactory beans, CacheSettingsTable settings, Staleness staleness) {
@@ -93,6 +94,19 @@ public final class CachedMethods {
             }
         }
         return problems;
+    }
+
+    /** Adds a bean of a class that was inspected. */
+    void addBean(String beanName, Class<?> beanClass) {
+        if (isRefused(beanClass)) {
+            return;
+        }
+        for (Method method : annotated(beanClass)) {
+            ReadOperation read = read(method, beanClass);
+            if (read != null) {
+                shared.add(beanName, sites(method, beanClass).get(0), read);
+            }
+        }
     }
 
     /** Whether a class has methods that cannot work. To make its proxy could fail, before all problems are reported. */
@@ -152,6 +166,7 @@ public final class CachedMethods {
     /** Logs what was found, and what is set for nothing, at the end of a good start. */
     void report() {
         declarations.warnOfUnusedSettings();
+        shared.warn();
         Set<String> lines = new TreeSet<>(declarations.describeExternal());
         announced.forEach((operation, where) -> lines.add(describe(where, operation)));
         announced.clear();

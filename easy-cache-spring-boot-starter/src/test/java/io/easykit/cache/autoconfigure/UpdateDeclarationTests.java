@@ -299,6 +299,44 @@ class UpdateDeclarationTests {
                 }));
     }
 
+    static class Prices {
+
+        final String region = "eu";
+
+        @Cacheable(prefix = "price", keys = "#id")
+        public String price(long id) {
+            return region;
+        }
+
+        @Cacheable(
+                prefix = "regional",
+                keys = {"#root.target.region", "#id"})
+        public String regional(long id) {
+            return region;
+        }
+
+        @Cacheable(prefix = "{class}.named", keys = "#id")
+        public String named(long id) {
+            return region;
+        }
+    }
+
+    static class UsPrices extends Prices {}
+
+    @Test
+    void warnsOfBeansThatShareTheEntriesOfOneAnnotation(CapturedOutput output) {
+        runner.withBean("eu", Prices.class).withBean(CachedUsers.class).run(context -> assertThat(output)
+                .doesNotContain("share the entries"));
+        runner.withBean("eu", Prices.class).withBean("us", UsPrices.class).run(context -> assertThat(output)
+                .containsOnlyOnce("share the entries")
+                .contains("the beans [eu, us] share the entries of 'price', since all of them have the @Cacheable of"
+                        + " Prices.price"));
+        runner.withBean("one", Prices.class).withBean("two", Prices.class).run(context -> assertThat(output)
+                .contains("the beans [one, two] share the entries of 'price'")
+                .contains("the beans [one, two] share the entries of 'prices.named'")
+                .doesNotContain("of 'regional'"));
+    }
+
     private static AssertionError created() {
         return new AssertionError("created");
     }

@@ -1,0 +1,50 @@
+package io.easykit.cache.aop;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds beans that share the entries of one annotation: several beans of a class, or of classes that inherit it. That is
+ * right for a decorator, and wrong for two clients of different regions, so it is a warning.
+ */
+final class SharedCaches {
+
+    private static final Logger log = LoggerFactory.getLogger(SharedCaches.class);
+
+    private final Map<Annotated, Set<String>> beans = new ConcurrentHashMap<>();
+
+    void add(String beanName, CachedMethod where, ReadOperation operation) {
+        boolean dependsOnBean = operation.key().texts().stream().anyMatch(text -> text.contains("#root"));
+        if (!dependsOnBean) {
+            beans.computeIfAbsent(
+                            new Annotated(where.declaring(), operation.spec().prefix()),
+                            any -> ConcurrentHashMap.newKeySet())
+                    .add(beanName);
+        }
+    }
+
+    /** Logs one line for each annotation. */
+    void warn() {
+        beans.forEach((annotated, names) -> {
+            if (names.size() > 1) {
+                log.warn(
+                        "easy-cache: the beans {} share the entries of '{}', since all of them have the @Cacheable of"
+                                + " {}.{}. If they return different values, one is given those of another: use {class} in"
+                                + " the prefix where their classes differ, or add what differs to the key, such as"
+                                + " #root.target.region.",
+                        new TreeSet<>(names),
+                        annotated.prefix,
+                        annotated.method.getDeclaringClass().getSimpleName(),
+                        annotated.method.getName());
+            }
+        });
+        beans.clear();
+    }
+
+    private record Annotated(Method method, String prefix) {}
+}
