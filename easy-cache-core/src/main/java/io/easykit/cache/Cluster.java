@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.locks.StampedLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,6 +31,7 @@ final class Cluster {
     private final Journal journal;
     private final RecentInvalidations recent;
     private final RolledBackUpdates rolledBack;
+    private final LateCommits lateCommits;
     private final OwnUpdates ownUpdates;
     private final LoadLimit limit;
     private final CacheReader reader;
@@ -58,6 +60,7 @@ final class Cluster {
         this.journal = new Journal(degraded.journalSize());
         this.recent = new RecentInvalidations(KEEP_RECENT, MOST_RECENT, engine.ticker());
         this.rolledBack = new RolledBackUpdates(engine.ticker());
+        this.lateCommits = new LateCommits(engine.ticker());
         this.ownUpdates = new OwnUpdates(engine.ticker());
         this.availability = new Availability(id, options, engine.ticker(), this::onAvailability);
         this.store = new GuardedStore(store, availability);
@@ -214,6 +217,16 @@ final class Cluster {
     /** Sends the invalidations of rollbacks that were held back and are due now. */
     void invalidateRolledBackLate() {
         sendRolledBack(rolledBack.due());
+    }
+
+    /** Leaves updates prepared, until their work cannot be committed any more. */
+    void invalidateWhenClosed(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
+        lateCommits.add(keys, token, open);
+    }
+
+    /** Ends the updates whose work cannot be committed any more. */
+    void invalidateLateCommits() {
+        lateCommits.ended().forEach(late -> invalidate(late.keys(), late.token()));
     }
 
     private void sendRolledBack(List<CacheKey<?>> keys) {

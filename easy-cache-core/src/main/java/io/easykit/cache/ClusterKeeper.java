@@ -147,6 +147,7 @@ final class ClusterKeeper {
 
     /** One look after the cluster. */
     void look() {
+        safely(cluster::invalidateLateCommits);
         safely(() -> {
             if (availability.mayRead()) {
                 tend();

@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The transactions of the application, as far as a cache must know them. */
@@ -39,6 +40,16 @@ public interface Transactions {
      */
     default boolean isEndHidden() {
         return false;
+    }
+
+    /**
+     * Looks for a transaction of this thread that has ended, but whose connection is still in use, as in {@code
+     * afterCommit} and {@code afterCompletion}. Work on it is committed when the connection is given back.
+     *
+     * @return whether that is still to come, to be asked on any thread; null if there is no such transaction
+     */
+    default @Nullable BooleanSupplier lateCommit() {
+        return null;
     }
 
     /** Whether another transaction is open on this thread that commits on its own, inside the present one. */

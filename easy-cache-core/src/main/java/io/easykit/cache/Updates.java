@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>If the action of such an update commits another transaction after all, the phases stand around that commit too
  *       ({@link Transactions.Participant#beforeInnerCommit()}).
  *   <li>A transaction whose end cannot be observed is given the lease: its intent is never removed.
+ *   <li>After the end of a transaction, work on its connection is committed still later. Such an update stays prepared
+ *       until the connection is given back ({@link LateCommits}).
  * </ul>
  *
  * <p>A rollback is invalidated too, as a precaution ({@link RolledBackUpdates}).
@@ -50,7 +53,7 @@ final class Updates {
     }
 
     <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
-        if (transactions.isActive()) {
+        if (isPresent()) {
             enlist(keys);
         }
         String token = newToken();
@@ -58,13 +61,38 @@ final class Updates {
             prepare(keys, token, transactions.timeout(), false);
             return running.run(keys, action);
         } finally {
-            invalidate(keys, transactions.isEndHidden() ? NO_TOKEN : token);
+            if (transactions.isEndHidden()) {
+                invalidate(keys, NO_TOKEN);
+            } else {
+                endPrepared(keys, token);
+            }
         }
+    }
+
+    /** Whether there is a transaction whose end is still to come. */
+    private boolean isPresent() {
+        return transactions.isActive() && transactions.lateCommit() == null;
+    }
+
+    /** Ends updates that are prepared: now, or when their work is committed. */
+    private void endPrepared(Collection<? extends CacheKey<?>> keys, String token) {
+        BooleanSupplier open = transactions.lateCommit();
+        invalidate(keys, open == null ? token : NO_TOKEN);
+        if (open != null) {
+            byCluster(keys).forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, open));
+        }
+    }
+
+    /** Ends updates that are not prepared, and whose work may still be committed. */
+    private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
+        String token = newToken();
+        byCluster(keys).forEach((cluster, group) -> cluster.announce(group, token, lease(group, null)));
+        endPrepared(keys, token);
     }
 
     <T, X extends Throwable> @Nullable T inTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
             throws X {
-        if (!transactions.isActive()) {
+        if (!isPresent()) {
             return around(keys, action);
         }
         TransactionalUpdate update = enlist(keys);
@@ -77,7 +105,7 @@ final class Updates {
     }
 
     void invalidateInTransaction(Collection<? extends CacheKey<?>> keys) {
-        if (transactions.isActive()) {
+        if (isPresent()) {
             enlist(keys);
         } else {
             invalidate(keys);
@@ -85,12 +113,14 @@ final class Updates {
     }
 
     void invalidate(Collection<? extends CacheKey<?>> keys) {
-        if (transactions.isActive()) {
+        if (isPresent()) {
             enlist(keys);
         }
         if (transactions.isEndHidden()) {
             prepare(keys, newToken(), null, false);
             invalidate(keys, NO_TOKEN);
+        } else if (transactions.lateCommit() != null) {
+            endUnprepared(keys);
         } else {
             invalidateTogether(byCluster(keys), keys.size());
         }

@@ -232,6 +232,31 @@ class UpdateTests {
         assertThat(cache.fetch(key, database::get)).isEqualTo("new");
     }
 
+    /** Work in a callback after the commit, on the connection of the transaction that has ended. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void staysPreparedUntilTheConnectionOfAnEndedTransactionIsGivenBack(boolean announced) {
+        ClusterKeeper keeper = cache.cluster("default").keeper();
+        cache.fetch(cp, database::get);
+        bench.transactions.keepConnection();
+        if (announced) {
+            cache.update(List.of(cp), () -> null);
+        } else {
+            cache.invalidate(cp);
+        }
+        keeper.look();
+        assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("old");
+        assertThat(bench.store.parts(cp)).containsExactly("intents");
+
+        change();
+        bench.transactions.giveBackConnection();
+        keeper.look();
+        assertThat(bench.store.parts(cp)).isEmpty();
+        assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("new");
+        assertThat(cache.fetch(cp, database::get)).isEqualTo("new");
+        assertThat(bench.store.parts(cp)).containsExactly("value");
+    }
+
     @Test
     void belongsToAnInnerTransactionThatItsActionCommits() {
         cache.fetch(cp, database::get);

@@ -17,6 +17,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -248,6 +249,21 @@ final class Workbench {
 
         private boolean hidden;
         private boolean inner;
+        private volatile boolean connected;
+
+        /** A transaction has ended, but its connection is not given back. */
+        void keepConnection() {
+            connected = true;
+        }
+
+        void giveBackConnection() {
+            connected = false;
+        }
+
+        @Override
+        public @Nullable BooleanSupplier lateCommit() {
+            return connected ? () -> connected : null;
+        }
 
         @Override
         public boolean isEndHidden() {

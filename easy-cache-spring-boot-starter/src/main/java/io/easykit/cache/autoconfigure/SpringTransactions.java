@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
@@ -37,6 +38,7 @@ final class SpringTransactions implements Transactions {
     private final TransactionExecutionListener listener = new CommitListener();
     private final Object suspendedKey = new Object();
     private final Object innerKey = new Object();
+    private final EndedTransactions ended = new EndedTransactions();
     private final LoadScopes scopes;
 
     SpringTransactions(LoadScopes scopes) {
@@ -65,6 +67,11 @@ final class SpringTransactions implements Transactions {
                         && TransactionSynchronizationManager.getResourceMap().values().stream()
                                 .anyMatch(resource -> resource instanceof ResourceHolderSupport holder
                                         && holder.isSynchronizedWithTransaction()));
+    }
+
+    @Override
+    public @Nullable BooleanSupplier lateCommit() {
+        return ended.connections();
     }
 
     @Override
@@ -190,6 +197,18 @@ final class SpringTransactions implements Transactions {
             } else if (current != null) {
                 current.beforeCommit();
             }
+            ending(transaction);
+        }
+
+        @Override
+        public void beforeRollback(TransactionExecution transaction) {
+            ending(transaction);
+        }
+
+        private void ending(TransactionExecution transaction) {
+            if (!isInner(transaction)) {
+                ended.ending(transaction);
+            }
         }
 
         @Override
@@ -203,6 +222,7 @@ final class SpringTransactions implements Transactions {
         }
 
         private void ended(TransactionExecution transaction) {
+            ended.over(transaction);
             remove(innerKey, transaction);
             suspended().forEach(Participant::afterInnerCompletion);
             Participant current = current();

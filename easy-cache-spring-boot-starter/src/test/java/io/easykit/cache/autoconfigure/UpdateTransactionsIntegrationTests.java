@@ -9,6 +9,7 @@ import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -24,6 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -180,6 +183,7 @@ class UpdateTransactionsIntegrationTests {
                         "spring.data.redis.port=" + redis.port(),
                         "spring.datasource.url=jdbc:h2:mem:update-transactions",
                         "easy-cache.command-timeout=10s",
+                        "easy-cache.availability.probe-interval=100ms",
                         "spring.main.web-application-type=none")
                 .run();
     }
@@ -308,6 +312,56 @@ class UpdateTransactionsIntegrationTests {
                     }
                 }));
         assertThat(seen).containsExactly("1");
+        shouldBeVisible();
+    }
+
+    /** Spring gives the connection back after all callbacks, and that commits what was done on it. */
+    @ParameterizedTest
+    @CsvSource({
+        "UNDECLARED, true",
+        "UNDECLARED, false",
+        "REQUIRED, true",
+        "REQUIRED, false",
+        "UNDECLARED_BY_RESULT, true",
+        "UNDECLARED_BY_RESULT, false",
+        "REQUIRED_BEFORE, true"
+    })
+    void isVisibleWhenWorkOnTheConnectionOfAnEndedTransactionIsCommitted(String name, boolean completed) {
+        boolean before = name.endsWith("_BEFORE");
+        Way way = Way.valueOf(name.replace("_BEFORE", ""));
+        Runnable work = () -> {
+            way.update(stocks, id);
+            seen.add(elsewhere(() -> stocks.find(id)).toString());
+        };
+        target.work = any -> {};
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            if (before) {
+                stocks.required(id);
+            }
+            target.work = stocks -> stocks.write(id);
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void afterCommit() {
+                    if (!completed) {
+                        work.run();
+                    }
+                }
+
+                @Override
+                public void afterCompletion(int status) {
+                    if (completed) {
+                        work.run();
+                    }
+                    seen.add(elsewhere(() -> stocks.find(id)).toString());
+                }
+            });
+        });
+        assertThat(seen).containsOnly("0");
+        Awaitility.await().pollInterval(Duration.ofMillis(20)).untilAsserted(() -> assertThat(
+                        elsewhere(() -> stocks.find(id)))
+                .isEqualTo(1));
+        Awaitility.await().pollInterval(Duration.ofMillis(20)).untilAsserted(() -> assertThat(fields())
+                .noneMatch(field -> field.startsWith("i:")));
         shouldBeVisible();
     }
 
