@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -33,15 +36,27 @@ public final class JacksonPayloadCodec implements PayloadCodec {
     }
 
     /**
-     * The mapper of a new codec, to be adjusted. Differences from Jackson's own defaults: a primitive that is missing or null
-     * is 0 or false, and an enum constant that is unknown is the one with {@code @JsonEnumDefaultValue}, if there is one.
-     * Unknown properties are ignored, as Jackson 3 does by itself.
+     * The mapper of a new codec, to be adjusted. Differences from Jackson's own defaults:
+     *
+     * <ul>
+     *   <li>Versions of an application understand each other: a primitive that is missing or null is 0 or false, and an unknown
+     *       enum constant is the one with {@code @JsonEnumDefaultValue}, if there is one. Constants go by their names. Unknown
+     *       properties are ignored, as Jackson 3 does by itself.
+     *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, times keep their zone, an
+     *       integer is not read from a number with a fraction, and objects without any property are refused.
+     * </ul>
      */
     public static JsonMapper.Builder defaults() {
         return JsonMapper.builder()
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+                .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
                 .enable(EnumFeature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
+                .disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
+                .enable(MapperFeature.USE_GETTERS_AS_SETTERS, MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
+                .enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
+                .disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+                .enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
                 .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION);
     }
 

@@ -13,8 +13,12 @@ import io.easykit.delayqueue.UndecodableMessageException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.reflect.Type;
+import java.math.BigDecimal;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -146,6 +150,101 @@ class JacksonPayloadCodecTests {
         assertThat(codec.decode(json("{\"id\":1,\"color\":\"VIOLET\"}"), Grown.class))
                 .isEqualTo(new Grown(1, 0, false, 0, (char) 0, Color.OTHER));
     }
+
+    enum Speaking {
+        ON_TIME,
+        LATE;
+
+        @Override
+        public String toString() {
+            return "any text";
+        }
+    }
+
+    static final class Basket {
+
+        private final List<String> items = new ArrayList<>();
+
+        public List<String> getItems() {
+            return items;
+        }
+    }
+
+    static final class FinalField {
+
+        private final String text;
+
+        FinalField() {
+            this("");
+        }
+
+        FinalField(String text) {
+            this.text = text;
+        }
+
+        public String getText() {
+            return text;
+        }
+    }
+
+    static final class Hidden {
+
+        @SuppressWarnings("unused")
+        private final long id = 7;
+    }
+
+    record Tick() {}
+
+    @Test
+    void changesNothingOnTheWay() {
+        List<Object> payloads = List.of(
+                ZonedDateTime.parse("2024-03-31T01:30:00+01:00[Europe/Berlin]"),
+                OffsetDateTime.parse("2024-03-31T01:30:00+05:00"),
+                Speaking.LATE,
+                new Tick(),
+                new BigDecimal("1.10"));
+
+        for (Object payload : payloads) {
+            assertThat(codec.decode(codec.encode(payload), payload.getClass())).isEqualTo(payload);
+        }
+    }
+
+    @Test
+    void fillsCollectionsAndFinalFieldsThatHaveAGetterOnly() {
+        Basket basket = new Basket();
+        basket.getItems().add("apple");
+
+        assertThat(((Basket) codec.decode(codec.encode(basket), Basket.class)).getItems())
+                .containsExactly("apple");
+        assertThat(((FinalField) codec.decode(codec.encode(new FinalField("a")), FinalField.class)).getText())
+                .isEqualTo("a");
+    }
+
+    @Test
+    void refusesToSendAnObjectOfWhichJsonShowsNothing() {
+        assertThatThrownBy(() -> codec.encode(new Hidden()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("Hidden");
+    }
+
+    @Test
+    void readsConstantsByNameWhateverTheirTextIsInOtherVersions() {
+        assertThat(new String(codec.encode(Speaking.LATE).array(), UTF_8)).isEqualTo("\"LATE\"");
+    }
+
+    @Test
+    void doesNotCutTheFractionOfANewerSender() {
+        assertThatThrownBy(() -> codec.decode(json("{\"id\":5.7}"), CloseOrder.class))
+                .isInstanceOf(UndecodableMessageException.class);
+    }
+
+    @Test
+    void toleratesUnknownConstantsInCollectionsAndKeys() {
+        assertThat(codec.decode(json("{\"list\":[\"NEW\"],\"set\":[\"NEW\"],\"map\":{\"NEW\":1}}"), Colors.class))
+                .isEqualTo(new Colors(List.of(Color.OTHER), EnumSet.of(Color.OTHER), Map.of(Color.OTHER, 1)));
+    }
+
+    record Colors(List<Color> list, EnumSet<Color> set, Map<Color, Integer> map) {}
 
     @Test
     void canBeGivenOtherFeatures() {
