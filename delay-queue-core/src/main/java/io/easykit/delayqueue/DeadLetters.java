@@ -8,10 +8,14 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /** Looks into the dead letters of topics, sends them back, and removes them. */
 public final class DeadLetters {
+
+    /** Redis counts exactly so far. */
+    private static final long FARTHEST = 1L << 52;
 
     private final QueueStore store;
     private final Topics topics;
@@ -31,10 +35,10 @@ public final class DeadLetters {
      * @param count  1 to {@link QueueStore#MAX_BATCH}
      */
     public QueueStore.Page page(String topic, long offset, int count) {
-        if (offset < 0 || count < 1 || count > QueueStore.MAX_BATCH) {
+        if (offset < 0 || offset > FARTHEST || count < 1 || count > QueueStore.MAX_BATCH) {
             throw new IllegalArgumentException(
                     "A page of " + count + " after " + offset + " is not possible: give a count" + " of 1 to "
-                            + QueueStore.MAX_BATCH + ", and an offset from 0.");
+                            + QueueStore.MAX_BATCH + ", and an offset from 0 to " + FARTHEST + ".");
         }
         List<StoredMessage> found = new ArrayList<>();
         long total = 0;
@@ -94,6 +98,7 @@ public final class DeadLetters {
 
     /** Removes for good what has been dead for at least this long, and returns how many. */
     public long purgeOlderThan(String topic, Duration age) {
+        Objects.requireNonNull(age, "purgeOlderThan without an age: give one, Duration.ZERO for all dead letters.");
         long purged = 0;
         for (ShardKey shard : topics.keysToLookAt(topic)) {
             int some;

@@ -65,7 +65,8 @@ public final class DelayQueueTemplate {
      * a handler looks at the state of things anyway.
      */
     public void cancelAfterCommit(String topic, String id) {
-        sender.cancelAfterCommit(topic, MessageIds.requireWellFormed(id));
+        QueueStore.Target target = new QueueStore.Target(id, null);
+        sender.cancelAfterCommit(new ShardKey(topic, 0).topic(), target.id());
     }
 
     /** Gives a message that waits another due time, a while from now. */

@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 
 /**
  * When a message is due: at an instant, or a while after the store has taken it, by the store's clock. Rounded up to
@@ -23,11 +24,15 @@ public record Due(boolean relative, long millis) {
     }
 
     public static Due in(Duration delay) {
+        Objects.requireNonNull(
+                delay, "A message without a delay: give one, Duration.ZERO for a message that is due at once.");
         return new Due(true, ceilingMillis(delay));
     }
 
+    /** An instant that has passed, however long ago, is due at once. */
     public static Due at(Instant instant) {
-        return new Due(false, ceilingMillis(Duration.between(Instant.EPOCH, instant)));
+        Objects.requireNonNull(instant, "A message without a due time: give one, or send it with a delay.");
+        return new Due(false, Math.max(0, ceilingMillis(Duration.between(Instant.EPOCH, instant))));
     }
 
     static long ceilingMillis(Duration duration) {

@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import io.easykit.delayqueue.StoredMessage.ErrorNote;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
@@ -139,6 +140,7 @@ final class HeldMessage implements Acknowledgment {
 
     @Override
     public void fail(Throwable error) {
+        requireError(error);
         Optional<Duration> wait =
                 isNeverRetried(error) ? Optional.empty() : retry.delayAfter(attempt(), ThreadLocalRandom.current());
         failed(error, wait.orElse(null), ErrorText.of(error));
@@ -146,11 +148,16 @@ final class HeldMessage implements Acknowledgment {
 
     @Override
     public void fail(Throwable error, Duration retryAfter) {
+        Objects.requireNonNull(
+                retryAfter,
+                "fail(error, null): give the wait until the next run. reject(error) makes the message dead.");
+        requireError(error);
         failed(error, attempt() < retry.maxAttempts() ? retryAfter : null, ErrorText.of(error));
     }
 
     @Override
     public void reject(Throwable error) {
+        requireError(error);
         failed(error, null, ErrorText.of(error));
     }
 
@@ -191,6 +198,10 @@ final class HeldMessage implements Acknowledgment {
 
     private boolean isNeverRetried(Throwable error) {
         return endpoint.notRetried().stream().anyMatch(type -> type.isInstance(error));
+    }
+
+    private static void requireError(Throwable error) {
+        Objects.requireNonNull(error, "A failure without an error: give the exception that is kept with the message.");
     }
 
     private void failed(Throwable error, @Nullable Duration retryAfter, String text) {

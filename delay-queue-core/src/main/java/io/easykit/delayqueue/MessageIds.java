@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.Objects;
 import java.util.zip.CRC32;
 
 /**
@@ -41,6 +42,7 @@ final class MessageIds {
 
     /** Refuses what UTF-8 cannot hold: two such ids would become the same one. */
     static String requireWellFormed(String id) {
+        Objects.requireNonNull(id, "A message id that is null: give the id that the message was sent with.");
         if (!isWellFormed(id)) {
             throw new IllegalArgumentException("Message id '" + LogText.of(id)
                     + "' has an unpaired surrogate, which UTF-8 cannot hold: give it whole characters.");

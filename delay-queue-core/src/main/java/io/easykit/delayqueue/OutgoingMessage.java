@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,9 @@ public record OutgoingMessage(
     private static final Duration LONGEST_SEND_TIMEOUT = Duration.ofHours(1);
 
     public OutgoingMessage {
+        Objects.requireNonNull(topic, "A message without a topic: give the topic that its listener names.");
+        Objects.requireNonNull(due, "A message without a due time: give one, or send it with a delay.");
+        Objects.requireNonNull(headers, "A message with null for its headers: give an empty map, or leave them out.");
         if (payload == null) {
             throw new IllegalArgumentException(
                     "A message to topic '" + topic

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -51,6 +52,7 @@ final class Sender {
     }
 
     SendResult send(OutgoingMessage message) {
+        Objects.requireNonNull(message, "send(null): give a message.");
         SendRetry retry = retry(List.of(message));
         PreparedMessage prepared = retry.repeat(() -> prepare(message, randomShard(message.topic())));
         SendPhase wanted = phase(message);
@@ -92,10 +94,12 @@ final class Sender {
     }
 
     private List<PreparedMessage> prepareAll(List<OutgoingMessage> messages) {
+        Objects.requireNonNull(messages, "sendAll(null): give a list, which may be empty.");
         List<PreparedMessage> all = new ArrayList<>(messages.size());
         int begin = ThreadLocalRandom.current().nextInt(ShardKey.MAX_SHARDS);
         for (int i = 0; i < messages.size(); i++) {
-            OutgoingMessage message = messages.get(i);
+            OutgoingMessage message =
+                    Objects.requireNonNull(messages.get(i), "sendAll with null in its list: nothing was sent.");
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
             int shards = topics.shards(message.topic());
             int shard = (begin + i / QueueStore.MAX_BATCH) % shards;

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -16,6 +17,7 @@ public record ShardKey(String topic, int shard) {
     private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._:/-]{1,128}");
 
     public ShardKey {
+        Objects.requireNonNull(topic, "A topic that is null: give the topic that the listener names.");
         if (!TOPIC.matcher(topic).matches()) {
             throw new IllegalArgumentException("Topic '" + LogText.of(topic)
                     + "' is not usable: give it 1 to 128 letters, digits, or characters of \". _ : / -\".");

@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
@@ -28,6 +29,7 @@ final class Topics {
 
     /** For those who send or listen: the store keeps the count from the first time on. */
     int shards(String topic) {
+        requireTopic(topic);
         Integer known = confirmed.get(topic);
         return known != null ? known : confirm(topic, store.declare(topic, assumed(topic)));
     }
@@ -44,6 +46,7 @@ final class Topics {
 
     /** For those who look: a topic that nobody has used, such as a mistyped one, leaves no trace in the store. */
     int shardsToLookAt(String topic) {
+        requireTopic(topic);
         Integer known = confirmed.get(topic);
         if (known != null) {
             return known;
@@ -68,6 +71,10 @@ final class Topics {
 
     static List<ShardKey> keys(String topic, int shards) {
         return IntStream.range(0, shards).mapToObj(n -> new ShardKey(topic, n)).toList();
+    }
+
+    private static void requireTopic(String topic) {
+        Objects.requireNonNull(topic, "A topic that is null: give the topic that the listener names.");
     }
 
     private int confirm(String topic, int kept) {

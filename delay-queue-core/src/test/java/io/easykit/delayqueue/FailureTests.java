@@ -154,6 +154,25 @@ class FailureTests {
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(2);
     }
 
+    @Test
+    @SuppressWarnings("NullAway") // what callers without a null checker do
+    void takesAFailureWithNullForAMistakeOfTheHandlerAndTriesAgain() {
+        queue.start(listener().manual(true), message -> {
+            if (message.attempt() > 2) {
+                message.acknowledgment().acknowledge();
+            } else if (message.attempt() == 2) {
+                message.acknowledgment().reject(null);
+            } else {
+                message.acknowledgment().fail(new IllegalStateException(), null);
+            }
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.stats().dead()).isZero();
+    }
+
     /** As during a rolling deploy. */
     @Test
     void triesAgainAPayloadThatItCannotReadSoThatAnotherNodeReadsIt() {

@@ -56,6 +56,32 @@ class SendTests {
     }
 
     @Test
+    @SuppressWarnings("NullAway") // what callers without a null checker do
+    void saysWhatIsMissing() {
+        DeadLetters dead = queue.engine.deadLetters();
+        Map<String, ThrowingCallable> mistakes = Map.ofEntries(
+                Map.entry("without a delay", () -> template.send(TOPIC, "x", (Duration) null)),
+                Map.entry("without a due time", () -> template.send(TOPIC, "x", (Instant) null)),
+                Map.entry("without a topic", () -> template.send(null, "x", HOUR)),
+                Map.entry("send(null)", () -> template.send(null)),
+                Map.entry("sendAll(null)", () -> template.sendAll(null)),
+                Map.entry("null in its list", () -> template.sendAll(Collections.singletonList(null))),
+                Map.entry("topic that is null", () -> template.find(null, "a")),
+                Map.entry("id that is null", () -> template.cancel(TOPIC, null)),
+                Map.entry("Topic '{'", () -> template.cancelAfterCommit("{", "a")),
+                Map.entry("1 to 512 characters", () -> template.cancelAfterCommit(TOPIC, "")),
+                Map.entry("without an age", () -> dead.purgeOlderThan(TOPIC, null)),
+                Map.entry("No message died at null", () -> dead.redrive(TOPIC, "a", null)),
+                Map.entry("No message died at -1", () -> dead.purge(TOPIC, "a", Instant.MIN)),
+                Map.entry("an offset from 0 to", () -> dead.page(TOPIC, Long.MAX_VALUE, 1)));
+
+        mistakes.forEach((says, mistake) -> assertThatThrownBy(mistake)
+                .isInstanceOfAny(IllegalArgumentException.class, NullPointerException.class)
+                .hasMessageContaining(says));
+        assertThat(queue.line.takeCalls()).allMatch("declared"::equals);
+    }
+
+    @Test
     void failsWhenTheStoreDoesNotAnswer() {
         queue.send("warm", HOUR);
         queue.line.away();

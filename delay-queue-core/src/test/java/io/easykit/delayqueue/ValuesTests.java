@@ -29,7 +29,12 @@ class ValuesTests {
                 .withMessageContaining("delay of -1 ms");
         assertThatIllegalArgumentException().isThrownBy(() -> Due.in(Duration.ofSeconds(Long.MAX_VALUE)));
         assertThatIllegalArgumentException().isThrownBy(() -> Due.at(Instant.MAX));
-        assertThatIllegalArgumentException().isThrownBy(() -> Due.at(Instant.MIN));
+    }
+
+    @Test
+    void takesAnInstantBeforeTheEpochForDueAtOnce() {
+        assertThat(Due.at(Instant.MIN)).isEqualTo(new Due(false, 0));
+        assertThat(Due.at(Instant.EPOCH.minusNanos(1))).isEqualTo(new Due(false, 0));
     }
 
     @Test
