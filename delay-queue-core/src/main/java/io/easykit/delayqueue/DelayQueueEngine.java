@@ -28,8 +28,9 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.store = settings.store;
         this.topics = new Topics(store, settings.shards);
         this.undo = new Undo(store, settings.scheduler::nanos);
-        Events events = new Events(settings.listeners);
-        this.template = new DelayQueueTemplate(store, topics, new Sender(settings, topics, events, undo));
+        RepeatedLines lines = new RepeatedLines(settings.scheduler::nanos);
+        Events events = new Events(settings.listeners, lines);
+        this.template = new DelayQueueTemplate(store, topics, new Sender(settings, topics, events, undo, lines));
         this.deadLetters = new DeadLetters(store, topics, settings.scheduler::nanos);
         this.parts = new EngineParts(
                 store,
@@ -40,6 +41,7 @@ public final class DelayQueueEngine implements AutoCloseable {
                 events,
                 new EventQueue(events, settings.scheduler),
                 new Availability(settings.scheduler::nanos),
+                lines,
                 settings.scheduler,
                 settings.workers,
                 settings.node == null ? processName() : settings.node);

@@ -7,6 +7,7 @@ import java.util.function.Function;
  *
  * @param events     for handler threads: delivers on the calling thread
  * @param loopEvents for loops: delivers on a thread of its own
+ * @param lines      for log lines of single messages
  * @param workers    makes what runs the handlers of a container
  * @param node       name of this process
  */
@@ -19,6 +20,7 @@ record EngineParts(
         Events events,
         EventQueue loopEvents,
         Availability availability,
+        RepeatedLines lines,
         Scheduler scheduler,
         Function<ListenerEndpoint, Workers> workers,
         String node) {}

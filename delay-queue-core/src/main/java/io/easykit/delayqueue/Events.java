@@ -13,10 +13,12 @@ final class Events {
     private static final Logger log = LoggerFactory.getLogger(Events.class);
 
     private final List<Supplier<? extends Collection<? extends DelayQueueListener>>> sources;
+    private final RepeatedLines lines;
     private volatile @Nullable List<DelayQueueListener> listeners;
 
-    Events(List<Supplier<? extends Collection<? extends DelayQueueListener>>> sources) {
+    Events(List<Supplier<? extends Collection<? extends DelayQueueListener>>> sources, RepeatedLines lines) {
         this.sources = List.copyOf(sources);
+        this.lines = lines;
     }
 
     void emit(DelayQueueEvent event) {
@@ -25,7 +27,7 @@ final class Events {
                 listener.onEvent(event);
                 tell(listener, event);
             } catch (Throwable e) {
-                log.warn("A listener failed on {}", LogText.of(event.toString()), e);
+                lines.warn(log, event.topic(), "A listener failed on {}", LogText.of(event.toString()), e);
             }
         }
     }
@@ -39,7 +41,9 @@ final class Events {
                         .toList();
                 listeners = known;
             } catch (RuntimeException e) {
-                log.warn(
+                lines.warn(
+                        log,
+                        event.topic(),
                         "The listeners cannot be told of {}, because they are not there",
                         LogText.of(event.toString()),
                         e);

@@ -369,12 +369,12 @@ public interface QueueStore {
     /** One death of one message: a later death of the same id is another. */
     record Death(String id, Instant diedAt) {
 
-        private static final Instant LATEST = Instant.ofEpochMilli(1L << 52);
+        private static final Instant LATEST = Instant.ofEpochMilli(1L << 53);
 
         public Death {
             requireId(MessageIds.requireWellFormed(id));
             require(
-                    diedAt != null && !diedAt.isBefore(Instant.EPOCH) && diedAt.isBefore(LATEST),
+                    diedAt != null && !diedAt.isBefore(Instant.EPOCH) && !diedAt.isAfter(LATEST),
                     "No message died at " + diedAt
                             + ": give the time of death that the dead letter shows, StoredMessage.at()");
         }

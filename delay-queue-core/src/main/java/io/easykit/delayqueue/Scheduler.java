@@ -66,11 +66,15 @@ interface Scheduler {
             return loop;
         }
 
+        private static final long TOLD_AGAIN = TimeUnit.MINUTES.toNanos(1);
+
         private static final class ThreadLoop implements Loop {
 
             private final Step step;
             private final Thread thread = new Thread(this::run);
             private final AtomicBoolean woken = new AtomicBoolean();
+            private String toldError = "";
+            private long toldAt;
 
             ThreadLoop(Step step) {
                 this.step = step;
@@ -109,9 +113,16 @@ interface Scheduler {
                 }
             }
 
+            /** The same error again is told once a minute only. */
             private void tell(Throwable error) {
                 try {
-                    log.error("{} goes on after an error", thread.getName(), error);
+                    long now = System.nanoTime();
+                    String text = String.valueOf(error);
+                    if (!text.equals(toldError) || now - toldAt >= TOLD_AGAIN) {
+                        toldError = text;
+                        toldAt = now;
+                        log.error("{} goes on after an error", thread.getName(), error);
+                    }
                 } catch (Throwable alsoThat) {
                     // Where there is no memory left to tell, it is better to go on.
                 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,13 +30,14 @@ final class Sender {
     private final Transactions transactions;
     private final SendPhase phase;
     private final Undo undo;
+    private final RepeatedLines lines;
     private final Scheduler scheduler;
     private final LongSupplier nanos;
     private final Duration sendTimeout;
     private final AwayShards away;
     private final int maxMessageBytes;
 
-    Sender(DelayQueueEngine.Builder settings, Topics topics, Events events, Undo undo) {
+    Sender(DelayQueueEngine.Builder settings, Topics topics, Events events, Undo undo, RepeatedLines lines) {
         this.store = settings.store;
         this.groups = new SendGroups(store);
         this.topics = topics;
@@ -44,6 +46,7 @@ final class Sender {
         this.transactions = settings.transactions;
         this.phase = settings.sendPhase;
         this.undo = undo;
+        this.lines = lines;
         this.scheduler = settings.scheduler;
         this.nanos = scheduler::nanos;
         this.sendTimeout = settings.sendTimeout;
@@ -71,6 +74,8 @@ final class Sender {
      * message is kept, and messages for now are stored before those for later are kept.
      */
     List<SendResult> sendAll(List<OutgoingMessage> messages) {
+        Objects.requireNonNull(messages, "sendAll(null): give a list, which may be empty.");
+        messages.forEach(message -> Objects.requireNonNull(message, "sendAll with null in its list: nothing was sent."));
         SendRetry retry = retry(messages);
         List<PreparedMessage> all = retry.repeat(() -> prepareAll(messages));
         List<PreparedMessage> now = new ArrayList<>();
@@ -94,12 +99,10 @@ final class Sender {
     }
 
     private List<PreparedMessage> prepareAll(List<OutgoingMessage> messages) {
-        Objects.requireNonNull(messages, "sendAll(null): give a list, which may be empty.");
         List<PreparedMessage> all = new ArrayList<>(messages.size());
         int begin = ThreadLocalRandom.current().nextInt(ShardKey.MAX_SHARDS);
         for (int i = 0; i < messages.size(); i++) {
-            OutgoingMessage message =
-                    Objects.requireNonNull(messages.get(i), "sendAll with null in its list: nothing was sent.");
+            OutgoingMessage message = messages.get(i);
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
             int shards = topics.shards(message.topic());
             int shard = (begin + i / QueueStore.MAX_BATCH) % shards;
@@ -120,29 +123,51 @@ final class Sender {
     }
 
     private void cancel(List<Map.Entry<String, String>> messages, Patience patience) {
+        messages.stream()
+                .collect(Collectors.groupingBy(
+                        Map.Entry::getKey,
+                        LinkedHashMap::new,
+                        Collectors.mapping(Map.Entry::getValue, Collectors.toList())))
+                .forEach((topic, ids) -> cancel(topic, ids, patience));
+    }
+
+    private void cancel(String topic, List<String> ids, Patience patience) {
         List<String> failed = new ArrayList<>();
         RuntimeException[] failure = new RuntimeException[1];
-        for (Map.Entry<String, String> message : messages) {
-            String topic = message.getKey();
-            String id = message.getValue();
-            try {
-                ShardKey expected = new ShardKey(topic, MessageIds.shardOf(id, topics.assumed(topic)));
-                patience.call(expected, () -> {
-                    ShardKey shard = new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
-                    store.cancel(shard, List.of(new QueueStore.Target(id, null)));
-                });
-            } catch (RuntimeException e) {
-                failed.add(topic + " " + id);
-                failure[0] = e;
-            }
-        }
+        byExpectedShard(topic, ids)
+                .forEach((expected, all) -> PreparedMessage.batches(all).forEach(some -> {
+                    try {
+                        patience.call(expected, () -> cancelNow(topic, some));
+                    } catch (RuntimeException e) {
+                        failed.addAll(some);
+                        failure[0] = e;
+                    }
+                }));
         if (failure[0] != null) {
-            log.warn(
-                    "{} messages could not be cancelled after the commit and will be delivered: {}: {}",
+            lines.warn(
+                    log,
+                    topic,
+                    "{} messages of {} could not be cancelled after the commit and will be delivered: {}: {}",
                     failed.size(),
+                    topic,
                     LogText.list(failed),
                     LogText.of(failure[0].toString()));
         }
+    }
+
+    /** By the shard count that is known without a call. */
+    private Map<ShardKey, List<String>> byExpectedShard(String topic, List<String> ids) {
+        int shards = topics.expected(topic);
+        return ids.stream().collect(Collectors.groupingBy(id -> new ShardKey(topic, MessageIds.shardOf(id, shards))));
+    }
+
+    private void cancelNow(String topic, List<String> ids) {
+        int shards = topics.shardsToLookAt(topic);
+        ids.stream()
+                .collect(Collectors.groupingBy(id -> new ShardKey(topic, MessageIds.shardOf(id, shards))))
+                .forEach((shard, some) -> store.cancel(
+                        shard,
+                        some.stream().map(id -> new QueueStore.Target(id, null)).toList()));
     }
 
     private PreparedMessage prepare(OutgoingMessage message, int shard) {
@@ -346,7 +371,9 @@ final class Sender {
             try {
                 PreparedMessage.byShard(duplicates, (shard, some) -> patience.call(shard, () -> call(shard, some)));
             } catch (DelayQueueException e) {
-                log.warn(
+                lines.warn(
+                        log,
+                        duplicates.get(0).shard().topic(),
                         "The ids of {} messages were live just before the commit; whether they are after it is not known: {}: {}",
                         duplicates.size(),
                         LogText.list(

@@ -114,7 +114,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
                 shard,
                 endpoint,
                 engine.store(),
-                new ShardReports(shard, endpoint, engine.events(), engine.loopEvents()),
+                new ShardReports(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
                 engine.scheduler()::nanos);
         this.settlements = new Settlements(scope);
         this.intake = new Intake(scope, owner, settlements);
@@ -344,7 +344,14 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             // Refused, or no thread could be made.
             refusedUntil = scope.nanos() + LONGEST_PAUSE;
             run.abandon();
-            log.warn("No worker takes a message of {}; it is handed back", shard, e);
+            shared.engine()
+                    .lines()
+                    .warn(
+                            log,
+                            shard.topic(),
+                            "No worker takes a message of {}; it is handed back: {}",
+                            shard,
+                            LogText.of(e.toString()));
         }
     }
 
@@ -386,9 +393,10 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         boolean givesUp = until != null && scope.nanos() - until >= 0;
         if (givesUp) {
             log.warn(
-                    "Stopped without an answer of the store: {} messages of {} run again after their leases",
+                    "Stopped without an answer of the store: {} messages of {}{} run again after their leases",
                     untold,
-                    shard);
+                    shard,
+                    intake.isUnanswered() ? ", and those that an unanswered claim may have taken," : "");
         }
         return givesUp;
     }

@@ -19,6 +19,7 @@ final class ShardReports {
     private final ListenerEndpoint endpoint;
     private final Events events;
     private final EventQueue later;
+    private final RepeatedLines lines;
 
     /**
      * For one consumer.
@@ -26,11 +27,12 @@ final class ShardReports {
      * @param events delivers on the thread that settles
      * @param later  delivers on another thread
      */
-    ShardReports(ShardKey shard, ListenerEndpoint endpoint, Events events, EventQueue later) {
+    ShardReports(ShardKey shard, ListenerEndpoint endpoint, Events events, EventQueue later, RepeatedLines lines) {
         this.shard = shard;
         this.endpoint = endpoint;
         this.events = events;
         this.later = later;
+        this.lines = lines;
     }
 
     /** A message is settled here, which the store has not been told yet. */
@@ -59,33 +61,39 @@ final class ShardReports {
 
     void settledLate(HeldMessage message) {
         if (!message.result().verdict().isForOthers()) {
-            log.warn(
-                    "The result of message {} of {} came too late and changed nothing",
-                    LogText.of(message.id()),
-                    shard);
+            warn("The result of message {} of {} came too late and changed nothing", LogText.of(message.id()), shard);
             later.emit(new DelayQueueEvent.SettledLate(shard.topic(), endpoint.id(), message.id()));
         }
     }
 
     void died(String id, String reason) {
-        log.warn("Message {} of {} is dead: {}", LogText.of(id), shard, LogText.of(reason));
+        warn("Message {} of {} is dead: {}", LogText.of(id), shard, LogText.of(reason));
         later.emit(new DelayQueueEvent.Died(shard.topic(), id, reason));
     }
 
     /** A handler works for nothing. */
     void leaseLost(HeldMessage message) {
-        log.warn(
-                "Message {} of {} has lost its lease, and its handler is interrupted", LogText.of(message.id()), shard);
+        warn("Message {} of {} has lost its lease, and its handler is interrupted", LogText.of(message.id()), shard);
         later.emit(new DelayQueueEvent.LeaseLost(shard.topic(), endpoint.id(), message.id()));
     }
 
     /** Somebody's lease has ended, and the message was taken back. */
     void leaseExpired(LostLease lost) {
         String id = lost.lease().id();
-        log.info("The lease of {} on message {} of {} has ended", LogText.of(lost.owner()), LogText.of(id), shard);
+        lines.info(
+                log,
+                shard.topic(),
+                "The lease of {} on message {} of {} has ended",
+                LogText.of(lost.owner()),
+                LogText.of(id),
+                shard);
         later.emit(new DelayQueueEvent.LeaseExpired(shard.topic(), id, lost.owner(), lost.lostSoFar()));
         if (lost.dead()) {
             died(id, ErrorNote.LEASE_LOST);
         }
+    }
+
+    private void warn(String format, Object... arguments) {
+        lines.warn(log, shard.topic(), format, arguments);
     }
 }

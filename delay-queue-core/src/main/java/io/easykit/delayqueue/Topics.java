@@ -65,6 +65,12 @@ final class Topics {
         return shards == UNSET ? DEFAULT : shards;
     }
 
+    /** The count as far as it is known without a call. */
+    int expected(String topic) {
+        Integer known = confirmed.get(topic);
+        return known != null ? known : assumed(topic);
+    }
+
     List<ShardKey> keysToLookAt(String topic) {
         return keys(topic, shardsToLookAt(topic));
     }

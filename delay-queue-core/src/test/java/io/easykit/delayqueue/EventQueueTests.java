@@ -13,12 +13,14 @@ class EventQueueTests {
     private final SimulatedTime time = new SimulatedTime();
     private final List<DelayQueueEvent> told = new ArrayList<>();
     private final EventQueue queue = new EventQueue(
-            new Events(List.of(() -> List.of(new DelayQueueListener() {
-                @Override
-                public void onEvent(DelayQueueEvent event) {
-                    told.add(event);
-                }
-            }))),
+            new Events(
+                    List.of(() -> List.of(new DelayQueueListener() {
+                        @Override
+                        public void onEvent(DelayQueueEvent event) {
+                            told.add(event);
+                        }
+                    })),
+                    new RepeatedLines(System::nanoTime)),
             time.node());
 
     private static DelayQueueEvent event(int i) {

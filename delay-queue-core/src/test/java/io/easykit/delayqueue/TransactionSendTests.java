@@ -287,6 +287,18 @@ class TransactionSendTests {
     }
 
     @Test
+    void cancelsManyInFewCalls() {
+        IntStream.range(0, 150).forEach(i -> queue.send("m" + i, Duration.ofHours(1)));
+        transactions.begin();
+        IntStream.range(0, 150).forEach(i -> template.cancelAfterCommit(TOPIC, "m" + i));
+        queue.line.takeCalls();
+        transactions.commit();
+
+        assertThat(queue.line.takeCalls()).containsExactly("cancel", "cancel");
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
     void doesAllThatItCanAfterTheCommitAlthoughAShardIsAway() {
         TestTransactions committed = new TestTransactions();
         TestQueue sharded =
