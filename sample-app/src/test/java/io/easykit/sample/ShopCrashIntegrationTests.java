@@ -1,6 +1,7 @@
 package io.easykit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.sample.ShopClient.Answer;
@@ -12,9 +13,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** The shop in a process of its own, which is ended in every way. */
+@ExtendWith(OutputCaptureExtension.class)
 class ShopCrashIntegrationTests {
 
     private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
@@ -24,7 +30,7 @@ class ShopCrashIntegrationTests {
     Path dataDirectory;
 
     @Test
-    void losesNothingWhenItIsKilledNorWhenItIsStopped() {
+    void losesNothingWhenItIsKilledNorWhenItIsStopped(CapturedOutput output) {
         try (ChildJvm first = start()) {
             ShopClient shop = clientOf(first);
             shop.put("/products/1", "{\"name\": \"Kept\", \"price\": 1}");
@@ -40,6 +46,7 @@ class ShopCrashIntegrationTests {
             assertThat(shop.stockLoads() + shop.productLoads())
                     .as("what was cached is still cached")
                     .isZero();
+            refusesASecondShopOnItsData(output);
             second.terminate();
             second.waitFor(PATIENCE);
         }
@@ -50,6 +57,12 @@ class ShopCrashIntegrationTests {
             third.terminate();
             third.waitFor(PATIENCE);
         }
+    }
+
+    private void refusesASecondShopOnItsData(CapturedOutput output) {
+        assertThatThrownBy(() -> SpringApplication.run(
+                ShopApplication.class, "--server.port=0", "--shop.data-dir=" + dataDirectory));
+        assertThat(output.getAll()).contains("Another shop runs on this data directory", "--shop.data-dir=");
     }
 
     @Test

@@ -111,4 +111,19 @@ class ShopIntegrationTests {
     void refusesWhatMakesNoSense(String path, String body) {
         assertThat(shop.put(path, body).status()).isEqualTo(400);
     }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/products/1    | {\"name\": \"A\", \"price\": \"much\"} | price",
+                "/products/1    | {\"name\": \"A\", \"price\": 1, \"colour\": 1} | colour",
+                "/stocks/SKU-1  | {\"quantity\": 1.5} | quantity",
+                "/stocks/SKU-1  | {\"quantity\": -1} | quantity must be greater than or equal to 0",
+                "/stocks/SKU-1  | nonsense | JSON",
+                "/stocks/SKU-1234567890123456789012345678901234567890123456789012345678 | {\"quantity\": 1} | sku size"
+            })
+    void saysWhatIsWrong(String path, String body, String says) {
+        assertThat(shop.put(path, body).text("detail")).contains(says);
+    }
 }
