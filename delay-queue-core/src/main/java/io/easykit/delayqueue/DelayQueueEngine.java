@@ -26,7 +26,7 @@ public final class DelayQueueEngine implements AutoCloseable {
 
     private DelayQueueEngine(Builder settings) {
         this.store = settings.store;
-        this.topics = new Topics(store, settings.shards);
+        this.topics = new Topics(store, settings.shards, settings.scheduler::nanos);
         this.undo = new Undo(store, settings.scheduler::nanos);
         RepeatedLines lines = new RepeatedLines(settings.scheduler::nanos);
         Events events = new Events(settings.listeners, lines);

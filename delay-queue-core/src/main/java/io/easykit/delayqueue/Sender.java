@@ -75,7 +75,8 @@ final class Sender {
      */
     List<SendResult> sendAll(List<OutgoingMessage> messages) {
         Objects.requireNonNull(messages, "sendAll(null): give a list, which may be empty.");
-        messages.forEach(message -> Objects.requireNonNull(message, "sendAll with null in its list: nothing was sent."));
+        messages.forEach(
+                message -> Objects.requireNonNull(message, "sendAll with null in its list: nothing was sent."));
         SendRetry retry = retry(messages);
         List<PreparedMessage> all = retry.repeat(() -> prepareAll(messages));
         List<PreparedMessage> now = new ArrayList<>();

@@ -4,34 +4,69 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How many shards each topic has. The store keeps the count from the first use on. Settings need not say it again; if they
  * do, they must say the same.
+ *
+ * <p>Senders read the count again each minute: the store may have lost it (FLUSHALL, an evicted key, a restart without its last
+ * writes), and a node that starts afterwards would declare another one. Then messages would wait in shards that no listener
+ * claims from. Reading declares what this node knows, so whoever comes first restores the count.
  */
 final class Topics {
+
+    private static final Logger log = LoggerFactory.getLogger(Topics.class);
 
     /** Stands for a count that the settings leave to the store. */
     static final int UNSET = 0;
 
     private static final int DEFAULT = 1;
 
+    private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
     private final QueueStore store;
     private final ToIntFunction<String> configured;
-    private final Map<String, Integer> confirmed = new ConcurrentHashMap<>();
+    private final LongSupplier nanos;
+    private final Map<String, Known> confirmed = new ConcurrentHashMap<>();
 
-    Topics(QueueStore store, ToIntFunction<String> configured) {
+    private record Known(int shards, long rereadAt) {}
+
+    /** @param nanos a clock that only moves forward */
+    Topics(QueueStore store, ToIntFunction<String> configured, LongSupplier nanos) {
         this.store = store;
         this.configured = configured;
+        this.nanos = nanos;
     }
 
     /** For those who send or listen: the store keeps the count from the first time on. */
     int shards(String topic) {
         requireTopic(topic);
-        Integer known = confirmed.get(topic);
-        return known != null ? known : confirm(topic, store.declare(topic, assumed(topic)));
+        Known known = confirmed.get(topic);
+        if (known == null) {
+            return confirm(topic, store.declare(topic, assumed(topic)));
+        }
+        boolean rereads = nanos.getAsLong() - known.rereadAt >= 0
+                && confirmed.replace(topic, known, new Known(known.shards, nextReread()));
+        return rereads ? rereadIfPossible(topic, known.shards) : known.shards;
+    }
+
+    private int rereadIfPossible(String topic, int known) {
+        try {
+            return reread(topic);
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            log.debug("The shard count of {} is read again later", topic, e);
+            return known;
+        } catch (TopicConflictException e) {
+            // As at the first use: no send goes on until this is mended.
+            confirmed.remove(topic);
+            throw e;
+        }
     }
 
     /**
@@ -40,16 +75,15 @@ final class Topics {
      * @throws TopicConflictException if it is no longer the one in the settings
      */
     int reread(String topic) {
-        Integer known = confirmed.get(topic);
-        return confirm(topic, store.declare(topic, known != null ? known : assumed(topic)));
+        return confirm(topic, store.declare(topic, expected(topic)));
     }
 
     /** For those who look: a topic that nobody has used, such as a mistyped one, leaves no trace in the store. */
     int shardsToLookAt(String topic) {
         requireTopic(topic);
-        Integer known = confirmed.get(topic);
+        Known known = confirmed.get(topic);
         if (known != null) {
-            return known;
+            return known.shards;
         }
         int kept = store.declared(topic);
         return kept == 0 ? assumed(topic) : confirm(topic, kept);
@@ -67,8 +101,8 @@ final class Topics {
 
     /** The count as far as it is known without a call. */
     int expected(String topic) {
-        Integer known = confirmed.get(topic);
-        return known != null ? known : assumed(topic);
+        Known known = confirmed.get(topic);
+        return known != null ? known.shards : assumed(topic);
     }
 
     List<ShardKey> keysToLookAt(String topic) {
@@ -90,7 +124,20 @@ final class Topics {
                     "Topic '" + topic + "' has " + kept + " shards in the store, and the settings say " + wanted + ".",
                     "Set " + kept + ", or nothing: messages of the other shards would not be found.");
         }
-        confirmed.put(topic, kept);
+        Known before = confirmed.put(topic, new Known(kept, nextReread()));
+        if (before != null && before.shards > kept) {
+            log.warn(
+                    "Topic {} has {} shards in the store now, and had {}: the store has lost its settings, or somebody changed them."
+                            + " Messages in the other shards are not delivered until the count is {} again",
+                    topic,
+                    kept,
+                    before.shards,
+                    before.shards);
+        }
         return kept;
+    }
+
+    private long nextReread() {
+        return nanos.getAsLong() + REREAD_PAUSE;
     }
 }

@@ -183,6 +183,11 @@ public final class InMemoryQueueStore implements QueueStore {
         return declared.computeIfAbsent(topic, t -> count);
     }
 
+    /** As if somebody had deleted the settings. */
+    synchronized void forget(String topic) {
+        declared.remove(topic);
+    }
+
     /** Changes the count by hand. */
     synchronized void redeclare(String topic, int count) {
         declared.put(topic, count);
