@@ -2,8 +2,10 @@ package io.easykit.delayqueue;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,7 @@ final class TopicWatch implements Scheduler.Step {
     private long purgeAt;
     private long rereadAt;
     private String conflict = "";
+    private final Set<String> refusals = new HashSet<>();
 
     /** @param shardsKept takes the number of shards that the store has kept */
     TopicWatch(EngineParts engine, ListenerEndpoint endpoint, List<ShardKey> shards, IntConsumer shardsKept) {
@@ -71,15 +74,32 @@ final class TopicWatch implements Scheduler.Step {
             return Scheduler.END;
         }
         try {
-            rereadShards();
-            repairs.forEach(Repairs::look);
-            purge();
-            check(endpoint.alerts());
-        } catch (RuntimeException e) {
-            // The consumers say that the store is away; here it means to look again later.
+            attempt(this::rereadShards);
+            repairs.forEach(shard -> attempt(shard::look));
+            attempt(this::purge);
+            attempt(() -> check(endpoint.alerts()));
+        } catch (StoreUnavailableException e) {
+            // The consumers report an outage; this only tries again later.
             log.debug("Topic {} could not be looked after", endpoint.topic(), e);
         }
         return PAUSE.toNanos();
+    }
+
+    /** What the store refuses for one step, such as a key of another type, does not prevent the others. */
+    private void attempt(Runnable step) {
+        try {
+            step.run();
+        } catch (StoreUnavailableException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            String text = e.toString();
+            if (refusals.add(text)) {
+                log.warn(
+                        "Alerts or the removal of old dead letters of topic {} do not work until this is mended: {}",
+                        endpoint.topic(),
+                        LogText.of(text));
+            }
+        }
     }
 
     /** Also completes copies of the count that could not be written before. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -138,5 +139,25 @@ class TopicWatchTests {
         queue.line.takeCalls();
         queue.time.advance(Duration.ofMinutes(5));
         assertThat(queue.line.takeCalls()).isEmpty();
+    }
+
+    @Test
+    void raisesAlertsAlthoughTheStoreRefusesToRemoveDeadLetters() {
+        QueueStore refusing = (QueueStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("purge")) {
+                        throw new StoreRefusedException(
+                                "Redis refused purge.lua: the key has another type", new IllegalStateException());
+                    }
+                    return method.invoke(queue.memory, arguments);
+                });
+        DelayQueueEngine engine = queue.builder(queue.time.node(), refusing).build();
+        ListenerEndpoint.Builder endpoint =
+                listener().keepDead(Duration.ofDays(1)).alerts(new AlertLimits(null, 3L, null, null));
+        queue.start(engine, endpoint, message -> {}).pause();
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMinutes(2));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
     }
 }

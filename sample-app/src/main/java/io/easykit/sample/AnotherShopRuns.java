@@ -13,8 +13,8 @@ final class AnotherShopRuns implements FailureAnalyzer {
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {
         boolean isInUse = Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
-                .anyMatch(cause -> cause instanceof SQLException sql
-                        && sql.getErrorCode() == ErrorCode.DATABASE_ALREADY_OPEN_1);
+                .anyMatch(cause ->
+                        cause instanceof SQLException sql && sql.getErrorCode() == ErrorCode.DATABASE_ALREADY_OPEN_1);
         return isInUse
                 ? new FailureAnalysis(
                         "Another shop runs on this data directory.",

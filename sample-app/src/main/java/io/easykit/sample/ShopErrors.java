@@ -80,7 +80,8 @@ class ShopErrors extends ResponseEntityExceptionHandler {
             HttpMessageNotReadableException failure, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(
                 status,
-                "The body is not the JSON that is expected here" + (failure.getCause() instanceof DatabindException cause ? wrongProperty(cause) : ""));
+                "The body is not the JSON that is expected here"
+                        + (failure.getCause() instanceof DatabindException cause ? wrongProperty(cause) : ""));
         return handleExceptionInternal(failure, problem, headers, status, request);
     }
 

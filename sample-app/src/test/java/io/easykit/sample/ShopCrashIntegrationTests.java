@@ -60,8 +60,8 @@ class ShopCrashIntegrationTests {
     }
 
     private void refusesASecondShopOnItsData(CapturedOutput output) {
-        assertThatThrownBy(() -> SpringApplication.run(
-                ShopApplication.class, "--server.port=0", "--shop.data-dir=" + dataDirectory));
+        assertThatThrownBy(() ->
+                SpringApplication.run(ShopApplication.class, "--server.port=0", "--shop.data-dir=" + dataDirectory));
         assertThat(output.getAll()).contains("Another shop runs on this data directory", "--shop.data-dir=");
     }
 
