@@ -16,6 +16,7 @@ import io.easykit.benchmarks.queue.IdleTopics;
 import io.easykit.benchmarks.queue.Punctuality;
 import io.easykit.benchmarks.queue.QueueVersions;
 import io.easykit.benchmarks.queue.Scaling;
+import io.easykit.benchmarks.queue.ScriptCosts;
 import io.easykit.benchmarks.queue.Sends;
 import io.easykit.benchmarks.queue.Workers;
 import java.util.Arrays;
@@ -46,6 +47,7 @@ public final class Main {
 
             two versions  versions JAR   c1, c2, q1, q3 and q4 of the version whose benchmarks.jar is named, and of this one
                                          [cache or queue: only that one]
+                          scripts JAR    Redis CPU of one call of each script, of that version and of this one
 
             For example: java -jar benchmarks.jar q4 0.1 delay-queue Redisson""";
 
@@ -77,6 +79,7 @@ public final class Main {
             case "q10" -> IdleTopics.run(arguments);
             case "q11" -> Scaling.run(arguments);
             case "versions" -> versions(arguments);
+            case "scripts" -> ScriptCosts.run(beforeAndNow(arguments));
             default -> {
                 System.err.println(USAGE);
                 System.exit(2);
@@ -85,10 +88,7 @@ public final class Main {
     }
 
     private static void versions(String... arguments) throws Exception {
-        if (arguments.length == 0) {
-            throw new IllegalArgumentException("Name the benchmarks.jar of the other version.");
-        }
-        List<Version> versions = Version.beforeAndNow(arguments[0]);
+        List<Version> versions = beforeAndNow(arguments);
         List<String> products = arguments.length == 1 ? List.of("cache", "queue") : List.of(arguments[1]);
         System.out.println("Two versions, " + Machine.describe() + ", " + Comparison.ROUNDS + " rounds\n");
         if (products.contains("cache")) {
@@ -98,5 +98,12 @@ public final class Main {
             System.out.println();
             QueueVersions.run(versions);
         }
+    }
+
+    private static List<Version> beforeAndNow(String... arguments) {
+        if (arguments.length == 0) {
+            throw new IllegalArgumentException("Name the benchmarks.jar of the other version.");
+        }
+        return Version.beforeAndNow(arguments[0]);
     }
 }

@@ -50,7 +50,8 @@ record LuaScript(Bytes text, String sha) {
     /** A declaration of the prelude: a function, or a value. */
     private static final Pattern DECLARATION = Pattern.compile("(?m)^local (?:function )?(\\w+)(?:\\(| =)");
 
-    private static final Pattern COMMENT = Pattern.compile("--.*");
+    /** Comments, and texts in quotes: no names are used in them. */
+    private static final Pattern PROSE = Pattern.compile("--.*|'[^'\n]*'|\"[^\"\n]*\"");
 
     /**
      * Reads a script.
@@ -64,16 +65,17 @@ record LuaScript(Bytes text, String sha) {
 
     /**
      * Puts the blocks of the prelude that are used in front of a script. Blocks are separated by blank lines and use what
-     * stands before them. One that declares something is left out if nothing after it has one of the names.
+     * stands before them. One that declares something is left out if nothing after it uses one of the names; a field of the
+     * same name, as in {@code string.format}, is no use.
      */
     static String withPrelude(String script) {
         String[] blocks = resource("prelude.lua").split("\n\n", -1);
         String text = script;
-        String used = COMMENT.matcher(script).replaceAll("");
+        String used = PROSE.matcher(script).replaceAll("");
         for (int i = blocks.length - 1; i >= 0; i--) {
             if (isUsed(blocks[i], used)) {
                 text = blocks[i].stripTrailing() + "\n\n" + text;
-                used = COMMENT.matcher(blocks[i]).replaceAll("") + used;
+                used = PROSE.matcher(blocks[i]).replaceAll("") + used;
             }
         }
         return text;
@@ -86,7 +88,7 @@ record LuaScript(Bytes text, String sha) {
                 .map(match -> match.group(1))
                 .toList();
         return names.isEmpty()
-                || names.stream().anyMatch(name -> Pattern.compile("\\b" + name + "\\b")
+                || names.stream().anyMatch(name -> Pattern.compile("(?<![.\\w])" + name + "\\b")
                         .matcher(after)
                         .find());
     }

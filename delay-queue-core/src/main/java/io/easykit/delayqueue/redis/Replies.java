@@ -36,9 +36,9 @@ import org.jspecify.annotations.Nullable;
 /** Reads the replies of the scripts, in the forms that their headers name. */
 final class Replies {
 
-    private static final int DELIVERY_FIELDS = 7;
-    private static final int LOST_LEASE_FIELDS = 5;
-    private static final int MESSAGE_FIELDS = 7;
+    static final int DELIVERY_FIELDS = 7;
+    static final int LOST_LEASE_FIELDS = 5;
+    static final int MESSAGE_FIELDS = 7;
 
     private Replies() {}
 

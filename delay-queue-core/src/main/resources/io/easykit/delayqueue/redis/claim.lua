@@ -13,7 +13,7 @@
 local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, besideLost = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 0, 100, 'count')
 local lease = duration(ARGV[5], 1, 10 ^ 11, 'lease')
-local room = whole(ARGV[6], 1, 2 ^ 31, 'bytes')
+local space = whole(ARGV[6], 1, 2 ^ 31, 'bytes')
 checkGroups(7, 2)
 local memory = prefix .. 'claim:' .. owner
 local codes, hasWritten = '', false
@@ -53,20 +53,20 @@ end
 local function read(n, messages)
   if n == 1 then
     local frame = redis.call('MGET', messages[1])[1]
-    return 1, {frame and #frame > room / 4 and #frame or frame}
+    return 1, {frame and #frame > space / 4 and #frame or frame}
   end
   local frames, sum, i = {}, 0, 0
   while i < n do
-    local areSmall = i > 0 and sum / i * n <= room
+    local areSmall = i > 0 and sum / i * n <= space
     local upTo = areSmall and n or math.min(n, i + 8)
     for _, frame in ipairs(redis.call('MGET', unpack(messages, i + 1, upTo))) do
       i = i + 1
       local size = frame and #frame or 0
-      if size > room / 4 then
+      if size > space / 4 then
         frame = size
       else
         sum = sum + size
-        if sum > room then return i - 1, frames end
+        if sum > space then return i - 1, frames end
       end
       frames[i] = frame
     end
@@ -84,9 +84,9 @@ local function due()
   if n == 0 then return found end
   local ids, dues, messages = {}, {}, {}
   for i = 1, n do
-    local time = found[2 * i]
-    if not string.find(time, '^%d+$') then time = string.format('%d', now) end -- no time: written by hand
-    ids[i], dues[i], messages[i] = found[2 * i - 1], time, message(found[2 * i - 1])
+    local text = found[2 * i]
+    if not string.find(text, '^%d+$') then text = string.format('%d', now) end -- no time: written by hand
+    ids[i], dues[i], messages[i] = found[2 * i - 1], text, message(found[2 * i - 1])
   end
   local past = redis.call('HMGET', states, unpack(ids))
   for i = 1, n do

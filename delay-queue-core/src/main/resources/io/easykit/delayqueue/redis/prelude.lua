@@ -1,12 +1,13 @@
 -- In front of every script when it is loaded: the names of the keys, the time, and the moves that scripts share. A script
 -- gets the blocks that it uses. Blank lines separate blocks, and stand nowhere else.
 --
--- KEYS[1]  prefix of the shard, "<key prefix>{topic:shard}:". No key has this name: see docs/delay-queue.md, "In a cluster"
--- KEYS[2]  settings of the shard
---
--- Costs, of Redis 6.2 and 7.0 alike: a number as an argument of a command 0.27 us, the same as text of '%d' 0.14 us, of '%.0f'
--- 0.28 us; a score in a reply 0.45 us; a function that is declared 0.04 us. So numbers go to commands as text of '%d', and a
--- complaint is put together only when it is raised.
+-- KEYS   prefix, settings
+--        prefix    start of all keys of the shard, "<key prefix>{topic:shard}:". No key has this name: see
+--                  docs/delay-queue.md, "In a cluster"
+--        settings  hash with the settings of the shard
+-- ARGV   as the header of the script says. (…)* stands for any number of groups up to 100, one for each message
+-- return as the header of the script says. code* as one text has one character for each message, in the order of ARGV. An
+--        argument that cannot be is the error "delay-queue: …", and nothing is changed
 --
 -- Redis undoes nothing that a failing script has written, and every redis.call can fail: a permission is missing, a key has
 -- another type. Three rules keep each message in at least one place:
@@ -15,6 +16,11 @@
 --      it from every place.
 --   3. Where a message ends or begins, take back what was done if the rest fails.
 -- What is unreadable counts as absent. repair.lua finishes what stopped half way.
+--
+-- Hot scripts are send, claim and acknowledge. Measured there, in Redis 6.2 and 7.0: a plain command 0.2 to 0.5 us, a number as
+-- its argument 0.27 us more, text of '%d' 0.14 us, of '%.0f' 0.28 us, a score in a reply 0.45 us, a list in a reply 0.3 to 1 us, a
+-- function that is declared 0.03 us, and as much for each local that it uses from outside. So numbers go to commands as text
+-- of '%d', complaints are put together when they are raised, and functions make the names of rare keys themselves.
 local prefix, settings = KEYS[1], KEYS[2]
 
 local waiting = prefix .. 'waiting'

@@ -7,7 +7,8 @@
 checkGroups(4, 2)
 local most = whole(ARGV[1], 1, 100, 'count')
 local maxLost, delay = duration(ARGV[2], 1, 10 ^ 6, 'maxLost'), duration(ARGV[3], 0, 10 ^ 14, 'delay')
-local reply, newStates, entries, deaths, earliest = {now, -1}, {}, {}, {}, nil
+local reply = {now, -1}
+local newStates, entries, deaths, earliest = {}, {}, {}, nil
 
 local function lose(id, s)
   s.lost = s.lost + 1

@@ -5,58 +5,57 @@
 -- ARGV   (id, due, frame)*     due: '+ms' from now, or ms since the epoch
 -- return code*, as one text    1 stored, 2 stored before by this very send (same frame), 0 the id is live already
 checkGroups(1, 3)
-local entries, codes, created, n, earliest, met = {}, {}, {}, 0, nil, false
+local n, entries, earliest = #ARGV / 3, {}, nil
 local said, due, text
-for i = 1, #ARGV, 3 do
-  if ARGV[i + 1] ~= said then -- the due times of one batch are often the same
-    said = ARGV[i + 1]
+for i = 1, n do
+  if ARGV[3 * i - 1] ~= said then -- the due times of one batch are often the same
+    said = ARGV[3 * i - 1]
     due, text = moment(said)
-    if n == 0 or due < earliest then earliest = due end
+    if not earliest or due < earliest then earliest = due end
   end
-  entries[n + 1], entries[n + 2] = text, ARGV[i]
-  n = n + 2
+  entries[2 * i - 1], entries[2 * i] = text, ARGV[3 * i - 2]
 end
 local news = isNews(earliest)
+
+-- The bodies come first, the places last.
 local failure
-for i = 1, #ARGV, 3 do
-  local key = message(ARGV[i])
-  local reply = redis.pcall('SET', key, ARGV[i + 2], 'NX')
-  if not reply then
-    codes[#codes + 1] = '0'
-    met = true
-  elseif reply.err then
+local done, codes = 0, nil -- without codes all that are done were stored
+for i = 1, n do
+  local reply = redis.pcall('SET', prefix .. 'm:' .. ARGV[3 * i - 2], ARGV[3 * i], 'NX')
+  if not reply and not codes then
+    codes = {}
+    for earlier = 1, done do codes[earlier] = '1' end
+  elseif reply and reply.err then
     failure = reply.err
     break
-  else
-    codes[#codes + 1] = '1'
-    created[#created + 1] = key
   end
+  if codes then codes[i] = reply and '1' or '0' end
+  done = i
 end
 
 -- Some have a body already. One without a place is what a failure has left over: it waits again, or is replaced if it is
 -- unreadable. The others do not come to wait.
-if met and not failure then
+if codes and not failure then
   local all, _ = entries, nil
   entries, earliest = {}, nil
 
-  local function meet(id, frame)
-    local key = message(id)
-    local found = redis.call('MGET', key)[1]
+  local function meet(i)
+    local id, frame = ARGV[3 * i - 2], ARGV[3 * i]
+    local found = redis.call('MGET', prefix .. 'm:' .. id)[1]
     local code = found == frame and '2' or '0'
-    for _, own in ipairs(created) do
-      if own == key then return code, false end -- repeated in this batch
+    for other = 1, n do
+      if codes[other] == '1' and ARGV[3 * other - 2] == id then return code, false end -- repeated in this batch
     end
     if whereabouts(id) ~= 'lost' then return code, false end
     if found then return code, true end
-    redis.call('SET', key, frame)
-    created[#created + 1] = key
+    redis.call('SET', prefix .. 'm:' .. id, frame)
     return '1', true
   end
 
   _, failure = pcall(function()
     for i, code in ipairs(codes) do
       local waits = code == '1'
-      if not waits then codes[i], waits = meet(ARGV[3 * i - 2], ARGV[3 * i]) end
+      if not waits then codes[i], waits = meet(i) end
       if waits then
         entries[#entries + 1], entries[#entries + 2] = all[2 * i - 1], all[2 * i]
         earliest = math.min(earliest or math.huge, tonumber(all[2 * i - 1]))
@@ -65,17 +64,21 @@ if met and not failure then
     news = isNews(earliest)
   end)
 end
+codes = codes and table.concat(codes) or string.rep('1', done)
+local stored = codes == '1' and 1 or select(2, string.gsub(codes, '1', ''))
 
--- The place comes last. A send that fails before has stored nothing.
+-- A send that fails before the places has stored nothing.
 local isCounted = false
 if not failure and #entries > 0 then
-  isCounted, failure = pcall(count, 'sent', #created)
+  isCounted, failure = pcall(count, 'sent', stored)
   if isCounted then failure = errorOf(redis.pcall('ZADD', waiting, unpack(entries))) end
 end
 if failure then
-  if #created > 0 then redis.pcall('UNLINK', unpack(created)) end
-  if isCounted then pcall(count, 'sent', -#created) end
+  for i = 1, done do
+    if string.sub(codes, i, i) == '1' then redis.pcall('UNLINK', message(ARGV[3 * i - 2])) end
+  end
+  if isCounted then pcall(count, 'sent', -stored) end
   error(failure, 0)
 end
 if news then ring(earliest) end
-return table.concat(codes)
+return codes

@@ -10,7 +10,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Holds the header of each script against its body, and against the Java that reads its reply. */
@@ -58,6 +60,69 @@ class ScriptHeaderTests {
                         .boxed()
                         .collect(Collectors.toSet()))
                 .isEqualTo(named);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"CLAIM, 5, 7", "REAP, 2, 5", "STATS, 7, 2", "FIND, 0, 7", "LIST, 1, 7"})
+    void answersTheListThatTheHeaderNamesAndThatJavaReads(LuaScript.Name name, int fixed, int groupSize) {
+        String form = replyForm(name);
+        String start = body(name).replaceAll("(?s).*?\\breply = \\{(.*?)}\\n.*", "$1");
+        String appends = body(name) + (body(name).contains("describe(") ? function("describe") : "");
+        int highest = find(appends, "reply\\[at \\+ (\\d)]")
+                .mapToInt(Integer::parseInt)
+                .max()
+                .orElse(name == LuaScript.Name.STATS ? 2 : 0); // HGETALL
+
+        assertThat(fixed(form.replaceAll("\\{[^}]*}", "list"))).isEqualTo(fixed);
+        assertThat(elements(start)).isEqualTo(fixed);
+        assertThat(groupSize(form)).isEqualTo(groupSize).isEqualTo(highest);
+        assertThat(fieldsThatJavaReads(name)).isEqualTo(groupSize);
+    }
+
+    private static int fieldsThatJavaReads(LuaScript.Name name) {
+        return switch (name) {
+            case CLAIM -> Replies.DELIVERY_FIELDS;
+            case REAP -> Replies.LOST_LEASE_FIELDS;
+            case FIND, LIST -> Replies.MESSAGE_FIELDS;
+            default -> 2;
+        };
+    }
+
+    /** Elements of a table, without those of calls and tables in it. */
+    private static int elements(String table) {
+        String flat = table;
+        for (String flatter = ""; !flatter.equals(flat); ) {
+            flatter = flat;
+            flat = flat.replaceAll("\\([^()]*\\)", "");
+        }
+        return flat.isBlank() ? 0 : flat.split(",", -1).length;
+    }
+
+    @Test
+    void namesKeysArgumentsAndReplyInThePrelude() {
+        List<String> header = lines(LuaScript.resource("prelude.lua"));
+
+        assertThat(header).contains("KEYS   prefix, settings");
+        assertThat(header).anyMatch(line -> line.startsWith("ARGV   ")).anyMatch(line -> line.startsWith("return "));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void sendsOfThePreludeOnlyWhatItUses(LuaScript.Name name) {
+        String text = LuaScript.withPrelude(LuaScript.resource(name.file()));
+        String code = text.replaceAll("--.*|'[^'\\n]*'", "");
+        String own = body(name);
+        for (String declared : find(LuaScript.resource("prelude.lua"), "(?m)^local (?:function )?(\\w+)")
+                .toList()) {
+            assertThat(own).as("declared again").doesNotContainPattern("\\blocal (function )?" + declared + "\\b");
+            if (Pattern.compile("(?m)^local (function )?" + declared + "\\b")
+                            .matcher(text)
+                            .find()
+                    && !declared.equals("prefix")) {
+                long uses = find(code, "(?<![.\\w])(" + declared + ")\\b").count();
+                assertThat(uses).as("uses of " + declared).isGreaterThan(1);
+            }
+        }
     }
 
     private static Set<Long> codesIn(LuaScript.Name name) {
@@ -133,9 +198,19 @@ class ScriptHeaderTests {
         return form.replaceAll(".*\\(([^)]*)\\)\\*.*", "$1").split(",", -1).length;
     }
 
+    /** What stands behind "return", up to an explanation. */
+    private static String replyForm(LuaScript.Name name) {
+        String header = String.join("\n", header(name));
+        String reply = header.substring(header.indexOf("\nreturn ") + 8);
+        return reply.replaceAll("(?s)   +(status|nil|where|code).*", "").replaceAll("\\s+", " ");
+    }
+
     private static List<String> header(LuaScript.Name name) {
-        return LuaScript.resource(name.file())
-                .lines()
+        return lines(LuaScript.resource(name.file()));
+    }
+
+    private static List<String> lines(String script) {
+        return script.lines()
                 .takeWhile(line -> line.startsWith("--"))
                 .map(line -> line.substring(Math.min(3, line.length())))
                 .toList();

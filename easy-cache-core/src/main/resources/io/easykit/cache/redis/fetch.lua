@@ -21,7 +21,7 @@ local function moment(text)
   local number = tonumber(text)
   return number and number >= 0 and number < 1e15 and number or 0
 end
-local value, fill, intents = entry[1], entry[2], moment(entry[4])
+local value, fill, intents = entry[1], entry[2], entry[4] and moment(entry[4]) or 0
 local stale = entry[3] and moment(entry[3])
 
 if value and (#value < 12 or struct.unpack('>I4', value, 7) < epoch) then value = false end
