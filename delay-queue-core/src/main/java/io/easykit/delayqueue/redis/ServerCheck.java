@@ -60,7 +60,10 @@ public final class ServerCheck {
     }
 
     private static Report report(Answers answers) {
-        String version = answers.info("redis_version");
+        // Valkey also reports the version of the Redis that it is compatible with.
+        String compatible = answers.info("redis_version");
+        String valkey = answers.info("valkey_version");
+        String version = valkey.equals(UNKNOWN) ? compatible : valkey;
         String eviction = answers.info("maxmemory_policy");
         String persistence = persistence(answers);
         Map<String, String> details = new LinkedHashMap<>();
@@ -69,8 +72,8 @@ public final class ServerCheck {
         details.put("persistence", persistence);
 
         List<String> warnings = new ArrayList<>();
-        if (Pattern.compile(", ").splitAsStream(version).anyMatch(ServerCheck::isTooOld)) {
-            warnings.add("Redis is version " + version + ". Use 6.2 or later, or Valkey.");
+        if (Pattern.compile(", ").splitAsStream(compatible).anyMatch(ServerCheck::isTooOld)) {
+            warnings.add("Redis is version " + compatible + ". Use 6.2 or later, or Valkey.");
         }
         // The volatile policies spare what has no time to live, as messages have none.
         if (eviction.contains("allkeys")) {
