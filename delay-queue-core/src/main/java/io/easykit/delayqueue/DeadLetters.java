@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /** Looks into the dead letters of topics, sends them back, and removes them. */
@@ -31,8 +32,12 @@ public final class DeadLetters {
     /**
      * One page, shard after shard, the oldest of each shard first.
      *
+     * <p>A shard that the store refuses to read, for example because a key has another type, is left out:
+     * {@link QueueStore.Page#refused} names it and the remedy.
+     *
      * @param offset how many to skip
      * @param count  1 to {@link QueueStore#MAX_BATCH}
+     * @throws StoreRefusedException if the store refuses all shards
      */
     public QueueStore.Page page(String topic, long offset, int count) {
         if (offset < 0 || offset > FARTHEST || count < 1 || count > QueueStore.MAX_BATCH) {
@@ -41,14 +46,17 @@ public final class DeadLetters {
                             + QueueStore.MAX_BATCH + ", and an offset from 0 to " + FARTHEST + ".");
         }
         List<StoredMessage> found = new ArrayList<>();
-        long total = 0;
+        AtomicLong total = new AtomicLong();
+        EachShard each = new EachShard();
         for (ShardKey shard : topics.keysToLookAt(topic)) {
-            long skip = Math.max(0, offset - total);
-            QueueStore.Page page = store.list(shard, StoredMessage.Place.DEAD, skip, count);
-            page.messages().stream().limit(count - found.size()).forEach(found::add);
-            total += page.total();
+            each.attempt(shard, one -> {
+                long skip = Math.max(0, offset - total.get());
+                QueueStore.Page page = store.list(one, StoredMessage.Place.DEAD, skip, count);
+                page.messages().stream().limit(count - found.size()).forEach(found::add);
+                total.addAndGet(page.total());
+            });
         }
-        return new QueueStore.Page(total, found);
+        return new QueueStore.Page(total.get(), found, each.refused());
     }
 
     /**
@@ -65,7 +73,7 @@ public final class DeadLetters {
     /**
      * Sends back all messages that are dead now with fresh budgets, so many a second, however they are spread over shards.
      * Messages that die again meanwhile are not sent back a second time. Repeat the call after an error: messages that were
-     * sent back are no longer dead.
+     * sent back are no longer dead. If the store refuses a shard, those of the other shards are sent back before the exception.
      *
      * @param perSecond the pace at which they become due, from 1; {@link Integer#MAX_VALUE} for all at once
      * @return how many
@@ -76,12 +84,15 @@ public final class DeadLetters {
         }
         Redrive redrive = new Redrive(perSecond);
         Deque<ShardKey> left = new ArrayDeque<>(topics.keysToLookAt(topic));
+        EachShard each = new EachShard();
         while (!left.isEmpty()) {
-            ShardKey shard = left.remove();
-            if (redrive.page(shard)) {
-                left.add(shard);
-            }
+            each.attempt(left.remove(), shard -> {
+                if (redrive.page(shard)) {
+                    left.add(shard);
+                }
+            });
         }
+        each.throwIfRefused();
         return redrive.redriven;
     }
 
@@ -96,18 +107,25 @@ public final class DeadLetters {
                 .get(0);
     }
 
-    /** Removes for good what has been dead for at least this long, and returns how many. */
+    /**
+     * Removes for good messages that have been dead for at least this long, and returns how many. If the store refuses a shard,
+     * those of the other shards are removed before the exception.
+     */
     public long purgeOlderThan(String topic, Duration age) {
         Objects.requireNonNull(age, "purgeOlderThan without an age: give one, Duration.ZERO for all dead letters.");
-        long purged = 0;
-        for (ShardKey shard : topics.keysToLookAt(topic)) {
-            int some;
-            do {
-                some = store.purge(shard, age, QueueStore.MAX_BATCH);
-                purged += some;
-            } while (some == QueueStore.MAX_BATCH);
+        AtomicLong purged = new AtomicLong();
+        EachShard each = new EachShard();
+        for (ShardKey key : topics.keysToLookAt(topic)) {
+            each.attempt(key, shard -> {
+                int some;
+                do {
+                    some = store.purge(shard, age, QueueStore.MAX_BATCH);
+                    purged.addAndGet(some);
+                } while (some == QueueStore.MAX_BATCH);
+            });
         }
-        return purged;
+        each.throwIfRefused();
+        return purged.get();
     }
 
     private ShardKey shardOf(String topic, String id) {

@@ -60,8 +60,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     }
 
     public TopicStats stats(String topic) {
-        return new TopicStats(
-                topic, topics.keysToLookAt(topic).stream().map(store::stats).toList());
+        return TopicStats.of(topic, topics.keysToLookAt(topic), store);
     }
 
     /** A container that is not started yet. */

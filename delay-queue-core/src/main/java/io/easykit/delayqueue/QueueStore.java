@@ -431,9 +431,16 @@ public interface QueueStore {
     /**
      * One page of a place.
      *
-     * @param total how many there are in the place
+     * @param total   how many there are in the place
+     * @param refused of a page of several shards: why shards are missing, one text for each
      */
-    record Page(long total, List<StoredMessage> messages) {}
+    record Page(long total, List<StoredMessage> messages, List<String> refused) {
+
+        /** A page that nothing is missing from. */
+        public Page(long total, List<StoredMessage> messages) {
+            this(total, messages, List.of());
+        }
+    }
 
     private static void requireId(String id) {
         require(!id.isEmpty() && id.length() <= 512, "An id has 1 to 512 characters");

@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -11,12 +12,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * A topic in numbers. Each shard is of one instant, the topic as a whole is not.
  *
- * @param shards in their order
+ * @param shards  in their order
+ * @param refused why other shards are missing, one text for each: the store refused to count them, for example because a key
+ *                has another type. Empty if the numbers are complete
  */
-public record TopicStats(String topic, List<ShardStats> shards) {
+public record TopicStats(String topic, List<ShardStats> shards, List<String> refused) {
 
     public TopicStats {
         shards = List.copyOf(shards);
+        refused = List.copyOf(refused);
+    }
+
+    /** Numbers of all shards. */
+    public TopicStats(String topic, List<ShardStats> shards) {
+        this(topic, shards, List.of());
+    }
+
+    /** @throws StoreRefusedException if the store refuses all shards */
+    static TopicStats of(String topic, List<ShardKey> keys, QueueStore store) {
+        List<ShardStats> shards = new ArrayList<>();
+        EachShard each = new EachShard();
+        keys.forEach(key -> each.attempt(key, shard -> shards.add(store.stats(shard))));
+        return new TopicStats(topic, shards, each.refused());
     }
 
     /** Messages that wait, due ones included. */

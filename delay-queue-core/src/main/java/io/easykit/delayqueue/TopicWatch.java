@@ -125,21 +125,24 @@ final class TopicWatch implements Scheduler.Step {
         if (keep == null || engine.scheduler().nanos() - purgeAt < 0) {
             return;
         }
-        for (ShardKey shard : shards) {
-            int purged = QueueStore.MAX_BATCH;
-            for (int i = 0; i < MOST_PURGES && purged == QueueStore.MAX_BATCH; i++) {
-                purged = engine.store().purge(shard, keep, QueueStore.MAX_BATCH);
-            }
-        }
+        EachShard each = new EachShard();
+        shards.forEach(shard -> each.attempt(shard, one -> purge(one, keep)));
+        each.throwIfRefused();
         purgeAt = engine.scheduler().nanos() + PURGE_PAUSE;
+    }
+
+    private void purge(ShardKey shard, Duration keep) {
+        int purged = QueueStore.MAX_BATCH;
+        for (int i = 0; i < MOST_PURGES && purged == QueueStore.MAX_BATCH; i++) {
+            purged = engine.store().purge(shard, keep, QueueStore.MAX_BATCH);
+        }
     }
 
     private void check(AlertLimits limits) {
         if (limits.equals(AlertLimits.NONE)) {
             return;
         }
-        TopicStats stats = new TopicStats(
-                endpoint.topic(), shards.stream().map(engine.store()::stats).toList());
+        TopicStats stats = TopicStats.of(endpoint.topic(), shards, engine.store());
         Duration oldest = limits.oldestDue();
         check(Kind.OLDEST_DUE, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis());
         check(Kind.DUE, stats.due(), limits.due());

@@ -4,7 +4,9 @@ import static io.easykit.delayqueue.TestQueue.TOPIC;
 import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.FaultyStore.Fault;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -129,6 +131,39 @@ class DeadLettersTests {
 
         assertThat(queue.runs).hasSize(250);
         assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250);
+    }
+
+    @Test
+    void showsAndMovesTheOthersWhereAShardIsRefused() {
+        ShardKey damaged = new ShardKey(TOPIC, 0);
+        long ofTheOther = queue.engine.stats(TOPIC).shards().get(1).dead();
+        queue.line.planByShard(shard -> shard.equals(damaged) ? Fault.REFUSED : Fault.NONE);
+
+        QueueStore.Page page = dead.page(TOPIC, 0, 100);
+        assertThat(page.total()).isEqualTo(ofTheOther);
+        assertThat(page.messages()).hasSize(100);
+        assertThat(page.refused()).containsExactly("refused list");
+        TopicStats stats = queue.engine.stats(TOPIC);
+        assertThat(stats.dead()).isEqualTo(ofTheOther);
+        assertThat(stats.refused()).containsExactly("refused stats");
+        assertThatThrownBy(() -> dead.redriveAll(TOPIC, Integer.MAX_VALUE)).isInstanceOf(StoreRefusedException.class);
+        assertThat(queue.engine.stats(TOPIC).waiting()).isEqualTo(ofTheOther);
+
+        queue.line.planByShard(shard -> Fault.NONE);
+        queue.time.advance(Duration.ofSeconds(5));
+        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250);
+        queue.line.planByShard(shard -> shard.equals(damaged) ? Fault.REFUSED : Fault.NONE);
+        assertThatThrownBy(() -> dead.purgeOlderThan(TOPIC, Duration.ZERO)).isInstanceOf(StoreRefusedException.class);
+        queue.line.planByShard(shard -> Fault.NONE);
+        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250 - ofTheOther);
+    }
+
+    @Test
+    void saysThatNothingCanBeReadWhereAllShardsAreRefused() {
+        queue.line.plan(method -> Fault.REFUSED);
+
+        assertThatThrownBy(() -> dead.page(TOPIC, 0, 100)).isInstanceOf(StoreRefusedException.class);
+        assertThatThrownBy(() -> queue.engine.stats(TOPIC)).isInstanceOf(StoreRefusedException.class);
     }
 
     @Test

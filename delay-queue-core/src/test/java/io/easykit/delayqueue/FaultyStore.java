@@ -14,6 +14,8 @@ final class FaultyStore {
     enum Fault {
         NONE,
         LOST_REQUEST,
+        /** The store answers that it will not do it. */
+        REFUSED,
         /** The driver does not send it: there is no connection. */
         REJECTED,
         LOST_REPLY,
@@ -104,6 +106,9 @@ final class FaultyStore {
                     if (fault == Fault.REJECTED) {
                         throw StoreUnavailableException.notCarriedOut(
                                 "Currently not connected", new IllegalStateException(name));
+                    }
+                    if (fault == Fault.REFUSED) {
+                        throw new StoreRefusedException("refused " + name, new IllegalStateException(name));
                     }
                     if (fault == Fault.KILLED_BEFORE) {
                         throw new SimulatedTime.Killed();

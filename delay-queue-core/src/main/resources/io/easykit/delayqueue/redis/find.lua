@@ -7,8 +7,14 @@
 checkCount(1)
 local id = ARGV[1]
 local reply = {}
+local failure
 for _, place in ipairs({'inflight', 'waiting', 'dead'}) do
-  local score = redis.call('ZSCORE', prefix .. place, id)
-  if score then describe(reply, id, place, score) end
+  local score = redis.pcall('ZSCORE', prefix .. place, id)
+  if errorOf(score) then
+    failure = failure or score.err -- matters only if the message is in no place that can be read
+  elseif score then
+    describe(reply, id, place, score)
+  end
 end
+if failure and #reply == 0 then error(failure, 0) end
 return reply

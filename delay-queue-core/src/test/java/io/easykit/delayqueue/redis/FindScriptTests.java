@@ -4,7 +4,9 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.frame;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoredMessage;
 import io.easykit.delayqueue.StoredMessage.History;
 import io.easykit.delayqueue.StoredMessage.Place;
@@ -18,6 +20,20 @@ class FindScriptTests {
     @AfterEach
     void close() {
         shard.close();
+    }
+
+    @Test
+    void findsAMessageAlthoughAnotherPlaceIsDamaged() {
+        shard.seed(
+                """
+                SET dead garbage
+                ZADD waiting 1500 a
+                SET m:a one""");
+
+        assertThat(shard.store.find(KEY, "a").map(StoredMessage::place)).contains(Place.WAITING);
+        assertThatThrownBy(() -> shard.store.find(KEY, "b"))
+                .isInstanceOf(StoreRefusedException.class)
+                .hasMessageContaining("dq:{t:0}:dead is not a sorted set");
     }
 
     @Test
