@@ -29,4 +29,12 @@ public interface PayloadCodec {
      * @param type of the listener's parameter, generics included
      */
     Object decode(Bytes body, Type type);
+
+    /**
+     * What keeps every payload of a type from being decoded; null if nothing does, or if only a payload will tell. Asked at
+     * the start for each listener.
+     */
+    default @Nullable String problemWith(Type type) {
+        return null;
+    }
 }

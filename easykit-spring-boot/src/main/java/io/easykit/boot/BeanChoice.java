@@ -28,6 +28,17 @@ public record BeanChoice(List<String> names) {
         return new BeanChoice(regular.size() == 1 ? regular : all);
     }
 
+    /** A problem if Spring could not choose. */
+    public static List<Problem> several(ConfigurableListableBeanFactory beans, Class<?> type) {
+        List<String> names = of(beans, type).names();
+        return names.size() <= 1
+                ? List.of()
+                : List.of(new Problem(
+                        "There are several beans of type " + type.getName() + ", and none of them is primary: " + names
+                                + ".",
+                        "Put @Primary on the one to use."));
+    }
+
     private static boolean isCandidate(ConfigurableListableBeanFactory beans, String name) {
         if (!beans.containsBeanDefinition(name)
                 || !(beans.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition)) {

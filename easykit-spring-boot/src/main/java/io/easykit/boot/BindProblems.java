@@ -14,6 +14,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.ConverterNotFoundException;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.unit.DataSize;
 
 /** Describes settings that do not exist or cannot be read, with a remedy by the type of the setting. */
 final class BindProblems {
@@ -23,6 +24,11 @@ final class BindProblems {
     private BindProblems() {}
 
     static Problem unknown(ConfigurationProperty property) {
+        if (property.getValue() == null || property.getValue().toString().isBlank()) {
+            return new Problem(
+                    "The setting " + property.getName() + origin(property) + " has no value.",
+                    "Write a value, or remove it.");
+        }
         return new Problem(
                 "The setting " + property.getName() + origin(property) + " does not exist.",
                 "Correct its name, or remove it. A name with dots, colons or slashes stands in brackets.");
@@ -41,6 +47,20 @@ final class BindProblems {
                 : "";
         return new Problem(
                 "The setting " + name + value + " cannot be read: " + reason(name, error) + ".", remedy(type));
+    }
+
+    /** Boot would read it as milliseconds or bytes, which nobody means who leaves the unit out. */
+    static @Nullable Problem withoutUnit(@Nullable ConfigurationProperty property, Object result) {
+        if (property == null || !(result instanceof Duration || result instanceof DataSize)) {
+            return null;
+        }
+        String text = property.getValue().toString().strip();
+        if (!text.matches("[+-]?\\d+") || text.matches("[+-]?0+")) {
+            return null;
+        }
+        return new Problem(
+                "The setting " + property.getName() + " is '" + text + "'" + origin(property) + ", which has no unit.",
+                remedy(result.getClass()));
     }
 
     private static Object value(ConfigurationProperty property) {
@@ -62,7 +82,20 @@ final class BindProblems {
             root = root.getCause();
         }
         if (root instanceof ConverterNotFoundException) {
-            return "no single value says it";
+            return "it is a group of settings";
+        }
+        if (root instanceof ClassNotFoundException) {
+            return "there is no such class";
+        }
+        if (root instanceof NumberFormatException) {
+            return "it is no number of this kind";
+        }
+        String text = String.valueOf(root.getMessage());
+        if (text.startsWith("No enum constant")) {
+            return "there is no such choice";
+        }
+        if (text.startsWith("A null value")) {
+            return "it has no value";
         }
         if (isSecret(name) || root.getMessage() == null) {
             return root.getClass().getSimpleName();
@@ -80,6 +113,8 @@ final class BindProblems {
             return "Write a whole number.";
         } else if (type == Double.class) {
             return "Write a number, for example 0.5.";
+        } else if (type == DataSize.class) {
+            return "Write a number with its unit, for example 512KB or 8MB.";
         } else if (type.isEnum()) {
             return "Write one of "
                     + Arrays.stream(type.getEnumConstants())

@@ -29,10 +29,16 @@ import org.springframework.core.env.Environment;
 public final class SettingsReport implements ConfigurationPropertiesBindHandlerAdvisor {
 
     private final ConfigurationPropertyName root;
+    private final ConfigurationPropertyName bootsOwn;
 
-    /** @param prefix of the settings, for example {@code easy-cache} */
+    /**
+     * A report of the settings of a product.
+     *
+     * @param prefix of the settings, for example {@code easy-cache}
+     */
     public SettingsReport(String prefix) {
         this.root = ConfigurationPropertyName.of(prefix);
+        this.bootsOwn = root.append("clusters");
     }
 
     /** Binds settings without a bean, from the environment alone. */
@@ -74,6 +80,14 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
         @Override
         public @Nullable Object onSuccess(
                 ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
+            Problem withoutUnit = root.isAncestorOf(name) && !bootsOwn.isAncestorOf(name)
+                    ? BindProblems.withoutUnit(context.getConfigurationProperty(), result)
+                    : null;
+            if (withoutUnit != null) {
+                problems.add(withoutUnit);
+                unreadable.add(name);
+                return null;
+            }
             check(name, result);
             return super.onSuccess(name, target, context, result);
         }

@@ -86,7 +86,7 @@ class SettingsReportTests {
                         text -> assertThat(text).contains("shop.nested.size is 0"),
                         text -> assertThat(text).contains("size is 0"),
                         text -> assertThat(text).contains("shop.all.two.size is 'many'"),
-                        text -> assertThat(text).contains("shop.all.three").contains("no single value says it"),
+                        text -> assertThat(text).contains("shop.all.three").contains("it is a group of settings"),
                         text -> assertThat(text).contains("shop.prot").contains("does not exist"));
         assertThat(bound.problems()).extracting(Problem::remedy).contains("Write one of fast, very-slow.");
         assertThat(bound.value().port()).isEqualTo(99);

@@ -160,7 +160,7 @@ class StartProblemsTests {
                 .contains(REPORTED_SETTINGS)
                 .contains(REPORTED_DECLARATIONS)
                 .contains("20. ")
-                .doesNotContain("21. ")
+                .doesNotContain("\n21. ")
                 .doesNotContain("cluster 'trade'", "secret", "hides the report", "\tat ");
     }
 
@@ -171,7 +171,7 @@ class StartProblemsTests {
         assertThat(output)
                 .contains(REPORTED_DECLARATIONS)
                 .contains("8. ")
-                .doesNotContain("9. ")
+                .doesNotContain("\n9. ")
                 .doesNotContain("\tat ");
     }
 

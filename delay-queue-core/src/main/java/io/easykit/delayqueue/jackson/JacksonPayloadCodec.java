@@ -14,6 +14,7 @@ import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -23,6 +24,8 @@ import tools.jackson.databind.json.JsonMapper;
 public final class JacksonPayloadCodec implements PayloadCodec {
 
     private static final Bytes NULL = Bytes.of("null".getBytes(StandardCharsets.US_ASCII));
+
+    private static final byte[] NOTHING = "{}".getBytes(StandardCharsets.US_ASCII);
 
     private final JsonMapper mapper;
 
@@ -100,6 +103,18 @@ public final class JacksonPayloadCodec implements PayloadCodec {
             throw new UndecodableMessageException("The payload is null, not a " + type.getTypeName() + ".", null);
         }
         return payload;
+    }
+
+    @Override
+    public @Nullable String problemWith(Type type) {
+        try {
+            mapper.readValue(NOTHING, mapper.constructType(type));
+            return null;
+        } catch (InvalidDefinitionException unreadable) {
+            return type.getTypeName() + " cannot be read from JSON: " + JsonProblem.of(unreadable);
+        } catch (RuntimeException | LinkageError empty) {
+            return null; // it needs content, which does not concern the type
+        }
     }
 
     private static String nameOf(@Nullable Type type) {

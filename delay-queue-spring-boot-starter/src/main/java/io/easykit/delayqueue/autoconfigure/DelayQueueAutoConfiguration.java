@@ -60,8 +60,15 @@ public final class DelayQueueAutoConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static DelayQueueStartCheck delayQueueStartCheck(
-            Environment environment, ObjectProvider<DelayListenerBeanPostProcessor> processor) {
-        return new DelayQueueStartCheck(environment, processor::getObject);
+            Environment environment,
+            ObjectProvider<DelayListenerBeanPostProcessor> processor,
+            ObjectProvider<PayloadCodec> codec,
+            ObjectProvider<DelayQueueCustomizer> customizers) {
+        // A customizer may give the engine another codec.
+        return new DelayQueueStartCheck(
+                environment,
+                processor::getObject,
+                () -> customizers.stream().findAny().isPresent() ? type -> null : codec.getObject()::problemWith);
     }
 
     @Bean

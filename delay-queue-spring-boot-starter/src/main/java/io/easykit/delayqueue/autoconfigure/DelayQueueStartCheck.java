@@ -1,15 +1,20 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.BeanChoice;
 import io.easykit.boot.BoundSettings;
 import io.easykit.boot.Problem;
 import io.easykit.boot.RedisFactoryCheck;
 import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartCheck;
+import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.InvalidDelayListenerException;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -18,10 +23,16 @@ final class DelayQueueStartCheck implements StartCheck {
 
     private final Environment environment;
     private final Supplier<DelayListenerBeanPostProcessor> processor;
+    private final Supplier<Function<Type, @Nullable String>> problemWith;
 
-    DelayQueueStartCheck(Environment environment, Supplier<DelayListenerBeanPostProcessor> processor) {
+    /** @param problemWith what keeps payloads of a type from being read */
+    DelayQueueStartCheck(
+            Environment environment,
+            Supplier<DelayListenerBeanPostProcessor> processor,
+            Supplier<Function<Type, @Nullable String>> problemWith) {
         this.environment = environment;
         this.processor = processor;
+        this.problemWith = problemWith;
     }
 
     @Override
@@ -30,18 +41,23 @@ final class DelayQueueStartCheck implements StartCheck {
         if (beans.containsBeanDefinition("delayQueueConnections")) {
             problems.addAll(RedisFactoryCheck.problems(beans));
         }
+        problems.addAll(BeanChoice.several(beans, PayloadCodec.class));
         return problems;
     }
 
     @Override
     public List<Problem> declaredTypes(ConfigurableListableBeanFactory beans) {
+        DelayQueueProperties settings = bind(environment).value();
+        boolean ownCodec = BeanChoice.of(beans, PayloadCodec.class).names().equals(List.of("delayQueuePayloadCodec"))
+                && BeanChoice.of(beans, DelayQueueCustomizer.class).names().isEmpty();
+        PayloadCodec codec = settings.json().codec();
         return problems(DelayListenerBeanPostProcessor.ofTypes(
-                environment, bind(environment).value().usableTable(), beans));
+                environment, settings.usableTable(), beans, ownCodec ? codec::problemWith : type -> null));
     }
 
     @Override
     public List<Problem> declarations() {
-        return problems(processor.get().complete());
+        return problems(processor.get().complete(problemWith.get()));
     }
 
     @Override

@@ -6,12 +6,14 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.annotation.DelayListener;
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +49,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     private final Supplier<DelayListenerRegistry> registry;
     private final Set<Class<?>> withoutListeners = ConcurrentHashMap.newKeySet();
 
+    private final Set<String> processed = ConcurrentHashMap.newKeySet();
     private final Map<String, ListenerMethod> ids = new LinkedHashMap<>();
     private final List<Candidate> candidates = new ArrayList<>();
     private final List<InvalidDelayListenerException> problems = new ArrayList<>();
@@ -67,7 +70,10 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
 
     /** Checks listeners in a start that fails anyway, so by the types of bean definitions. Creates no bean. */
     public static List<InvalidDelayListenerException> ofTypes(
-            Environment environment, TopicSettingsTable settings, ConfigurableListableBeanFactory beans) {
+            Environment environment,
+            TopicSettingsTable settings,
+            ConfigurableListableBeanFactory beans,
+            Function<Type, @Nullable String> problemWith) {
         Supplier<DelayQueueEngine> none = () -> {
             throw new IllegalStateException("No listener is registered");
         };
@@ -75,7 +81,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                 environment, () -> settings, none, () -> new DelayListenerRegistry(false));
         processor.setBeanFactory(beans);
         ListenerScan.atStart(beans).forEach(processor::inspect);
-        return processor.complete();
+        return processor.complete(problemWith);
     }
 
     /** Whether a class has annotated methods. */
@@ -108,6 +114,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         if (methods.isEmpty()) {
             withoutListeners.add(type);
         }
+        processed.add(beanName);
         methods.forEach((method, annotation) -> inspect(new ListenerMethod(beanName, bean, type, method), annotation));
         return bean;
     }
@@ -130,8 +137,12 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         }
     }
 
-    /** Checks what was found until now. From now on problems are thrown when they are found. */
-    public List<InvalidDelayListenerException> complete() {
+    /**
+     * Checks what was found until now. From now on problems are thrown when they are found.
+     *
+     * @param problemWith what keeps payloads of a type from being read; null if nothing does
+     */
+    public List<InvalidDelayListenerException> complete(Function<Type, @Nullable String> problemWith) {
         List<Candidate> all;
         List<InvalidDelayListenerException> found;
         synchronized (ids) {
@@ -142,17 +153,78 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         }
         for (Candidate candidate : all) {
             try {
+                requireReadable(candidate, problemWith);
                 endpoints.add(new Endpoint(candidate, endpoint(candidate)));
             } catch (InvalidDelayListenerException problem) {
                 found.add(problem);
             }
         }
+        found.addAll(differentPayloads(all));
         if (beans != null) {
             ListenerScan.onDemand(beans)
                     .forEach(where -> found.add(where.problem(
                             "the bean is created on demand only (it is lazy, or has another scope than singleton), so its messages"
                                     + " would wait for ever",
                             "Remove @Lazy or the scope, or move the method to a bean that is a singleton.")));
+        }
+        if (beans != null) {
+            warnOfBeansBeforeTheirTime(beans);
+        }
+        return found;
+    }
+
+    /** What another post-processor needs is created before this one. */
+    private void warnOfBeansBeforeTheirTime(ConfigurableListableBeanFactory factory) {
+        for (String name : factory.getSingletonNames()) {
+            Object bean = factory.getSingleton(name);
+            if (bean != null
+                    && !processed.contains(name)
+                    && !ScopedProxyUtils.isScopedTarget(name)
+                    && hasListeners(AopProxyUtils.ultimateTargetClass(bean))) {
+                log.warn(
+                        "Listeners of bean '{}' ({}) get no message: it was created before them, because a BeanPostProcessor or"
+                                + " BeanFactoryPostProcessor needs it, or was registered as an instance. Let the"
+                                + " post-processor take an ObjectProvider of it. (A mock gets no message either.)",
+                        name,
+                        AopProxyUtils.ultimateTargetClass(bean).getName());
+            }
+        }
+    }
+
+    private static void requireReadable(Candidate candidate, Function<Type, @Nullable String> problemWith) {
+        String problem = problemWith.apply(candidate.signature().payloadType());
+        if (problem != null) {
+            throw candidate
+                    .where()
+                    .problem(
+                            "no message could be read: " + problem,
+                            "Take a class or record with the fields of the payload; give an abstract type @JsonTypeInfo;"
+                                    + " or define a PayloadCodec bean that can read it.");
+        }
+    }
+
+    /** A message of a topic goes to any of its listeners. */
+    private static List<InvalidDelayListenerException> differentPayloads(List<Candidate> all) {
+        Map<String, Candidate> first = new LinkedHashMap<>();
+        List<InvalidDelayListenerException> found = new ArrayList<>();
+        for (Candidate candidate : all) {
+            Candidate other = first.putIfAbsent(candidate.attributes().topic(), candidate);
+            if (other != null
+                    && !other.signature()
+                            .payloadType()
+                            .getTypeName()
+                            .equals(candidate.signature().payloadType().getTypeName())) {
+                found.add(candidate
+                        .where()
+                        .problem(
+                                "it reads the messages of topic '"
+                                        + candidate.attributes().topic() + "' as "
+                                        + candidate.signature().payloadType().getTypeName() + ", and "
+                                        + other.where().describe() + " reads them as "
+                                        + other.signature().payloadType().getTypeName()
+                                        + "; a message goes to one of them, no matter which",
+                                "Give both the same type, or a topic of its own to each type."));
+            }
         }
         return found;
     }
@@ -166,6 +238,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     private Candidate candidate(ListenerMethod where, DelayListener annotation) {
         Method invocable = MethodRules.requireInvocable(where);
         MethodRules.requireSynchronous(where);
+        MethodRules.requireUncached(where);
         ListenerAttributes attributes = ListenerAttributes.of(where, annotation, environment);
         ListenerSignature signature =
                 attributes.batchSize() == null ? ListenerSignature.single(where) : ListenerSignature.batch(where);

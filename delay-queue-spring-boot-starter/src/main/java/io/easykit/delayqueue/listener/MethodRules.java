@@ -2,16 +2,23 @@ package io.easykit.delayqueue.listener;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.List;
 import java.util.concurrent.Future;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
 /** Which methods can be called, and have done their work when they return. */
 final class MethodRules {
+
+    /** Not always on the class path. */
+    private static final List<String> CACHEABLE =
+            List.of("io.easykit.cache.annotation.Cacheable", "org.springframework.cache.annotation.Cacheable");
 
     private MethodRules() {}
 
@@ -37,6 +44,18 @@ final class MethodRules {
                     "the bean has an interface proxy, and none of its interfaces has the method",
                     "Declare the method in an interface of the bean, or set spring.aop.proxy-target-class to true.",
                     notInTheProxy);
+        }
+    }
+
+    /** A hit of a cache returns before the method runs. */
+    static void requireUncached(ListenerMethod where) {
+        MergedAnnotations annotations = MergedAnnotations.from(where.method(), SearchStrategy.TYPE_HIERARCHY);
+        for (String cacheable : CACHEABLE) {
+            if (annotations.isPresent(cacheable)) {
+                throw where.problem(
+                        "the method is @Cacheable too: a hit would acknowledge the message without running it",
+                        "Remove one of the annotations.");
+            }
         }
     }
 

@@ -1,11 +1,13 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.MistakesContract;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cache.annotation.Cacheable;
 import org.springframework.context.support.GenericApplicationContext;
 
 /** Each row of the documentation's table of mistakes: what the start of an application says of it. */
@@ -27,6 +29,9 @@ class MistakesTests extends MistakesContract {
             Map.entry("a batch without a list", ListenerDeclarationTests.BatchOfOne.class),
             Map.entry("a future", ListenerDeclarationTests.Future.class),
             Map.entry("an @Async method", ListenerDeclarationTests.AsyncMethod.class),
+            Map.entry("an interface as payload", InterfacePayload.class),
+            Map.entry("two types of payload on one topic", TwoTypes.class),
+            Map.entry("a cached listener", CachedListener.class),
             Map.entry("two listeners of one id", ListenerDeclarationTests.Good.class),
             Map.entry("a lazy bean", ListenerDeclarationTests.OrdersOfItsOwn.class),
             Map.entry("a prototype", ListenerDeclarationTests.OrdersOfItsOwn.class));
@@ -41,6 +46,27 @@ class MistakesTests extends MistakesContract {
                                 DisabledDelayQueueAutoConfiguration.class))
                         .withPropertyValues(
                                 "spring.data.redis.port=1", "delay-queue.auto-startup=false", "audit.id=audit"));
+    }
+
+    static class InterfacePayload {
+        @DelayListener(topic = "interface")
+        void on(Runnable message) {}
+    }
+
+    static class TwoTypes {
+        @DelayListener(topic = "types", id = "texts")
+        void on(String message) {}
+
+        @DelayListener(topic = "types", id = "numbers")
+        void on(Long message) {}
+    }
+
+    static class CachedListener {
+        @DelayListener(topic = "cached")
+        @Cacheable("messages")
+        public String on(String message) {
+            return message;
+        }
     }
 
     @Override

@@ -19,12 +19,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -68,11 +70,15 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
      * {@link CacheSpec} are created.
      *
      * @param methods without any yet
+     * @param problemWith what keeps values of a type from being restored; null if nothing does
      */
     public static List<InvalidCacheDeclarationException> ofTypes(
-            ConfigurableListableBeanFactory beans, CachedMethods methods, Set<String> clusterIds) {
+            ConfigurableListableBeanFactory beans,
+            CachedMethods methods,
+            Set<String> clusterIds,
+            Function<Type, @Nullable String> problemWith) {
         CachedMethodProcessor processor =
-                new CachedMethodProcessor(() -> methods, () -> new Knowledge(clusterIds, type -> null), false);
+                new CachedMethodProcessor(() -> methods, () -> new Knowledge(clusterIds, problemWith), false);
         processor.setBeanFactory(beans);
         return processor.complete();
     }
@@ -109,11 +115,43 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
             declareBean(factory, name);
         }
         complete = true;
+        if (running) {
+            warnOfBeansBeforeTheirTime(factory);
+        }
         Knowledge known = knowledge.get();
         List<InvalidCacheDeclarationException> all = new ArrayList<>(problems);
         all.addAll(
                 notFollowing(problems, methods.get().complete(known.clusterIds, known.problemWith, hidden(factory))));
         return all;
+    }
+
+    /** What another post-processor needs is created before there are proxies. A mock has none either. */
+    private void warnOfBeansBeforeTheirTime(ConfigurableListableBeanFactory factory) {
+        for (String name : factory.getSingletonNames()) {
+            Object bean = factory.getSingleton(name);
+            if (bean == null || bean instanceof FactoryBean<?> || Proxy.isProxyClass(bean.getClass())) {
+                continue;
+            }
+            Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
+            if (seen.contains(type)
+                    && !methods.get().isRefused(type)
+                    && !CachedMethods.annotated(type).isEmpty()
+                    && !isIntercepted(bean)) {
+                log.warn(
+                        "easy-cache: {} of bean '{}' has annotated methods that are not intercepted: they neither cache nor"
+                                + " invalidate. The bean was created before the cache, because a BeanPostProcessor or"
+                                + " BeanFactoryPostProcessor needs it, or was registered as an instance. Let the"
+                                + " post-processor take an ObjectProvider of it. (A mock has no proxy either.)",
+                        type.getName(),
+                        name);
+            }
+        }
+    }
+
+    private static boolean isIntercepted(Object bean) {
+        return bean instanceof Advised advised
+                ? Stream.of(advised.getAdvisors()).anyMatch(CacheAdvisor.class::isInstance)
+                : AopUtils.isAopProxy(bean);
     }
 
     /** Logs what was found, at the end of a good start. */

@@ -11,21 +11,29 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.ResolvableType;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.StandardTypeLocator;
+import org.springframework.util.ClassUtils;
 
 /**
  * Turns the texts of one method into expressions, and refuses those that cannot work.
@@ -44,6 +52,7 @@ final class Expressions {
     private final SpelEvaluator spel;
     private final ParameterNames names;
     private final SpelExpressionParser parser = new SpelExpressionParser();
+    private final StandardTypeLocator types = new StandardTypeLocator();
 
     Expressions(CachedMethod where, BeanFactory beans, SpelEvaluator spel) {
         this.where = where;
@@ -54,7 +63,17 @@ final class Expressions {
 
     /** A condition; null if the text is empty. */
     @Nullable Compiled condition(String attribute, String text, boolean mayUseResult) {
-        return text.isBlank() ? null : compile(attribute, text, mayUseResult);
+        if (text.isBlank()) {
+            return null;
+        }
+        Compiled compiled = compile(attribute, text, mayUseResult);
+        Class<?> type = compiled.type();
+        if (type != null && isClosed(type) && ClassUtils.resolvePrimitiveIfNecessary(type) != Boolean.class) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " is a " + type.getTypeName() + ", not true or false",
+                    "Compare it, for example " + attribute + " = \"#id > 100\".");
+        }
+        return compiled;
     }
 
     /** A part of a key. */
@@ -79,6 +98,7 @@ final class Expressions {
         SpelNode root = parsed.getAST();
         boolean[] usesResult = new boolean[1];
         visit(root, node -> usesResult[0] |= checkNode(attribute, text, node, mayUseResult));
+        visit(root, node -> checkPath(attribute, text, node));
         checkRootProperties(attribute, text, root);
         Compiled direct = direct(attribute, text, root, usesResult[0]);
         return direct != null
@@ -116,6 +136,14 @@ final class Expressions {
                     "'" + text + "' in " + attribute + " names the bean '" + bean.getName() + "', which does not exist",
                     "Correct the name, or define the bean.");
         }
+        if (node instanceof Assign || node instanceof OpInc || node instanceof OpDec) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " changes a value", "Compare with ==, and change nothing.");
+        }
+        if (node instanceof TypeReference || node instanceof ConstructorReference) {
+            SpelNode name = node.getChild(0);
+            requireType(attribute, text, name.toStringAST());
+        }
         if (!(node instanceof VariableReference)) {
             return false;
         }
@@ -128,6 +156,26 @@ final class Expressions {
             throw unknownName(attribute, text, name);
         }
         return false;
+    }
+
+    private void requireType(String attribute, String text, String name) {
+        try {
+            types.findType(name);
+        } catch (EvaluationException unknown) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute + " names the class '" + name + "', which does not exist",
+                    "Write its full name, for example T(java.time.LocalDate).");
+        }
+    }
+
+    /** Finds properties that no value can have, also inside of comparisons and calls. */
+    private void checkPath(String attribute, String text, SpelNode node) {
+        if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference) {
+            Compiled start = variable(node.getChild(0), false);
+            if (start != null) {
+                path(attribute, text, node, start);
+            }
+        }
     }
 
     private void requireResult(String attribute, String text, boolean mayUseResult) {

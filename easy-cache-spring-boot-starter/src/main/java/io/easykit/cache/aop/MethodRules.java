@@ -158,6 +158,12 @@ final class MethodRules {
             throw where.problem(
                     raw.getTypeName() + " is a value to come, which is not supported", "Return the plain value.");
         }
+        for (ResolvableType part : type.getGenerics()) {
+            Class<?> inner = part.resolve();
+            if (inner != null && (isOneShot(inner) || isAsynchronous(inner))) {
+                requireRestorable(where, part);
+            }
+        }
     }
 
     private static boolean isAsynchronous(Class<?> type) {

@@ -36,7 +36,11 @@ final class ClusterSettings {
         check.place(settings);
         check.sentinel(settings.getSentinel());
         check.cluster(settings.getCluster());
+        check.masterReplica(settings.getMasterreplica());
+        check.host(settings.getHost());
         check.connectTimeout(settings.getConnectTimeout());
+        check.timeout(settings.getTimeout());
+        check.clientType(settings.getClientType());
         check.number("port", settings.getPort(), 1, 65_535);
         check.number("database", settings.getDatabase(), 0, Integer.MAX_VALUE);
         return check.problems;
@@ -72,6 +76,10 @@ final class ClusterSettings {
                 add("url", "an URL of the scheme '" + uri.getScheme() + "'", remedy);
             } else if (uri.getHost() == null) {
                 add("url", "an URL without a host that can be read", remedy);
+            } else if (uri.getPort() == 0 || uri.getPort() > 65_535) {
+                add("url", "an URL with the port " + uri.getPort(), remedy);
+            } else if (!uri.getPath().matches("/?|/\\d{1,9}")) {
+                add("url", "an URL whose path is no number of a database", remedy);
             }
         } catch (URISyntaxException unreadable) {
             add("url", "no URL (" + unreadable.getReason() + ")", remedy);
@@ -109,6 +117,33 @@ final class ClusterSettings {
             if (cluster.getMaxRedirects() != null) {
                 number("cluster.max-redirects", cluster.getMaxRedirects(), 0, 1_000);
             }
+        }
+    }
+
+    private void masterReplica(DataRedisProperties.@Nullable Masterreplica masterReplica) {
+        if (masterReplica != null) {
+            nodes("masterreplica.nodes", masterReplica.getNodes());
+        }
+    }
+
+    private void host(String host) {
+        if (host.isBlank() || host.matches(".*[\\s/@].*|[^:]*:\\d*")) {
+            add(
+                    "host",
+                    "'" + host + "', which is no name of a host",
+                    "Write the name alone; port and url are settings.");
+        }
+    }
+
+    private void timeout(@Nullable Duration timeout) {
+        if (timeout != null && timeout.isNegative()) {
+            add("timeout", timeout, "Choose 0s or more, or remove it: easy-cache.command-timeout applies.");
+        }
+    }
+
+    private void clientType(DataRedisProperties.@Nullable ClientType type) {
+        if (type == DataRedisProperties.ClientType.JEDIS) {
+            add("client-type", "jedis", "Remove it: the cache uses further clusters through Lettuce.");
         }
     }
 

@@ -8,6 +8,7 @@ import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartCheck;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Outbox;
+import io.easykit.cache.ValueCodec;
 import io.easykit.cache.aop.CacheSettingsTable;
 import io.easykit.cache.aop.CachedMethodProcessor;
 import io.easykit.cache.aop.CachedMethods;
@@ -49,6 +50,7 @@ final class EasyCacheStartCheck implements StartCheck {
                 problems.add(EasyCacheProperties.noOutbox());
             }
         }
+        problems.addAll(BeanChoice.several(beans, ValueCodec.class));
         return problems;
     }
 
@@ -56,7 +58,10 @@ final class EasyCacheStartCheck implements StartCheck {
     public List<Problem> declaredTypes(ConfigurableListableBeanFactory beans) {
         EasyCacheProperties settings = bind().value();
         CachedMethods methods = methods(environment, beans, settings, settings.usableTable());
-        return problems(CachedMethodProcessor.ofTypes(beans, methods, clusterIds(settings)));
+        boolean ownCodec = BeanChoice.of(beans, ValueCodec.class).names().equals(List.of("easyCacheValueCodec"));
+        ValueCodec codec = EasyCacheAutoConfiguration.valueCodec();
+        return problems(CachedMethodProcessor.ofTypes(
+                beans, methods, clusterIds(settings), ownCodec ? codec::problemWith : type -> null));
     }
 
     @Override

@@ -1,9 +1,12 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.test.MistakesContract;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
@@ -32,6 +35,12 @@ class MistakesTests extends MistakesContract {
             Map.entry("a method that returns nothing", CacheDeclarationTests.VoidType.class),
             Map.entry("a stream as value", CacheDeclarationTests.StreamType.class),
             Map.entry("a future as value", CacheDeclarationTests.FutureType.class),
+            Map.entry("a list of futures as value", FuturesList.class),
+            Map.entry("an interface as value", InterfaceValue.class),
+            Map.entry("a key that assigns", Assigns.class),
+            Map.entry("a key over an unknown class", UnknownClass.class),
+            Map.entry("a condition that is a number", NumberCondition.class),
+            Map.entry("a condition over an unknown property", UnknownProperty.class),
             Map.entry("a duration without a unit", CacheDeclarationTests.NoUnit.class),
             Map.entry("an update of a prefix that nobody caches", UpdatesNothing.class));
 
@@ -45,6 +54,50 @@ class MistakesTests extends MistakesContract {
                                 DataRedisAutoConfiguration.class,
                                 EasyCacheAutoConfiguration.class))
                         .withPropertyValues("spring.data.redis.port=1"));
+    }
+
+    record User(long id, String name) {}
+
+    static class FuturesList {
+        @Cacheable(prefix = "futures", keys = "#id")
+        public List<CompletableFuture<User>> find(long id) {
+            return List.of();
+        }
+    }
+
+    static class InterfaceValue {
+        @Cacheable(prefix = "interface", keys = "#id")
+        public Runnable find(long id) {
+            return () -> {};
+        }
+    }
+
+    static class Assigns {
+        @Cacheable(prefix = "assigns", keys = "#id = 5")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class UnknownClass {
+        @Cacheable(prefix = "class", keys = "T(Keys).of(#id)")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class NumberCondition {
+        @Cacheable(prefix = "number", keys = "#id", condition = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class UnknownProperty {
+        @Cacheable(prefix = "property", keys = "#id", unless = "#result.nam == null")
+        public User find(long id) {
+            return new User(id, "");
+        }
     }
 
     static class UpdatesNothing {
