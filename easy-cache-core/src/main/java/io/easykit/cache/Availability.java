@@ -1,5 +1,9 @@
 package io.easykit.cache;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -7,32 +11,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The decision maker of one Redis: may it be asked now?
- *
- * <p>Calls that fail because the server is ill are counted in a sliding window. When too many of them failed, the
- * cluster is marked unavailable: from then on no call touches a socket. {@link ClusterKeeper} probes it, brings what
- * was not delivered, and marks it available again. An operator can force either state.
+ * Whether one Redis may be called now. Each partition of it has a {@link CircuitBreaker} of its own. An operator can force
+ * the state of all.
  */
 public final class Availability {
 
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
 
     private final String clusterId;
-    private final CallWindow calls;
-    private final Consumer<State> onChange;
+    private final AvailabilityOptions options;
+    private final Ticker ticker;
+    private final Consumer<Change> onChange;
 
     private final RareLine delayLine;
     private final RareLine singleLine;
 
-    private volatile Phase phase = Phase.AVAILABLE;
+    private volatile Parts parts;
     private volatile @Nullable State forced;
 
-    Availability(String clusterId, AvailabilityOptions options, Ticker ticker, Consumer<State> onChange) {
+    Availability(String clusterId, AvailabilityOptions options, Ticker ticker, Consumer<Change> onChange) {
         this.clusterId = clusterId;
-        this.calls = new CallWindow(options, ticker);
+        this.options = options;
+        this.ticker = ticker;
         this.onChange = onChange;
         this.delayLine = new RareLine(ticker);
         this.singleLine = new RareLine(ticker);
+        this.parts = new Parts(Partitions.ONE, List.of(new CircuitBreaker(this, Partitions.ONE, 0, true)));
     }
 
     /** What a cluster is to its readers. */
@@ -41,15 +45,30 @@ public final class Availability {
         UNAVAILABLE
     }
 
-    /** Between the two stands the recovery: updates are told to the store again, but readers do not ask it yet. */
-    private enum Phase {
-        AVAILABLE,
-        UNAVAILABLE,
-        RECOVERING
+    /**
+     * A change of state.
+     *
+     * @param node which partition of several; empty for the cluster as a whole
+     */
+    record Change(String node, State state) {}
+
+    /** The partitions and their circuit breakers. */
+    private record Parts(Partitions partitions, List<CircuitBreaker> breakers) {}
+
+    /** Available only if every partition is. */
+    public State state() {
+        return parts.breakers.stream().allMatch(CircuitBreaker::mayRead) ? State.AVAILABLE : State.UNAVAILABLE;
     }
 
-    public State state() {
-        return mayRead() ? State.AVAILABLE : State.UNAVAILABLE;
+    /** The state of each partition by its name, if the cluster has several; else empty. */
+    public Map<String, State> nodes() {
+        Map<String, State> nodes = new LinkedHashMap<>();
+        for (CircuitBreaker breaker : parts.breakers) {
+            if (!breaker.name().isEmpty()) {
+                nodes.put(breaker.name(), breaker.state());
+            }
+        }
+        return nodes;
     }
 
     /** The state an operator has set; empty if the cluster's own behaviour decides. */
@@ -65,7 +84,7 @@ public final class Availability {
         changing(() -> {
             forced = state;
             if (state == State.UNAVAILABLE) {
-                phase = Phase.UNAVAILABLE;
+                parts.breakers.forEach(CircuitBreaker::forceUnavailable);
             }
         });
     }
@@ -78,27 +97,45 @@ public final class Availability {
         changing(() -> forced = null);
     }
 
-    boolean mayRead() {
-        State set = forced;
-        return set == null ? phase == Phase.AVAILABLE : set == State.AVAILABLE;
+    String clusterId() {
+        return clusterId;
     }
 
-    boolean mayWrite() {
-        State set = forced;
-        return set == null ? phase != Phase.UNAVAILABLE : set == State.AVAILABLE;
+    @Nullable State forcedState() {
+        return forced;
     }
 
-    void succeeded() {
-        calls.succeeded();
+    CallWindow newWindow() {
+        return new CallWindow(options, ticker);
     }
 
-    void failed(StoreUnavailableException failure) {
-        if (calls.failed()) {
-            unavailable(failure);
+    Partitions partitions() {
+        return parts.partitions;
+    }
+
+    /** Those of all partitions, in their order. */
+    List<CircuitBreaker> breakers() {
+        return parts.breakers;
+    }
+
+    /** That of an entry. Each read calls this. */
+    CircuitBreaker of(CacheKey<?> key) {
+        Parts now = parts;
+        return now.breakers.get(now.partitions.of(key));
+    }
+
+    /**
+     * @throws StoreUnavailableException if the partitions have been replaced
+     */
+    CircuitBreaker of(Partitions partitions, int partition) {
+        Parts now = parts;
+        if (now.partitions != partitions) {
+            throw new StoreUnavailableException("The partitions have just been replaced");
         }
+        return now.breakers.get(partition);
     }
 
-    /** A call that waited behind large values counts neither as a success nor as a failure. */
+    /** A call that waited behind large values. */
     void delayed(StoreUnavailableException failure) {
         if (delayLine.isDue()) {
             log.warn(
@@ -109,9 +146,8 @@ public final class Availability {
         }
     }
 
-    /** A call that failed for a reason of its own: the server is well, and other calls succeed. */
+    /** A call that failed for a reason of its own. */
     void singleFailed(StoreUnavailableException failure) {
-        calls.succeeded();
         if (!(failure.getCause() instanceof InterruptedException) && singleLine.isDue()) {
             log.warn(
                     "A call of Redis cluster '{}' failed, and goes on without the cache: {}. Such keys are not cached, and"
@@ -122,43 +158,46 @@ public final class Availability {
         }
     }
 
-    /** Marks it unavailable, however many calls have failed. */
-    void unavailable(StoreUnavailableException failure) {
+    CircuitBreaker ofEpochs(int hash) {
+        Parts now = parts;
+        return now.breakers.get(now.partitions.ofEpochs(hash));
+    }
+
+    CircuitBreaker ofLease(String name) {
+        Parts now = parts;
+        return now.breakers.get(now.partitions.ofLease(name));
+    }
+
+    /**
+     * Replaces the partitions. Unless all were available, all of the new ones have to recover: invalidations may wait for
+     * any of them.
+     */
+    void repartition(Partitions value) {
         changing(() -> {
-            if (phase == Phase.AVAILABLE) {
-                log.warn("Redis cluster '{}' is marked unavailable: {}", clusterId, failure.getMessage());
+            boolean available = state() == State.AVAILABLE && forced == null;
+            List<CircuitBreaker> fresh = new ArrayList<>();
+            for (int i = 0; i < value.count(); i++) {
+                fresh.add(new CircuitBreaker(this, value, i, available));
             }
-            phase = Phase.UNAVAILABLE;
+            parts = new Parts(value, List.copyOf(fresh));
         });
     }
 
-    void recovering() {
-        changing(() -> {
-            calls.clear();
-            phase = Phase.RECOVERING;
-        });
-    }
-
-    /** Ends the recovery, unless it was marked unavailable meanwhile. */
-    void recovered() {
-        changing(() -> {
-            if (phase == Phase.RECOVERING) {
-                phase = Phase.AVAILABLE;
-                log.info("Redis cluster '{}' is available again", clusterId);
-            }
-        });
-    }
-
-    private void changing(Runnable change) {
-        State before;
-        State after;
+    void changing(Runnable change) {
+        List<Change> changes = new ArrayList<>();
         synchronized (this) {
-            before = state();
+            State before = state();
+            Map<String, State> nodesBefore = nodes();
             change.run();
-            after = state();
+            nodes().forEach((node, state) -> {
+                if (nodesBefore.getOrDefault(node, state) != state) {
+                    changes.add(new Change(node, state));
+                }
+            });
+            if (state() != before) {
+                changes.add(new Change("", state()));
+            }
         }
-        if (before != after) {
-            onChange.accept(after);
-        }
+        changes.forEach(onChange);
     }
 }

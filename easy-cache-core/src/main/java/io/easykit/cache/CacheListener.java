@@ -29,6 +29,14 @@ public interface CacheListener {
     /** A Redis cluster was marked unavailable, or is available again; also by an operator. */
     default void onAvailability(String clusterId, Availability.State state) {}
 
+    /**
+     * A part of a Redis cluster, with slots of its own, was marked unavailable, or is available again. The cluster as a whole
+     * counts as available only if all parts are.
+     *
+     * @param node which slots, for example {@code slots 0-5460}
+     */
+    default void onNodeAvailability(String clusterId, String node, Availability.State state) {}
+
     /** Bytes that nobody can read were found and removed. */
     default void onUnreadable(CacheKey<?> key) {}
 

@@ -1,7 +1,11 @@
 package io.easykit.cache;
 
+import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -14,11 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after one Redis, on one thread of its own.
+ * Looks after one partition of a Redis, on one thread of its own. A single server is one partition.
  *
  * <p>While it is available: learns once an interval which epochs were raised, and delivers the invalidations that a
- * single failure has kept back. A Redis with which that fails several times in a row is marked unavailable, whatever its
- * readers are told: one that answers reads but takes no invalidation would go on giving old values.
+ * single failure has kept back. A partition with which that fails several times in a row is marked unavailable, whatever
+ * its readers get: one that answers reads but takes no invalidation would go on giving old values.
  *
  * <p>While it is unavailable: probes, once an interval and when there is a new connection. The first success is confirmed by
  * further probes at a fifth of the interval. When enough probes in a row have succeeded it brings everything that was not
@@ -29,6 +33,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>After a connection was lost and is there again, what was invalidated shortly before is said again; an epoch that a
  * store has lost is raised again.
+ *
+ * <p>Epochs of several hashes cannot be raised at one moment. Until all nodes have learned all of them, a reader can compute
+ * a value from an old one, and store it under the new epoch. So they are raised once more when every node has learned the
+ * first ones.
  */
 final class ClusterKeeper {
 
@@ -46,6 +54,9 @@ final class ClusterKeeper {
     private final Cluster cluster;
     private final EntryStore store;
     private final Availability availability;
+    private final CircuitBreaker breaker;
+    private final Partitions partitions;
+    private final int partition;
     private final Journal journal;
     private final Redelivery redelivery;
     private final AvailabilityOptions options;
@@ -62,27 +73,31 @@ final class ClusterKeeper {
     private long quietUntil;
     private long lastLook;
 
-    ClusterKeeper(Cluster cluster, AvailabilityOptions options, Ticker ticker) {
+    /**
+     * @param breaker that of the partition
+     */
+    ClusterKeeper(Cluster cluster, CircuitBreaker breaker, AvailabilityOptions options, Ticker ticker) {
         this.cluster = cluster;
         this.store = cluster.store();
         this.availability = cluster.availability();
+        this.breaker = breaker;
+        this.partitions = breaker.partitions();
+        this.partition = breaker.partition();
         this.journal = cluster.journal();
         this.redelivery = cluster.redelivery();
         this.options = options;
         this.ticker = ticker;
         this.quietUntil = ticker.nanoTime();
-        store.onReconnect(this::onReconnect);
         this.lastLook = ticker.nanoTime();
     }
 
     synchronized void start() {
         if (thread == null) {
-            cluster.afterStop().started();
-            cluster.epochs().doubt();
             // At the first start nothing was invalidated before, and what comes now needs no repetition.
-            repetitionDue.set(!cluster.recent().isEmpty());
+            repetitionDue.set(repetitionDue.get() || !cluster.recent().isEmpty());
+            String name = "easy-cache-keeper-" + cluster.id() + (partitions.count() > 1 ? "-" + partition : "");
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
-                Thread keeper = new Thread(task, "easy-cache-keeper-" + cluster.id());
+                Thread keeper = new Thread(task, name);
                 keeper.setDaemon(true);
                 return keeper;
             });
@@ -97,8 +112,16 @@ final class ClusterKeeper {
         if (running != null) {
             running.shutdownNow();
             thread = null;
-            cluster.afterStop().stopped();
         }
+    }
+
+    CircuitBreaker breaker() {
+        return breaker;
+    }
+
+    /** What was invalidated shortly before is said again with the next look. */
+    void repeatOnce() {
+        repetitionDue.set(true);
     }
 
     /** Does not wait for the next look: an invalidation was kept back although the cluster may be told. */
@@ -112,10 +135,13 @@ final class ClusterKeeper {
     }
 
     /** A new connection may lead to another master. A probe over it need not wait for its turn. */
-    private void onReconnect() {
+    void onReconnect(@Nullable SocketAddress server) {
+        if (!partitions.mayBeAt(partition, server)) {
+            return;
+        }
         repetitionDue.set(true);
         deliverSoon();
-        if (!availability.mayRead()) {
+        if (!breaker.mayRead()) {
             soon(this::look);
         }
     }
@@ -145,11 +171,13 @@ final class ClusterKeeper {
         }
     }
 
-    /** One look after the cluster. */
+    /** One look after the partition. */
     void look() {
         safely(cluster::invalidateLateCommits);
         safely(() -> {
-            if (availability.mayRead()) {
+            if (cluster.repartition()) {
+                log.debug("Redis cluster '{}' has other partitions now", cluster.id());
+            } else if (breaker.mayRead()) {
                 tend();
             } else if (availability.forced().isEmpty()) {
                 probe();
@@ -175,19 +203,20 @@ final class ClusterKeeper {
 
     private void tend() {
         try {
-            store.checkPermissions();
+            store.checkPermissions(partitions, partition);
             learnEpochs();
             catchUp();
             raiseEpochs();
+            raiseAgain();
             cluster.invalidateRolledBackLate();
-            cluster.recent().forgetOld();
+            cluster.recent().forgetOld(this::isHere);
             failedLooks = 0;
             lastLook = ticker.nanoTime();
         } catch (StoreUnavailableException away) {
             failedLooks += isExcused(away) ? 0 : 1;
             if (failedLooks >= options.probesToRecover()) {
                 failedLooks = 0;
-                availability.unavailable(away);
+                breaker.unavailable(away);
             }
             throw away;
         }
@@ -199,7 +228,7 @@ final class ClusterKeeper {
     }
 
     private void catchUp() {
-        if (availability.mayRead()) {
+        if (breaker.mayRead()) {
             repeatIfDue();
             deliver();
         }
@@ -207,7 +236,7 @@ final class ClusterKeeper {
 
     private void probe() {
         try {
-            store.probe();
+            store.probe(partitions, partition);
             probes++;
             if (probes >= options.probesToRecover()) {
                 recover();
@@ -216,13 +245,13 @@ final class ClusterKeeper {
             }
         } catch (StoreUnavailableException away) {
             probes = 0;
-            availability.unavailable(away);
+            breaker.unavailable(away);
             throw away;
         }
     }
 
     private void recover() {
-        availability.recovering();
+        breaker.recovering();
         cluster.awaitTold();
         repeat();
         deliver();
@@ -233,39 +262,87 @@ final class ClusterKeeper {
         if (quietUntil - ticker.nanoTime() > 0) {
             return;
         }
+        raiseAgain();
         probes = 0;
         lastLook = ticker.nanoTime();
-        availability.recovered();
+        breaker.recovered();
     }
 
     private void deliver() {
-        redelivery.deliver(journal);
+        redelivery.deliver(journal, this::isHere);
+    }
+
+    private boolean isHere(CacheKey<?> key) {
+        return partitions.of(key) == partition;
+    }
+
+    private boolean isHere(int hash) {
+        return partitions.ofEpochs(hash) == partition;
     }
 
     private void learnEpochs() {
         Epochs epochs = cluster.epochs();
-        epochs.lostBy(epochs.learn()).forEach(journal::overflow);
+        for (int hash = 0; hash < store.epochHashes(); hash++) {
+            if (isHere(hash)) {
+                List<String> lost = epochs.lostBy(hash, epochs.learn(hash));
+                for (String prefix : lost) {
+                    journal.overflow(hash, prefix);
+                }
+            }
+        }
     }
 
     private boolean raiseEpochs() {
-        Epochs epochs = cluster.epochs();
-        Set<String> prefixes = journal.takeOverflowed();
-        int done = 0;
+        Map<Integer, Set<String>> left = journal.takeOverflowed(this::isHere);
+        Set<String> dropped = new TreeSet<>();
         try {
-            for (String prefix : prefixes) {
-                epochs.learn(prefix, store.raiseEpoch(prefix, epochs.known(prefix)));
-                done++;
-                log.warn(
-                        "All entries of '{}' in Redis cluster '{}' are dropped: more invalidations waited than could be"
-                                + " kept, or the server has lost data",
-                        prefix,
-                        cluster.id());
+            for (int hash : List.copyOf(left.keySet())) {
+                Set<String> prefixes = left.getOrDefault(hash, Set.of());
+                cluster.epochs().raise(hash, prefixes);
+                left.remove(hash);
+                dropped.addAll(prefixes);
+                journal.raised(hash, prefixes);
+                raiseLater(hash, prefixes);
             }
         } finally {
-            prefixes.stream().skip(done).forEach(journal::overflow);
-            journal.raised();
+            left.forEach((hash, prefixes) -> {
+                prefixes.forEach(prefix -> journal.overflow(hash, prefix));
+                journal.raised(hash, prefixes);
+            });
+            dropped.forEach(this::warnOfDropped);
         }
-        return done > 0;
+        return !dropped.isEmpty();
+    }
+
+    /** What is computed from the dropped entries may have been computed again, before every node knew the new epochs. */
+    private void raiseLater(int hash, Set<String> prefixes) {
+        long seen = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
+        if (store.epochHashes() > 1) {
+            journal.raiseAgain(hash, prefixes, seen);
+        }
+        cluster.raiseMates(journal.takeMates(hash), seen);
+    }
+
+    private void raiseAgain() {
+        Map<Integer, Set<String>> left = journal.takeAgain(this::isHere, ticker.nanoTime());
+        try {
+            for (int hash : List.copyOf(left.keySet())) {
+                cluster.epochs().raise(hash, left.getOrDefault(hash, Set.of()));
+                left.remove(hash);
+            }
+        } finally {
+            left.forEach((hash, prefixes) -> journal.raiseAgain(hash, prefixes, ticker.nanoTime()));
+        }
+    }
+
+    private void warnOfDropped(String prefix) {
+        String where = breaker.name().isEmpty() ? "" : ", " + breaker.name() + ",";
+        log.warn(
+                "All entries of '{}' in Redis cluster '{}'{} are dropped: more invalidations waited than could be"
+                        + " kept, or the server has lost data",
+                prefix,
+                cluster.id(),
+                where);
     }
 
     private void repeatIfDue() {
@@ -276,7 +353,7 @@ final class ClusterKeeper {
 
     private void repeat() {
         repetitionDue.set(true);
-        redelivery.repeat(cluster.recent().all());
+        redelivery.repeat(cluster.recent().all(this::isHere));
         repetitionDue.set(false);
     }
 }

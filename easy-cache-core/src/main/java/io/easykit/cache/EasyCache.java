@@ -302,7 +302,9 @@ public final class EasyCache {
                 stores.forEach((id, store) -> clusters.put(
                         id, new Cluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
             }
-            return new EasyCache(new Clusters(clusters), engine, disabled);
+            Clusters all = new Clusters(clusters);
+            clusters.values().forEach(cluster -> cluster.join(all));
+            return new EasyCache(all, engine, disabled);
         }
 
         /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */

@@ -1,9 +1,11 @@
 package io.easykit.cache;
 
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,16 +80,43 @@ public interface EntryStore {
         tokens.forEach((key, token) -> drop(List.of(key), token));
     }
 
-    /** The epochs of all prefixes that were ever raised. */
-    Map<String, Long> epochs();
+    /**
+     * The parts of the store that can fail by themselves, as they are now. The same object as long as the same keys belong
+     * together. Does not wait for the store.
+     */
+    default Partitions partitions() {
+        return Partitions.ONE;
+    }
 
     /**
-     * Makes every value of a prefix that is stored now, or by a ticket given before, a miss.
-     *
-     * @param known the highest epoch that the caller has heard of; the store may have lost it
-     * @return the new epoch, higher than any before
+     * Number of hashes with epochs. Fixed, and the same for all nodes. A range of keys has one of them, or several that follow
+     * each other.
      */
-    long raiseEpoch(String prefix, long known);
+    default int epochHashes() {
+        return 1;
+    }
+
+    /** How many hashes with epochs each range has. The highest of a prefix's epochs in them counts. */
+    default int epochCopies() {
+        return 1;
+    }
+
+    /** The first hash with epochs of an entry. Each read calls this. */
+    default int epochHashOf(CacheKey<?> key) {
+        return 0;
+    }
+
+    /** The epochs in one hash: of all prefixes that were ever raised in it. */
+    Map<String, Long> epochs(int hash);
+
+    /**
+     * Makes every value of some prefixes, in the range of one hash, a miss that is stored now, or by a ticket given before.
+     * Who learns one of the new epochs learns all of them: a value that was computed from another one goes with it.
+     *
+     * @param known the prefixes, each with its highest epoch that the caller has heard of; the store may have lost it
+     * @return the new epochs, higher than any before
+     */
+    Map<String, Long> raiseEpochs(int hash, Map<String, Long> known);
 
     /**
      * Takes or renews a lease on work that one node does for all.
@@ -98,15 +127,20 @@ public interface EntryStore {
      */
     Duration lease(String name, String owner, Duration duration);
 
-    /** Does what a reader and an updater need to be able to do, to see whether it works. */
-    void probe();
+    /** Does what a reader and an updater need to be able to do in a partition, to see whether it works. */
+    void probe(Partitions partitions, int partition);
+
+    /** Probes a store that works or fails as a whole. */
+    default void probe() {
+        probe(Partitions.ONE, 0);
+    }
 
     /**
-     * Checks that no command that the cache needs is refused to it. Costs little: called once a second.
+     * Checks that no command that the cache needs is refused to it in a partition. Costs little: called once a second.
      *
      * @throws StoreUnavailableException if one is refused
      */
-    default void checkPermissions() {}
+    default void checkPermissions(Partitions partitions, int partition) {}
 
     /**
      * A store for calls that come after the connection was closed on purpose. It has a connection of its own, and is closed
@@ -122,8 +156,10 @@ public interface EntryStore {
     /**
      * Tells when the connection was lost and is there again: what was acknowledged shortly before may have been lost with
      * a master that failed over.
+     *
+     * @param action takes the address of the server, or null if it is not known
      */
-    default void onReconnect(Runnable action) {}
+    default void onReconnect(Consumer<@Nullable SocketAddress> action) {}
 
     /**
      * An entry as it lies in the store, as far as a reader without a script can tell.

@@ -6,7 +6,10 @@ import io.easykit.cache.Outbox.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -74,7 +77,7 @@ final class OutboxRelay {
     private static final Duration PREPARED = Duration.ofSeconds(10);
 
     private final Cluster cluster;
-    private final EntryStore store;
+    private final GuardedStore store;
     private final Outbox outbox;
     private final Ticker ticker;
     private final String owner = UUID.randomUUID().toString();
@@ -93,7 +96,7 @@ final class OutboxRelay {
         this.ticker = ticker;
         this.store = cluster.store();
         this.outbox = outbox;
-        store.onReconnect(() -> holdsLease = false);
+        store.onReconnect(server -> holdsLease = false);
     }
 
     synchronized void start() {
@@ -156,7 +159,7 @@ final class OutboxRelay {
     }
 
     private void count() {
-        if (!holdsLease && cluster.availability().mayRead()) {
+        if (!holdsLease && cluster.availability().state() == Availability.State.AVAILABLE) {
             backlog = null;
             countedAt = null;
             return;
@@ -174,10 +177,6 @@ final class OutboxRelay {
     }
 
     private Duration work() {
-        if (!cluster.availability().mayRead()) {
-            holdsLease = false;
-            return INTERVAL;
-        }
         try {
             Duration left = deliverIfHolder();
             databaseFails = false;
@@ -253,17 +252,29 @@ final class OutboxRelay {
             return false;
         }
         List<CacheKey<?>> keys = keys(due);
-        if (!keys.isEmpty()) {
-            deliver(keys);
-            log.debug("Delivered {} invalidations from the outbox to Redis cluster '{}'", keys.size(), cluster.id());
-        }
-        ids(due, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
-        ids(due, State.OPEN, ids -> outbox.postpone(ids, INTERVAL));
-        ids(due, State.EXPIRED, outbox::delete);
+        Set<CacheKey<?>> failed = keys.isEmpty() ? Set.of() : deliver(keys);
+        List<Due> done = new ArrayList<>(due);
+        List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
+        done.removeAll(stuck);
+        ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
+        ids(done, State.OPEN, ids -> outbox.postpone(ids, INTERVAL));
+        ids(done, State.EXPIRED, outbox::delete);
+        // One partition that is away must not hold up the messages for the others.
+        ids(stuck, State.WAITING, ids -> outbox.postpone(ids, INTERVAL));
+        ids(stuck, State.OPEN, ids -> outbox.postpone(ids, INTERVAL));
         return true;
     }
 
-    private void deliver(List<CacheKey<?>> keys) {
+    private static boolean has(Due due, Set<CacheKey<?>> failed) {
+        return due.state() != State.EXPIRED
+                && failed.stream().anyMatch(key -> due.message().keys().contains(key.name()));
+    }
+
+    /**
+     * @return keys of partitions that do not answer
+     * @throws StoreUnavailableException if none answers
+     */
+    private Set<CacheKey<?>> deliver(List<CacheKey<?>> keys) {
         String token = UUID.randomUUID().toString();
         try {
             inParts(keys, part -> store.prepare(part, token, PREPARED));
@@ -271,22 +282,37 @@ final class OutboxRelay {
             // A Redis that is full prepares nothing but invalidates; one that is away does neither.
             log.debug("Redis cluster '{}' did not prepare", cluster.id(), full);
         }
-        inParts(keys, part -> store.drop(part, token));
-        keys.forEach(cluster.local()::invalidate);
-        cluster.recent().add(keys);
+        Set<CacheKey<?>> failed = new HashSet<>();
+        for (List<CacheKey<?>> partition : store.byPartition(keys).values()) {
+            try {
+                inParts(partition, part -> store.drop(part, token));
+                partition.forEach(cluster.local()::invalidate);
+                cluster.recent().add(partition);
+            } catch (StoreUnavailableException away) {
+                failed.addAll(partition);
+                if (failed.size() == keys.size()) {
+                    throw away;
+                }
+            }
+        }
+        log.debug(
+                "Delivered {} invalidations from the outbox to Redis cluster '{}'",
+                keys.size() - failed.size(),
+                cluster.id());
+        return failed;
     }
 
     private List<CacheKey<?>> keys(List<Due> due) {
-        List<CacheKey<?>> keys = new ArrayList<>();
+        Set<CacheKey<?>> keys = new LinkedHashSet<>();
         for (Due one : due) {
             if (one.state() != State.EXPIRED) {
                 one.message().keys().forEach(name -> addKey(keys, name, one.message()));
             }
         }
-        return keys;
+        return List.copyOf(keys);
     }
 
-    private void addKey(List<CacheKey<?>> keys, String name, Outbox.Message message) {
+    private void addKey(Set<CacheKey<?>> keys, String name, Outbox.Message message) {
         try {
             keys.add(CacheKey.named(cluster.id(), name));
         } catch (InvalidCacheKeyException unreadable) {

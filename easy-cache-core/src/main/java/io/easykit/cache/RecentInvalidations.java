@@ -7,18 +7,19 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
- * What was invalidated in the last seconds before the store was lost, to be said again when it is back: a master that
- * failed over may have acknowledged what its replica never heard. While the store does not answer nothing grows old,
- * however long that takes. Bounded; beyond the limit the oldest are forgotten.
+ * What was invalidated in the last seconds before a partition was lost, to be said again when it is back: a master that
+ * failed over may have acknowledged what its replica never received. While a partition does not answer none of its keys
+ * grows old, however long that takes. Bounded; beyond the limit the oldest are forgotten.
  */
 final class RecentInvalidations {
 
     private final long keepNanos;
     private final int limit;
     private final Ticker ticker;
-    private final Map<CacheKey<?>, Long> times = new LinkedHashMap<>();
+    private final Map<CacheKey<?>, Recent> recent = new LinkedHashMap<>();
 
     RecentInvalidations(Duration keep, int limit, Ticker ticker) {
         this.keepNanos = keep.toNanos();
@@ -26,36 +27,62 @@ final class RecentInvalidations {
         this.ticker = ticker;
     }
 
-    synchronized void add(Collection<? extends CacheKey<?>> keys) {
+    /**
+     * The last invalidation of a key.
+     *
+     * @param at ticker time
+     * @param together all keys of the update, if some are elsewhere
+     */
+    record Recent(CacheKey<?> key, long at, List<CacheKey<?>> together) {}
+
+    void add(Collection<? extends CacheKey<?>> keys) {
+        add(keys, List.of());
+    }
+
+    /**
+     * @param together all keys of the update, if some of them are elsewhere; empty leaves those of an earlier one
+     */
+    synchronized void add(Collection<? extends CacheKey<?>> keys, List<CacheKey<?>> together) {
         long now = ticker.nanoTime();
         for (CacheKey<?> key : keys) {
-            times.remove(key);
-            times.put(key, now);
+            Recent before = recent.remove(key);
+            boolean same = before != null && together.isEmpty();
+            recent.put(key, new Recent(key, now, same ? before.together : together));
         }
-        forgetOld(now);
+        Iterator<Recent> oldest = recent.values().iterator();
+        while (recent.size() > limit) {
+            oldest.next();
+            oldest.remove();
+        }
     }
 
     synchronized boolean isEmpty() {
-        return times.isEmpty();
+        return recent.isEmpty();
     }
 
-    synchronized List<CacheKey<?>> all() {
-        return new ArrayList<>(times.keySet());
+    /** Those of one partition. */
+    synchronized List<Recent> all(Predicate<CacheKey<?>> partition) {
+        List<Recent> all = new ArrayList<>();
+        for (Recent one : recent.values()) {
+            if (partition.test(one.key)) {
+                all.add(one);
+            }
+        }
+        return all;
     }
 
-    /** To be called while the store answers. */
-    synchronized void forgetOld() {
-        forgetOld(ticker.nanoTime());
-    }
-
-    private void forgetOld(long now) {
-        Iterator<Long> oldest = times.values().iterator();
+    /** To be called while the partition answers. */
+    synchronized void forgetOld(Predicate<CacheKey<?>> partition) {
+        long now = ticker.nanoTime();
+        Iterator<Recent> oldest = recent.values().iterator();
         while (oldest.hasNext()) {
-            boolean old = now - oldest.next() > keepNanos;
-            if (!old && times.size() <= limit) {
+            Recent one = oldest.next();
+            if (now - one.at <= keepNanos) {
                 return;
             }
-            oldest.remove();
+            if (partition.test(one.key)) {
+                oldest.remove();
+            }
         }
     }
 }

@@ -44,6 +44,11 @@ final class SafeListener implements CacheListener {
     }
 
     @Override
+    public void onNodeAvailability(String clusterId, String node, Availability.State state) {
+        tell(listener -> listener.onNodeAvailability(clusterId, node, state));
+    }
+
+    @Override
     public void onUnreadable(CacheKey<?> key) {
         tell(listener -> listener.onUnreadable(key));
     }

@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -26,6 +27,7 @@ final class StoppedCluster {
     private final EntryStore store;
     private final Journal journal;
     private final RecentInvalidations recent;
+    private final Availability availability;
     private final Ticker ticker;
     private final boolean recorded;
     private volatile boolean stopped;
@@ -36,9 +38,16 @@ final class StoppedCluster {
      * @param store the store itself: a cluster that is marked unavailable is not looked after any more
      */
     StoppedCluster(
-            String id, EntryStore store, Journal journal, RecentInvalidations recent, boolean recorded, Ticker ticker) {
+            String id,
+            EntryStore store,
+            Journal journal,
+            RecentInvalidations recent,
+            Availability availability,
+            boolean recorded,
+            Ticker ticker) {
         this.recorded = recorded;
         this.id = id;
+        this.availability = availability;
         this.store = store;
         this.journal = journal;
         this.recent = recent;
@@ -56,7 +65,7 @@ final class StoppedCluster {
         stopped = true;
         if (!journal.isEmpty()) {
             try {
-                new Redelivery(store, recent).deliver(journal);
+                deliverTo(store);
             } catch (StoreUnavailableException away) {
                 log.debug("Redis cluster '{}' did not answer when its cache was stopped", id, away);
             }
@@ -75,8 +84,48 @@ final class StoppedCluster {
 
     /** Delivers what a late update has left in the journal. */
     synchronized void deliver() {
-        if (!attempt(late -> new Redelivery(late, recent).deliver(journal))) {
+        if (!attempt(this::deliverTo)) {
             warnOfLost();
+        }
+    }
+
+    /** Each partition by itself: one that is away does not keep the others from being told. */
+    private void deliverTo(EntryStore to) {
+        StoreUnavailableException first = null;
+        Partitions partitions = availability.partitions();
+        Redelivery redelivery = new Redelivery(to, recent, new MatesOf(id, to));
+        for (int i = 0; i < partitions.count(); i++) {
+            int partition = i;
+            try {
+                redelivery.deliver(journal, key -> partitions.of(key) == partition);
+            } catch (StoreUnavailableException away) {
+                first = first == null ? away : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    /** Of this cluster only: nobody looks after the others any more. */
+    private record MatesOf(String id, EntryStore store) implements Mates {
+
+        @Override
+        public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
+            // What is invalidated last needs no preparation.
+        }
+
+        @Override
+        public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+            try {
+                store.drop(
+                        keys.stream()
+                                .filter(key -> key.spec().clusterId().equals(id))
+                                .toList(),
+                        token);
+            } catch (StoreUnavailableException away) {
+                log.debug("{} could not be invalidated again", keys, away);
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -57,14 +58,15 @@ final class Updates {
             enlist(keys);
         }
         String token = newToken();
+        boolean announced = false;
         try {
-            prepare(keys, token, transactions.timeout(), false);
+            announced = prepare(keys, token, transactions.timeout(), false);
             return running.run(keys, action);
         } finally {
             if (transactions.isEndHidden()) {
-                invalidate(keys, NO_TOKEN);
+                invalidate(keys, NO_TOKEN, announced);
             } else {
-                endPrepared(keys, token);
+                endPrepared(keys, token, announced);
             }
         }
     }
@@ -75,9 +77,9 @@ final class Updates {
     }
 
     /** Ends updates that are prepared: now, or when their work is committed. */
-    private void endPrepared(Collection<? extends CacheKey<?>> keys, String token) {
+    private void endPrepared(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
         BooleanSupplier open = transactions.lateCommit();
-        invalidate(keys, open == null ? token : NO_TOKEN);
+        invalidate(keys, open == null ? token : NO_TOKEN, announced);
         if (open != null) {
             byCluster(keys).forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, open));
         }
@@ -86,8 +88,11 @@ final class Updates {
     /** Ends updates that are not prepared, and whose work may still be committed. */
     private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
         String token = newToken();
-        byCluster(keys).forEach((cluster, group) -> cluster.announce(group, token, lease(group, null)));
-        endPrepared(keys, token);
+        boolean announced = true;
+        for (Map.Entry<Cluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
+            announced &= one.getKey().announce(one.getValue(), token, lease(one.getValue(), null));
+        }
+        endPrepared(keys, token, announced);
     }
 
     <T, X extends Throwable> @Nullable T inTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
@@ -117,31 +122,29 @@ final class Updates {
             enlist(keys);
         }
         if (transactions.isEndHidden()) {
-            prepare(keys, newToken(), null, false);
-            invalidate(keys, NO_TOKEN);
+            invalidate(keys, NO_TOKEN, prepare(keys, newToken(), null, false));
         } else if (transactions.lateCommit() != null) {
             endUnprepared(keys);
         } else {
-            invalidateTogether(byCluster(keys), keys.size());
+            invalidateTogether(byCluster(keys), keys);
         }
     }
 
-    /**
-     * Announces several keys before the first of them is invalidated. Otherwise a reader could load a value of one key, and
-     * store it, from the old value of another key that is still to be invalidated. Where that fails, all are invalidated
-     * twice: what was stored in between goes with the second time.
-     */
-    private static void invalidateTogether(Map<Cluster, List<CacheKey<?>>> groups, int keys) {
+    /** Announces several keys before the first of them is invalidated, see {@link #invalidate}. */
+    private static void invalidateTogether(
+            Map<Cluster, List<CacheKey<?>>> groups, Collection<? extends CacheKey<?>> keys) {
         String token = newToken();
         Set<Cluster> announced = new HashSet<>();
         groups.forEach((cluster, group) -> {
-            if (keys > 1 && cluster.announce(group, token, lease(group, null))) {
+            if (keys.size() > 1 && cluster.announce(group, token, lease(group, null))) {
                 announced.add(cluster);
             }
         });
-        groups.forEach((cluster, group) -> cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN));
-        if (keys > 1 && announced.size() < groups.size()) {
-            groups.forEach((cluster, group) -> cluster.invalidate(group, NO_TOKEN));
+        Map<Cluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        groups.forEach((cluster, group) ->
+                told.put(cluster, cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN, keys)));
+        if (keys.size() > 1 && announced.size() < groups.size()) {
+            told.forEach(Cluster::invalidateAgain);
         }
     }
 
@@ -170,14 +173,32 @@ final class Updates {
     /**
      * @param beforeCommit whether the transaction of this thread is about to commit. Elsewhere a message in the outbox must
      *     not depend on a transaction: its commit may be over, or the work be done outside it
+     * @return whether Redis has acknowledged all
      */
-    private void prepare(
+    private boolean prepare(
             Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
-        byCluster(keys).forEach((cluster, group) -> cluster.prepare(group, token, lease(group, atLeast), beforeCommit));
+        boolean announced = true;
+        for (Map.Entry<Cluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
+            List<CacheKey<?>> group = one.getValue();
+            announced &= one.getKey().prepare(group, token, lease(group, atLeast), beforeCommit);
+        }
+        return announced;
     }
 
-    private void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
-        byCluster(keys).forEach((cluster, group) -> cluster.invalidate(group, token));
+    /**
+     * Between two invalidations of one update a reader could compute a value of the first key from the old value of the
+     * second one, and store it. A second key that is announced cannot be read. If one is not, all are invalidated twice:
+     * what was stored in between goes with the second time. Keys that could not be invalidated are kept, and their later
+     * delivery invalidates the others again ({@link Redelivery}).
+     *
+     * @param announced whether Redis has acknowledged the preparation of all keys
+     */
+    private void invalidate(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
+        Map<Cluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        byCluster(keys).forEach((cluster, group) -> told.put(cluster, cluster.invalidate(group, token, keys)));
+        if (!announced && keys.size() > 1) {
+            told.forEach(Cluster::invalidateAgain);
+        }
     }
 
     private void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
@@ -210,6 +231,8 @@ final class Updates {
         private final @Nullable Duration timeout;
         private int running;
         private boolean prepared;
+        private boolean announced;
+        private boolean innerAnnounced;
         private @Nullable String innerToken;
 
         TransactionalUpdate(@Nullable Duration timeout) {
@@ -222,7 +245,7 @@ final class Updates {
                 unsettled.addAll(more);
             }
             if (prepared) {
-                prepare(more, token, timeout, false);
+                announced &= prepare(more, token, timeout, false);
             }
         }
 
@@ -244,7 +267,7 @@ final class Updates {
         public void beforeCommit() {
             if (!prepared) {
                 prepared = true;
-                prepare(keys, token, timeout, true);
+                announced = prepare(keys, token, timeout, true);
             }
         }
 
@@ -252,14 +275,14 @@ final class Updates {
         public void beforeInnerCommit() {
             if (!unsettled.isEmpty()) {
                 innerToken = newToken();
-                prepare(unsettled, innerToken, timeout, true);
+                innerAnnounced = prepare(unsettled, innerToken, timeout, true);
             }
         }
 
         @Override
         public void afterInnerCompletion() {
             if (innerToken != null) {
-                invalidate(unsettled, innerToken);
+                invalidate(unsettled, innerToken, innerAnnounced);
                 innerToken = null;
             }
             if (running == 0 && !transactions.hasInner()) {
@@ -270,7 +293,7 @@ final class Updates {
         @Override
         public void afterCompletion(boolean rolledBack) {
             if (prepared || !rolledBack) {
-                invalidate(keys, prepared ? token : NO_TOKEN);
+                invalidate(keys, prepared ? token : NO_TOKEN, announced);
             } else {
                 invalidateRolledBack(keys);
             }

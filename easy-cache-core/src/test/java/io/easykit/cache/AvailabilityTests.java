@@ -18,58 +18,59 @@ class AvailabilityTests {
             "default",
             new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 2, Duration.ofSeconds(1), 3),
             new ManualClock(),
-            changes::add);
+            change -> changes.add(change.state()));
+    private final CircuitBreaker breaker = availability.breakers().get(0);
 
     @Test
     void isAvailableUntilTooManyCallsFailed() {
-        availability.failed(ill);
+        breaker.failed(ill);
         assertMay(true, true);
-        availability.failed(ill);
+        breaker.failed(ill);
         assertMay(false, false);
-        availability.failed(ill);
+        breaker.failed(ill);
         assertThat(changes).containsExactly(State.UNAVAILABLE);
     }
 
     @Test
     void letsUpdatesInBeforeReaders() {
-        availability.unavailable(ill);
-        availability.recovering();
+        breaker.unavailable(ill);
+        breaker.recovering();
         assertMay(false, true);
-        availability.recovered();
+        breaker.recovered();
         assertMay(true, true);
         assertThat(changes).containsExactly(State.UNAVAILABLE, State.AVAILABLE);
     }
 
     @Test
     void doesNotRecoverWhenItFailedMeanwhile() {
-        availability.unavailable(ill);
-        availability.recovering();
-        availability.unavailable(ill);
-        availability.recovered();
+        breaker.unavailable(ill);
+        breaker.recovering();
+        breaker.unavailable(ill);
+        breaker.recovered();
         assertMay(false, false);
     }
 
     @Test
     void forgetsTheFailuresOfTheTimeBeforeItsRecovery() {
-        availability.failed(ill);
-        availability.failed(ill);
-        availability.recovering();
-        availability.recovered();
-        availability.failed(ill);
+        breaker.failed(ill);
+        breaker.failed(ill);
+        breaker.recovering();
+        breaker.recovered();
+        breaker.failed(ill);
         assertMay(true, true);
     }
 
     @Test
     void isWhatAnOperatorSaysUntilReleased() {
         availability.force(State.AVAILABLE);
-        availability.unavailable(ill);
+        breaker.unavailable(ill);
         assertMay(true, true);
         assertThat(availability.forced()).hasValue(State.AVAILABLE);
         availability.release();
         assertMay(false, false);
         assertThat(availability.forced()).isEmpty();
         availability.force(State.UNAVAILABLE);
-        availability.recovering();
+        breaker.recovering();
         assertMay(false, false);
         assertThat(changes).containsExactly(State.UNAVAILABLE);
     }
@@ -87,11 +88,11 @@ class AvailabilityTests {
 
     @Test
     void doesNotEndARecoveryThatAnAbsenceWasForcedInto() {
-        availability.unavailable(ill);
-        availability.recovering();
+        breaker.unavailable(ill);
+        breaker.recovering();
         availability.force(State.UNAVAILABLE);
         availability.release();
-        availability.recovered();
+        breaker.recovered();
         assertMay(false, false);
     }
 
@@ -119,8 +120,8 @@ class AvailabilityTests {
     }
 
     private void assertMay(boolean read, boolean write) {
-        assertThat(availability.mayRead()).as("readers").isEqualTo(read);
-        assertThat(availability.mayWrite()).as("updates").isEqualTo(write);
+        assertThat(breaker.mayRead()).as("readers").isEqualTo(read);
+        assertThat(breaker.mayWrite()).as("updates").isEqualTo(write);
         assertThat(availability.state()).isEqualTo(read ? State.AVAILABLE : State.UNAVAILABLE);
     }
 }

@@ -639,7 +639,7 @@ class ClusterKeeperTests {
 
     private static void look(EasyCache cache, int times) {
         for (int i = 0; i < times; i++) {
-            cluster(cache).keeper().look();
+            cluster(cache).keepers().get(0).look();
         }
     }
 

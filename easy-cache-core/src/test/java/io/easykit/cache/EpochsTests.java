@@ -2,19 +2,16 @@ package io.easykit.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.HashMap;
+import io.easykit.cache.InMemoryEntryStore.Operation;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class EpochsTests {
 
-    private final Map<String, Long> stored = new HashMap<>();
-    private final AtomicInteger looks = new AtomicInteger();
-    private final Epochs epochs = new Epochs(() -> {
-        looks.incrementAndGet();
-        return Map.copyOf(stored);
-    });
+    private final InMemoryEntryStore store = new InMemoryEntryStore(() -> 0);
+    private final Map<String, Long> stored = store.epochs;
+    private final Epochs epochs = new Epochs(
+            store, new Availability("default", AvailabilityOptions.defaults(), new ManualClock(), change -> {}));
     private final CacheKey<String> key = Workbench.ap().key(1);
 
     @Test
@@ -22,7 +19,7 @@ class EpochsTests {
         stored.put("name", 7L);
         assertThat(epochs.of(key)).isEqualTo(7);
         assertThat(epochs.of(key)).isEqualTo(7);
-        assertThat(looks).hasValue(1);
+        assertThat(store.count(Operation.EPOCHS)).isEqualTo(1);
         epochs.doubt();
         stored.put("name", 8L);
         assertThat(epochs.of(key)).isEqualTo(8);
@@ -36,21 +33,19 @@ class EpochsTests {
     @Test
     void onlyRise() {
         stored.put("name", 7L);
-        epochs.learn();
+        epochs.learn(0);
         stored.put("name", 6L);
-        epochs.learn();
-        assertThat(epochs.of(key)).isEqualTo(7);
-        epochs.learn("name", 5);
+        epochs.learn(0);
         assertThat(epochs.of(key)).isEqualTo(7);
     }
 
     @Test
     void tellWhichTheStoreHasLost() {
         stored.putAll(Map.of("a", 1L, "b", 2L, "c", 3L));
-        epochs.learn();
+        epochs.learn(0);
         stored.remove("a");
         stored.put("b", 1L);
         stored.put("c", 4L);
-        assertThat(epochs.lostBy(epochs.learn())).containsExactlyInAnyOrder("a", "b");
+        assertThat(epochs.lostBy(0, epochs.learn(0))).containsExactlyInAnyOrder("a", "b");
     }
 }

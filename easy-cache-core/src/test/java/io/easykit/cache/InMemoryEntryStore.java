@@ -1,5 +1,6 @@
 package io.easykit.cache;
 
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -16,6 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,30 @@ final class InMemoryEntryStore implements EntryStore {
         LOST_REQUEST,
         /** It happens, but the caller never hears so. */
         LOST_REPLY
+    }
+
+    /** Partitions by the id of the key: the first part of its name. */
+    record ById(int count) implements Partitions {
+
+        @Override
+        public int of(CacheKey<?> key) {
+            return Integer.parseInt(key.name().replaceFirst(".*::", "")) % count;
+        }
+
+        @Override
+        public int ofEpochs(int hash) {
+            return hash;
+        }
+
+        @Override
+        public int ofLease(String name) {
+            return 0;
+        }
+
+        @Override
+        public String name(int partition) {
+            return "part " + partition;
+        }
     }
 
     /** An operation that is held before it happens. */
@@ -84,9 +110,13 @@ final class InMemoryEntryStore implements EntryStore {
     private final Map<Operation, Runnable> surprises = new ConcurrentHashMap<>();
     private final Map<Operation, Held> held = new ConcurrentHashMap<>();
     private final Map<Operation, AtomicInteger> counts = new EnumMap<>(Operation.class);
-    private final Map<String, Long> epochs = new HashMap<>();
+    final Map<String, Long> epochs = new HashMap<>();
+    private final Map<Integer, Map<String, Long>> otherEpochs = new HashMap<>();
+    private final Set<Integer> away = ConcurrentHashMap.newKeySet();
+    private volatile Partitions partitions = Partitions.ONE;
+    private int epochHashes = 1;
     private final Map<String, Lease> leases = new HashMap<>();
-    private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
+    private final List<Consumer<@Nullable SocketAddress>> reconnectActions = new CopyOnWriteArrayList<>();
     private long lastToken;
 
     InMemoryEntryStore(LongSupplier clock) {
@@ -94,6 +124,53 @@ final class InMemoryEntryStore implements EntryStore {
         for (Operation operation : Operation.values()) {
             counts.put(operation, new AtomicInteger());
         }
+    }
+
+    /** Falls into parts from now on, each with epochs of its own. */
+    InMemoryEntryStore inParts(int count) {
+        partitions = new ById(count);
+        epochHashes = count;
+        return this;
+    }
+
+    /** The partitions change; the epochs stay as they are. */
+    void repartition(int count) {
+        partitions = new ById(count);
+    }
+
+    /** Requests to a partition are lost until {@link #back(int)}. */
+    void away(int partition) {
+        away.add(partition);
+    }
+
+    void back(int partition) {
+        away.remove(partition);
+    }
+
+    @Override
+    public Partitions partitions() {
+        return partitions;
+    }
+
+    @Override
+    public int epochHashes() {
+        return epochHashes;
+    }
+
+    @Override
+    public int epochHashOf(CacheKey<?> key) {
+        return epochHashes == 1 ? 0 : new ById(epochHashes).of(key);
+    }
+
+    private void requireHere(Operation operation, int partition) {
+        if (away.contains(partition)) {
+            counts.get(operation).incrementAndGet();
+            throw new StoreUnavailableException(operation + " got lost", true, null);
+        }
+    }
+
+    private void requireHere(Operation operation, Collection<? extends CacheKey<?>> keys) {
+        keys.forEach(key -> requireHere(operation, away.isEmpty() ? 0 : partitions.of(key)));
     }
 
     void failNext(Operation operation, Fault fault) {
@@ -169,6 +246,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
+        requireHere(Operation.READ, List.of(key));
         return run(Operation.READ, () -> {
             Entry entry = find(key);
             if (entry == null) {
@@ -189,6 +267,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+        requireHere(Operation.FETCH, List.of(key));
         CacheOptions options = key.spec().options();
         return run(Operation.FETCH, () -> {
             Entry entry = entries.computeIfAbsent(key.name(), any -> new Entry());
@@ -219,6 +298,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+        requireHere(Operation.STORE, List.of(key));
         return run(Operation.STORE, () -> {
             Entry entry = find(key);
             if (entry == null || !tokenOf(ticket).equals(entry.fill)) {
@@ -246,6 +326,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public void release(CacheKey<?> key, Ticket ticket) {
+        requireHere(Operation.RELEASE, List.of(key));
         run(Operation.RELEASE, () -> {
             Entry entry = find(key);
             if (entry != null && Arrays.equals(ticket.text(), text(entry))) {
@@ -257,6 +338,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        requireHere(Operation.PREPARE, keys);
         run(Operation.PREPARE, () -> {
             keys.forEach(key -> prepare(key, token, lease));
             return true;
@@ -281,6 +363,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
+        requireHere(Operation.INVALIDATE, keys);
         run(Operation.INVALIDATE, () -> {
             keys.forEach(key -> invalidate(key, token, key.spec().options().window()));
             return true;
@@ -289,6 +372,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+        requireHere(Operation.DROP, keys);
         run(Operation.DROP, () -> {
             keys.forEach(key -> invalidate(key, token, Duration.ZERO));
             return true;
@@ -297,6 +381,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public void drop(Map<CacheKey<?>, String> tokens) {
+        requireHere(Operation.DROP, tokens.keySet());
         run(Operation.DROP, () -> {
             tokens.forEach((key, token) -> invalidate(key, token, Duration.ZERO));
             return true;
@@ -304,16 +389,23 @@ final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs() {
-        return run(Operation.EPOCHS, () -> Map.copyOf(epochs));
+    public Map<String, Long> epochs(int hash) {
+        requireHere(Operation.EPOCHS, partitions.ofEpochs(hash));
+        return run(Operation.EPOCHS, () -> Map.copyOf(epochsOf(hash)));
     }
 
     @Override
-    public long raiseEpoch(String prefix, long known) {
-        return run(
-                Operation.RAISE_EPOCH,
-                () -> epochs.merge(
-                        prefix, Math.max(now() / 1000, known) + 1, (old, floor) -> Math.max(old + 1, floor)));
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
+        requireHere(Operation.RAISE_EPOCH, partitions.ofEpochs(hash));
+        return run(Operation.RAISE_EPOCH, () -> {
+            known.forEach((prefix, least) -> epochsOf(hash)
+                    .merge(prefix, Math.max(now() / 1000, least) + 1, (old, floor) -> Math.max(old + 1, floor)));
+            return Map.copyOf(epochsOf(hash));
+        });
+    }
+
+    private Map<String, Long> epochsOf(int hash) {
+        return hash == 0 ? epochs : otherEpochs.computeIfAbsent(hash, any -> new HashMap<>());
     }
 
     @Override
@@ -338,12 +430,13 @@ final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public void probe() {
+    public void probe(Partitions in, int partition) {
+        requireHere(Operation.PROBE, partition);
         run(Operation.PROBE, () -> true);
     }
 
     @Override
-    public void onReconnect(Runnable action) {
+    public void onReconnect(Consumer<@Nullable SocketAddress> action) {
         reconnectActions.add(action);
     }
 
@@ -354,7 +447,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     /** The line broke and is there again. */
     void reconnect() {
-        reconnectActions.forEach(Runnable::run);
+        reconnectActions.forEach(action -> action.accept(null));
     }
 
     private void invalidate(CacheKey<?> key, String token, Duration staleWindow) {
@@ -382,6 +475,7 @@ final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public void discard(CacheKey<?> key, Envelope unreadable) {
+        requireHere(Operation.DISCARD, List.of(key));
         run(Operation.DISCARD, () -> {
             Entry entry = find(key);
             Value own = entry == null ? null : entry.values.get(key.spec().fingerprint());

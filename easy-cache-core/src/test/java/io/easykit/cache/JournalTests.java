@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Journal.Undelivered;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class JournalTests {
 
-    private final Journal journal = new Journal(3);
+    private final Journal journal = new Journal(3, new InMemoryEntryStore(() -> 0));
 
     @Test
     void keepsTheLatestOfEachKey() {
@@ -49,7 +50,7 @@ class JournalTests {
         add("a", 1, "");
         add("a", 2, "");
         add("b", 1, "");
-        assertThat(journal.takeOverflowed()).isEmpty();
+        assertThat(overflowed()).isEmpty();
         add("c", 1, "");
         assertThat(journal.all()).isEmpty();
         assertThat(journal.size()).isEqualTo(3);
@@ -58,16 +59,20 @@ class JournalTests {
         assertThat(journal.all()).isEmpty();
         add("d", 1, "");
         assertThat(journal.all()).hasSize(1);
-        assertThat(journal.takeOverflowed()).containsExactlyInAnyOrder("a", "b", "c");
+        assertThat(overflowed()).containsExactlyInAnyOrder("a", "b", "c");
     }
 
     @Test
     void remembersAnewWhatComesAfterThePrefixesWereTaken() {
-        journal.overflow("a");
-        journal.takeOverflowed();
+        journal.overflow(0, "a");
+        overflowed();
         assertThat(journal.isEmpty()).isTrue();
         add("a", 1, "");
         assertThat(journal.all()).hasSize(1);
+    }
+
+    private Set<String> overflowed() {
+        return journal.takeOverflowed(hash -> true).getOrDefault(0, Set.of());
     }
 
     private void add(String prefix, int id, String token) {

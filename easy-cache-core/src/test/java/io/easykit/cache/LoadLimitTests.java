@@ -136,9 +136,9 @@ class LoadLimitTests {
         EasyCache cache = bench.node(
                 new DegradedOptions(Duration.ofMinutes(1), 4, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2));
         Cluster cluster = Objects.requireNonNull(cache.cluster(CacheSpec.DEFAULT_CLUSTER));
-        cluster.availability().unavailable(new StoreUnavailableException("away", true, null));
+        cluster.availability().breakers().get(0).unavailable(new StoreUnavailableException("away", true, null));
         for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
-            cluster.keeper().look();
+            cluster.keepers().get(0).look();
         }
         assertThat(cluster.availability().state()).isEqualTo(State.AVAILABLE);
         for (int size = 4; size <= 128; size *= 2) {

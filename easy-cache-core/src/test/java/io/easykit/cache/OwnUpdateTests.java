@@ -171,7 +171,7 @@ class OwnUpdateTests {
             assertThat(cache.fetch(untold, () -> database.get() + loads.incrementAndGet()))
                     .isEqualTo("new" + i);
         }
-        cache.cluster("default").keeper().look();
+        cache.cluster("default").keepers().get(0).look();
         assertThat(cache.fetch(untold, () -> "delivered")).isEqualTo("delivered");
         assertThat(elsewhere.fetch(untold, () -> "never")).isEqualTo("delivered");
     }

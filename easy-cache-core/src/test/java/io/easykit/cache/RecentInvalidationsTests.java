@@ -2,6 +2,7 @@ package io.easykit.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.cache.RecentInvalidations.Recent;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -19,18 +20,30 @@ class RecentInvalidationsTests {
         clock.advance(Duration.ofSeconds(20));
         add(2);
         clock.advance(Duration.ofSeconds(20));
-        recent.forgetOld();
-        assertThat(recent.all()).containsExactly(key(2));
+        recent.forgetOld(key -> true);
+        assertThat(all()).containsExactly(key(2));
         clock.advance(Duration.ofSeconds(20));
         add(3);
-        assertThat(recent.all()).containsExactly(key(3));
+        recent.forgetOld(key -> true);
+        assertThat(all()).containsExactly(key(3));
     }
 
     @Test
     void forgetsNothingWhileTheStoreDoesNotAnswer() {
         add(1);
         clock.advance(Duration.ofDays(1));
-        assertThat(recent.all()).containsExactly(key(1));
+        assertThat(all()).containsExactly(key(1));
+    }
+
+    @Test
+    void forgetsNothingOfAPartitionThatDoesNotAnswer() {
+        add(1);
+        add(2);
+        clock.advance(Duration.ofDays(1));
+        add(3);
+        recent.forgetOld(key -> !key.equals(key(1)));
+        assertThat(all()).containsExactly(key(1), key(3));
+        assertThat(recent.all(key -> key.equals(key(1)))).hasSize(1);
     }
 
     @Test
@@ -40,8 +53,8 @@ class RecentInvalidationsTests {
         clock.advance(Duration.ofSeconds(20));
         add(1);
         clock.advance(Duration.ofSeconds(20));
-        recent.forgetOld();
-        assertThat(recent.all()).containsExactly(key(1));
+        recent.forgetOld(key -> true);
+        assertThat(all()).containsExactly(key(1));
     }
 
     @Test
@@ -49,7 +62,11 @@ class RecentInvalidationsTests {
         for (int id = 1; id <= 5; id++) {
             add(id);
         }
-        assertThat(recent.all()).containsExactly(key(3), key(4), key(5));
+        assertThat(all()).containsExactly(key(3), key(4), key(5));
+    }
+
+    private List<CacheKey<?>> all() {
+        return recent.all(key -> true).stream().<CacheKey<?>>map(Recent::key).toList();
     }
 
     private void add(int id) {
@@ -79,6 +96,6 @@ class RecentInvalidationsTests {
         }
 
         assertThat(keys.stream().mapToInt(CacheKey::hashCode).distinct()).hasSize(1);
-        assertThat(all.all()).hasSize(keys.size());
+        assertThat(all.all(key -> true)).hasSize(keys.size());
     }
 }

@@ -227,6 +227,11 @@ final class Workbench {
         }
 
         @Override
+        public void onNodeAvailability(String clusterId, String node, Availability.State state) {
+            heard.add(clusterId + " " + node + " " + state);
+        }
+
+        @Override
         public void onUnreadable(CacheKey<?> key) {
             heard.add("unreadable");
         }

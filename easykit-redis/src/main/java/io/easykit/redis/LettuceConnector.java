@@ -16,6 +16,8 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -162,6 +164,31 @@ public final class LettuceConnector {
      */
     public void onReconnect(Consumer<SocketAddress> action) {
         reconnectActions.add(action);
+    }
+
+    /**
+     * The masters of a cluster that serve slots, as the driver knows them. Does not wait.
+     *
+     * @return empty if this is no cluster, or nothing is connected
+     */
+    public List<ClusterMaster> masters() {
+        Attempt present = connection.get();
+        if (present == null
+                || !present.isConnected()
+                || present.isOver(factory)
+                || !(factory.getNativeClient() instanceof RedisClusterClient cluster)) {
+            return List.of();
+        }
+        List<ClusterMaster> masters = new ArrayList<>();
+        for (RedisClusterNode node : cluster.getPartitions()) {
+            BitSet slots = new BitSet(SlotHash.SLOT_COUNT);
+            node.forEachSlot(slots::set);
+            if (!slots.isEmpty()) {
+                String address = node.getUri().getHost() + ":" + node.getUri().getPort();
+                masters.add(new ClusterMaster(address, slots));
+            }
+        }
+        return masters;
     }
 
     /**

@@ -47,7 +47,7 @@ final class ConnectionFactoryCommands implements RedisCommands {
     }
 
     private static ReturnType typeOf(RedisScript script) {
-        return script == RedisScript.FETCH ? ReturnType.MULTI : ReturnType.INTEGER;
+        return script.returnsList() ? ReturnType.MULTI : ReturnType.INTEGER;
     }
 
     private static byte[][] keyAndArguments(byte[] key, List<byte[]> arguments) {

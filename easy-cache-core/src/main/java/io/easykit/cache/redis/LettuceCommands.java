@@ -1,14 +1,17 @@
 package io.easykit.cache.redis;
 
+import io.easykit.redis.ClusterMaster;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.redis.LettuceConnector;
 import io.easykit.redis.Transfers;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Sends commands over the factory's one shared connection. The {@link LettuceConnector} keeps that connection. */
@@ -65,8 +68,18 @@ final class LettuceCommands implements RedisCommands {
     }
 
     @Override
-    public void onReconnect(Runnable action) {
-        connector.onReconnect(server -> action.run());
+    public boolean isCluster() {
+        return factory.isClusterAware();
+    }
+
+    @Override
+    public List<ClusterMaster> masters() {
+        return connector.masters();
+    }
+
+    @Override
+    public void onReconnect(Consumer<SocketAddress> action) {
+        connector.onReconnect(action);
     }
 
     @Override
@@ -90,6 +103,6 @@ final class LettuceCommands implements RedisCommands {
     }
 
     private static ScriptOutputType typeOf(RedisScript script) {
-        return script == RedisScript.FETCH ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER;
+        return script.returnsList() ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER;
     }
 }

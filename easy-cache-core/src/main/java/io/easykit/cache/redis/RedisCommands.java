@@ -1,9 +1,12 @@
 package io.easykit.cache.redis;
 
+import io.easykit.redis.ClusterMaster;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /** The few commands that the protocol needs. Failures are those of the client. */
 interface RedisCommands {
@@ -32,8 +35,18 @@ interface RedisCommands {
         return false;
     }
 
+    /** Whether the server is a cluster, whose nodes fail one by one. Fixed. */
+    default boolean isCluster() {
+        return false;
+    }
+
+    /** The masters of a cluster with their slots; empty if they are not known. Does not wait for the server. */
+    default List<ClusterMaster> masters() {
+        return List.of();
+    }
+
     /** Runs the action when a connection was made after the first one. Clients without such an event never do. */
-    default void onReconnect(Runnable action) {}
+    default void onReconnect(Consumer<SocketAddress> action) {}
 
     /** Commands over a connection of their own, if this one was closed on purpose and can be replaced; else these. */
     default RedisCommands reopened() {

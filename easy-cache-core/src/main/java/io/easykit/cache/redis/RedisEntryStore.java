@@ -5,8 +5,11 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.EntryStore;
 import io.easykit.cache.Envelope;
 import io.easykit.cache.Outcome;
+import io.easykit.cache.Partitions;
 import io.easykit.cache.StoreUnavailableException;
 import io.easykit.cache.Ticket;
+import io.lettuce.core.cluster.SlotHash;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,6 +26,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -78,6 +82,8 @@ public final class RedisEntryStore implements EntryStore {
     private final long timeoutNanos;
     private final ServerClock clock = new ServerClock();
     private final AtomicBoolean askingTime = new AtomicBoolean();
+    private final boolean clustered;
+    private volatile Partitions partitions = Partitions.ONE;
 
     /**
      * @param factory a Lettuce factory that shares its connection is used over that one, asynchronously; any other one
@@ -112,6 +118,7 @@ public final class RedisEntryStore implements EntryStore {
         this.commands = commands;
         this.names = names;
         this.timeoutNanos = commandTimeout.toNanos();
+        this.clustered = commands.isCluster();
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
@@ -226,9 +233,36 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs() {
+    public Partitions partitions() {
+        if (clustered) {
+            partitions = ClusterPartitions.next(partitions, names, commands::masters);
+        }
+        return partitions;
+    }
+
+    @Override
+    public int epochHashes() {
+        return clustered ? SlotTags.EPOCH_HASHES : 1;
+    }
+
+    @Override
+    public int epochCopies() {
+        return clustered ? SlotTags.COPIES : 1;
+    }
+
+    @Override
+    public int epochHashOf(CacheKey<?> key) {
+        return clustered ? SlotTags.epochHashOf(SlotHash.getSlot(names.entry(key))) : 0;
+    }
+
+    private byte[] epochsName(int hash) {
+        return clustered ? names.epochs(SlotTags.ofEpochs(hash)) : names.epochs();
+    }
+
+    @Override
+    public Map<String, Long> epochs(int hash) {
         Map<String, Long> epochs = new HashMap<>();
-        await(readAll(names.epochs())).forEach((prefix, epoch) -> {
+        await(readAll(epochsName(hash))).forEach((prefix, epoch) -> {
             if (NUMBER.matcher(text(epoch)).matches() && Long.parseLong(text(epoch)) < NO_EPOCH) {
                 epochs.put(text(prefix), Long.parseLong(text(epoch)));
             }
@@ -237,8 +271,19 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public long raiseEpoch(String prefix, long known) {
-        return (Long) await(run(RedisScript.RAISE_EPOCH, names.epochs(), List.of(bytes(prefix), bytes(known))));
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
+        List<String> prefixes = List.copyOf(known.keySet());
+        List<byte[]> arguments = new ArrayList<>();
+        for (String prefix : prefixes) {
+            arguments.add(bytes(prefix));
+            arguments.add(bytes(known.getOrDefault(prefix, 0L)));
+        }
+        List<?> reply = (List<?>) await(run(RedisScript.RAISE_EPOCH, epochsName(hash), arguments));
+        Map<String, Long> raised = new HashMap<>();
+        for (int i = 0; i < prefixes.size(); i++) {
+            raised.put(prefixes.get(i), number(reply, i));
+        }
+        return raised;
     }
 
     @Override
@@ -252,8 +297,8 @@ public final class RedisEntryStore implements EntryStore {
      * answered: a connection over which none comes back may lead nowhere.
      */
     @Override
-    public void probe() {
-        byte[] name = names.probe();
+    public void probe(Partitions in, int partition) {
+        byte[] name = probeName(in, partition);
         long sent = System.nanoTime();
         try {
             await(run(RedisScript.PROBE, name, List.of()));
@@ -269,9 +314,9 @@ public final class RedisEntryStore implements EntryStore {
 
     /** Other failures say nothing of permissions: a full Redis refuses the script, too. */
     @Override
-    public void checkPermissions() {
+    public void checkPermissions(Partitions in, int partition) {
         try {
-            await(run(RedisScript.PROBE, names.probe(), List.of()));
+            await(run(RedisScript.PROBE, probeName(in, partition), List.of()));
         } catch (StoreUnavailableException failure) {
             if (failure.isRefused()) {
                 throw failure;
@@ -279,8 +324,12 @@ public final class RedisEntryStore implements EntryStore {
         }
     }
 
+    private byte[] probeName(Partitions in, int partition) {
+        return in instanceof ClusterPartitions cluster ? names.probe(cluster.probeTag(partition)) : names.probe();
+    }
+
     @Override
-    public void onReconnect(Runnable action) {
+    public void onReconnect(Consumer<@Nullable SocketAddress> action) {
         commands.onReconnect(action);
     }
 

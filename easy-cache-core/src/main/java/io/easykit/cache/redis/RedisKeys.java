@@ -35,9 +35,19 @@ record RedisKeys(String keyPrefix) {
         return bytes(keyPrefix + "epochs");
     }
 
+    /** Hash with the epochs of all prefixes for a range of slots; the tag decides its own slot. */
+    byte[] epochs(String tag) {
+        return bytes(keyPrefix + "epochs:{" + tag + "}");
+    }
+
     /** Written to by probes. Never holds anything after a probe. */
     byte[] probe() {
         return bytes(keyPrefix + "probe");
+    }
+
+    /** Written to by probes of one node of a cluster; the tag decides its slot. */
+    byte[] probe(String tag) {
+        return bytes(keyPrefix + "probe:{" + tag + "}");
     }
 
     /** A lease on work that one node does for all. */

@@ -42,6 +42,11 @@ enum RedisScript {
         }
     }
 
+    /** Whether it returns a list; the others return a number. */
+    boolean returnsList() {
+        return this == FETCH || this == RAISE_EPOCH;
+    }
+
     String text() {
         return text;
     }

@@ -1,23 +1,32 @@
--- raise-epoch: makes every value of a prefix a miss that was stored, or whose loader was elected, before.
+-- raise-epoch: makes every value of some prefixes a miss that was stored, or whose loader was elected, before.
+-- All prefixes at once: who reads one of the new epochs reads all of them.
 -- The clock and the caller are floors: epochs that were lost with the key do not begin again.
 --
 -- KEYS[1]  the hash with the epochs of all prefixes
 -- ARGV[1]  prefix
--- ARGV[2]  the highest epoch that the caller has heard of
+-- ARGV[2]  the highest epoch of it that the caller has heard of
+-- and further pairs of these
 --
--- returns the new epoch, in seconds of the clock or above
+-- returns the new epochs in this order, in seconds of the clock or above
 local time = redis.call('TIME')
 local now = tonumber(time[1])
-local told = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) or 0
--- An epoch has four bytes of a value. The highest one is no epoch, and the one below is never exceeded.
-if not (told >= 0 and told < 4294967295) then told = 0 end
-local epoch = math.min(4294967294, math.max(now, math.floor(told) + 1, ARGV[2] + 1))
+local fields, prefixes, epochs = {}, {}, {}
+while ARGV[1] do
+  local told = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) or 0
+  -- An epoch has four bytes of a value. The highest one is no epoch, and the one below is never exceeded.
+  if not (told >= 0 and told < 4294967295) then told = 0 end
+  local epoch = math.min(4294967294, math.max(now, math.floor(told) + 1, ARGV[2] + 1))
+  fields[#fields + 1], fields[#fields + 2] = ARGV[1], epoch
+  prefixes[#prefixes + 1], epochs[#epochs + 1] = ARGV[1], epoch
+  table.remove(ARGV, 1)
+  table.remove(ARGV, 1)
+end
 local life = redis.call('PTTL', KEYS[1])
-redis.call('HSET', KEYS[1], ARGV[1], epoch)
+redis.call('HSET', KEYS[1], unpack(fields))
 local reply = redis.pcall('PEXPIRE', KEYS[1], 31536000000)
 if type(reply) == 'table' then
   -- Redis does not undo a script that fails: no key may stay behind without a TTL.
-  if life == -2 then redis.call('HDEL', KEYS[1], ARGV[1]) end
+  if life == -2 then redis.call('HDEL', KEYS[1], unpack(prefixes)) end
   error(reply.err)
 end
-return epoch
+return epochs

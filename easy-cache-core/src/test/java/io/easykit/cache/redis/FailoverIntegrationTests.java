@@ -1,7 +1,10 @@
 package io.easykit.cache.redis;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
@@ -18,7 +21,9 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -131,12 +136,28 @@ class FailoverIntegrationTests {
                 cache(new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
         RedisServer former = cluster.masters().get(0);
         CacheKey<String> lost = keyOn(cluster, former);
+        List<CacheKey<String>> healthy = List.of(
+                keyOn(cluster, cluster.masters().get(1)),
+                keyOn(cluster, cluster.masters().get(2)));
         assertWorksWithin(SOON, cache, lost);
+        await().until(() -> nodes(cache).size() == 3);
 
         fault.accept(former);
-        during(() -> cluster.awaitPromotion(former), cache, lost);
+        Thread promotion = new Thread(() -> cluster.awaitPromotion(former), "await-promotion");
+        promotion.start();
+        while (promotion.isAlive()) {
+            works(cache, lost);
+            healthy.forEach(key ->
+                    assertThat(works(cache, key)).as("a healthy node works").isTrue());
+            assertThat(Collections.frequency(nodes(cache).values(), State.UNAVAILABLE))
+                    .isLessThan(2);
+        }
 
         assertWorksWithin(SOON, cache, lost);
+    }
+
+    private static Map<String, State> nodes(EasyCache cache) {
+        return requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).nodes();
     }
 
     private EasyCache cache(RedisConfiguration configuration) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import org.junit.jupiter.api.AutoClose;
@@ -90,8 +91,22 @@ class RaiseEpochScriptTests {
         assertThatThrownBy(() -> raise("user", 0)).hasMessageContaining("WRONGTYPE");
     }
 
+    @Test
+    void raisesSeveralPrefixesAtOnce() {
+        long first = raise("user", 4_000_000_000L);
+        List<?> epochs = (List<?>) redis.command(
+                "EVAL", RedisScript.RAISE_EPOCH.text(), "1", KEY, "user", "0", "order", "0", "view", "4100000000");
+
+        assertThat(epochs.get(0)).isEqualTo(first + 1);
+        assertThat((Long) epochs.get(1)).isPositive().isLessThan(first);
+        assertThat(epochs.get(2)).isEqualTo(4_100_000_001L);
+        assertThat((List<?>) redis.command("HVALS", KEY)).hasSize(3);
+    }
+
     private long raise(String prefix, long known) {
-        return (Long) redis.command("EVAL", RedisScript.RAISE_EPOCH.text(), "1", KEY, prefix, Long.toString(known));
+        return (Long) ((List<?>)
+                        redis.command("EVAL", RedisScript.RAISE_EPOCH.text(), "1", KEY, prefix, Long.toString(known)))
+                .get(0);
     }
 
     private SortedMap<?, ?> epochs() {

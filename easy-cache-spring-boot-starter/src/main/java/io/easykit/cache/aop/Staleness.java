@@ -24,14 +24,23 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
 
     private String worst(CacheOptions options) {
         if (options.consistency() == Consistency.CP) {
-            return "never stale (not stored for " + text(options.lease()) + " after a crash of an updater"
-                    + (degraded.cpUpdates() == DegradedOptions.CpUpdates.REFUSE ? ")" : "), except " + untold(options));
+            return "never stale (not stored for " + text(options.lease()) + " after a crash of an updater), except"
+                    + failover(options)
+                    + (degraded.cpUpdates() == DegradedOptions.CpUpdates.REFUSE ? "" : ", and " + untold(options));
         }
-        return "worst staleness " + text(options.window()) + " (" + text(options.lease())
-                + " after a crash of an updater, +" + text(degraded.localLife()) + " while Redis is away; "
+        return "worst staleness " + text(options.window()) + " while every node reaches Redis ("
+                + text(options.lease()) + " after a crash of an updater, +" + text(degraded.localLife())
+                + " while Redis is away; "
                 + (degraded.apUpdates() == DegradedOptions.ApUpdates.REFUSE
-                        ? "updates on a node without Redis are refused)"
-                        : untold(options) + ")");
+                        ? "updates on a node without Redis are refused"
+                        : untold(options))
+                + ";" + failover(options) + ")";
+    }
+
+    /** Replication is asynchronous, and the client cannot see whether a server has replicas. */
+    private static String failover(CacheOptions options) {
+        return " after a fail-over of Redis that lost the update: until its node has repeated it, or the ttl of "
+                + text(options.ttl()) + " if that node died";
     }
 
     private String untold(CacheOptions options) {

@@ -28,7 +28,12 @@ final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEv
         return new CacheListener() {
             @Override
             public void onAvailability(String clusterId, State state) {
-                publish(new RedisAvailabilityEvent(clusterId, state));
+                publish(new RedisAvailabilityEvent(clusterId, "", state));
+            }
+
+            @Override
+            public void onNodeAvailability(String clusterId, String node, State state) {
+                publish(new RedisAvailabilityEvent(clusterId, node, state));
             }
         };
     }
@@ -50,7 +55,7 @@ final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEv
         if (kept == null) {
             return false;
         }
-        kept.put(event.clusterId(), event);
+        kept.put(event.clusterId() + " " + event.node(), event);
         return true;
     }
 

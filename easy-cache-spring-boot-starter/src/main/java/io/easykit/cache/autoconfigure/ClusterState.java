@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
@@ -16,8 +17,14 @@ import org.jspecify.annotations.Nullable;
  * @param forced whether an operator has set that
  * @param undelivered how many invalidations wait for it
  * @param outbox what the outbox has for it; null if this node does not count
+ * @param nodes state of each master of a cluster, by its slots; left out otherwise
  */
-record ClusterState(State state, boolean forced, int undelivered, Outbox.@Nullable Backlog outbox) {
+record ClusterState(
+        State state,
+        boolean forced,
+        int undelivered,
+        Outbox.@Nullable Backlog outbox,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, State> nodes) {
 
     static Map<String, ClusterState> all(EasyCache cache) {
         Map<String, ClusterState> all = new TreeMap<>();
@@ -31,6 +38,7 @@ record ClusterState(State state, boolean forced, int undelivered, Outbox.@Nullab
                 availability.state(),
                 availability.forced().isPresent(),
                 cache.undelivered(clusterId),
-                cache.outboxBacklog(clusterId));
+                cache.outboxBacklog(clusterId),
+                availability.nodes());
     }
 }

@@ -1,24 +1,29 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.loads}, {@code
- * easycache.invalidations} and {@code easycache.unreadable}. A registry is asked for them once a cache.
+ * easycache.invalidations} and {@code easycache.unreadable}. A registry is asked for them once a cache. The gauge {@code
+ * easycache.node.available} of a master of a cluster appears with its first change.
  */
 final class MeteringCacheListener implements CacheListener {
 
     private final MeterRegistry registry;
     private final Map<CacheName, CacheMeters> meters = new ConcurrentHashMap<>();
+    private final Map<String, AtomicInteger> nodes = new ConcurrentHashMap<>();
 
     MeteringCacheListener(MeterRegistry registry) {
         this.registry = registry;
@@ -48,6 +53,21 @@ final class MeteringCacheListener implements CacheListener {
     @Override
     public void onUnreadable(CacheKey<?> key) {
         metersOf(key).unreadable.increment();
+    }
+
+    @Override
+    public void onNodeAvailability(String clusterId, String node, State state) {
+        nodes.computeIfAbsent(clusterId + " " + node, any -> newNode(clusterId, node))
+                .set(state == State.AVAILABLE ? 1 : 0);
+    }
+
+    private AtomicInteger newNode(String clusterId, String node) {
+        AtomicInteger available = new AtomicInteger();
+        Gauge.builder("easycache.node.available", available, AtomicInteger::get)
+                .description("Whether these slots of the Redis cluster are asked by readers")
+                .tags("cluster", clusterId, "node", node)
+                .register(registry);
+        return available;
     }
 
     private CacheMeters metersOf(CacheKey<?> key) {

@@ -709,12 +709,14 @@ class CacheDeclarationTests {
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
                 .containsOnlyOnce("CacheDeclarationTests.Valid.find(long) -> ec:user::{#id} on default, AP, ttl 10m,"
-                        + " worst staleness 1.5s (30s after a crash of an updater, +5s while Redis is away; after an update"
-                        + " on a node without Redis: until that node reaches it again, or the ttl of 10m if it dies"
-                        + " before); without a transaction around the method, keys over #result are invalidated when it"
+                        + " worst staleness 1.5s while every node reaches Redis (30s after a crash of an updater, +5s while"
+                        + " Redis is away; after an update on a node without Redis: until that node reaches it again, or"
+                        + " the ttl of 10m if it dies before; after a fail-over of Redis that lost the update: until its"
+                        + " node has repeated it, or the ttl of 10m if that node died); without a transaction around the method, keys over #result are invalidated when it"
                         + " returns, or after the ttl of 10m if the node dies between commit and return")
                 .containsOnlyOnce("Valid.stock(String, String) -> ec:stock::{#shop}:{#sku} on default, CP, ttl 90s,"
-                        + " never stale");
+                        + " never stale (not stored for 1m after a crash of an updater), except after a fail-over of Redis"
+                        + " that lost the update: until its node has repeated it, or the ttl of 90s if that node died");
     }
 
     @ParameterizedTest
@@ -722,9 +724,9 @@ class CacheDeclarationTests {
             delimiter = '|',
             textBlock =
                     """
-                    easy-cache.outbox=jdbc                  | +5s while Redis is away; after an update on a node without Redis: 2.5s through the outbox)
-                    easy-cache.degraded.ap-updates=refuse   | +5s while Redis is away; updates on a node without Redis are refused)
-                    easy-cache.degraded.cp-updates=proceed  | CP, ttl 90s, never stale (not stored for 30s after a crash of an updater), except after an update on a node without Redis: until that node reaches it again, or the ttl of 90s if it dies before
+                    easy-cache.outbox=jdbc                  | +5s while Redis is away; after an update on a node without Redis: 2.5s through the outbox; after a fail-over of Redis
+                    easy-cache.degraded.ap-updates=refuse   | +5s while Redis is away; updates on a node without Redis are refused; after a fail-over of Redis
+                    easy-cache.degraded.cp-updates=proceed  | of 90s if that node died, and after an update on a node without Redis: until that node reaches it again, or the ttl of 90s if it dies before
                     """)
     void saysHowOldAValueCanBeAfterAnUpdateWithoutRedis(String setting, String line, CapturedOutput output) {
         runner.withPropertyValues(setting).withBean(Valid.class).run(context -> assertThat(context)

@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
@@ -164,8 +165,8 @@ class ClusterAutoConfigurationTests {
                                     .key(1));
 
                     assertThat(endpoint.clusters())
-                            .containsEntry("trade", new ClusterState(State.UNAVAILABLE, true, 1, null));
-                    assertThat(events).containsExactly(new RedisAvailabilityEvent("trade", State.UNAVAILABLE));
+                            .containsEntry("trade", new ClusterState(State.UNAVAILABLE, true, 1, null, Map.of()));
+                    assertThat(events).containsExactly(new RedisAvailabilityEvent("trade", "", State.UNAVAILABLE));
                     assertThat(gauge(meters, "easycache.available", "trade")).isZero();
                     assertThat(gauge(meters, "easycache.undelivered", "trade")).isEqualTo(1);
                     assertThat(gauge(meters, "easycache.available", "default")).isEqualTo(1);

@@ -20,6 +20,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
@@ -227,7 +228,7 @@ class EasyCacheAutoConfigurationTests {
             HealthIndicator indicator = context.getBean("easyCacheHealthIndicator", HealthIndicator.class);
             await().until(() -> indicator.health().getStatus().equals(Status.UNKNOWN));
             assertThat(indicator.health().getDetails())
-                    .containsEntry("default", new ClusterState(State.UNAVAILABLE, false, 0, null));
+                    .containsEntry("default", new ClusterState(State.UNAVAILABLE, false, 0, null, Map.of()));
         });
         runner.withPropertyValues("management.health.easyCache.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean("easyCacheHealthIndicator"));

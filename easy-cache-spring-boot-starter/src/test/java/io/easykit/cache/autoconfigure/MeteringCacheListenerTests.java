@@ -2,6 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.CacheListener.Load;
@@ -62,6 +63,22 @@ class MeteringCacheListenerTests {
                         .counter()
                         .count())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void showsEachMasterOfAClusterFromItsFirstChangeOn() {
+        listener.onNodeAvailability("trade", "slots 0-5460", State.UNAVAILABLE);
+        assertThat(available("slots 0-5460")).isZero();
+
+        listener.onNodeAvailability("trade", "slots 0-5460", State.AVAILABLE);
+        assertThat(available("slots 0-5460")).isEqualTo(1);
+    }
+
+    private double available(String node) {
+        return registry.get("easycache.node.available")
+                .tags("cluster", "trade", "node", node)
+                .gauge()
+                .value();
     }
 
     private double count(String meter, String result) {

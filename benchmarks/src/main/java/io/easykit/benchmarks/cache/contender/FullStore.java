@@ -2,6 +2,7 @@ package io.easykit.benchmarks.cache.contender;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EntryStore;
+import io.easykit.cache.Partitions;
 import io.easykit.cache.Envelope;
 import io.easykit.cache.Ticket;
 import io.easykit.cache.ValueCodec;
@@ -59,12 +60,12 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs() {
+    public Map<String, Long> epochs(int hash) {
         return Map.of();
     }
 
     @Override
-    public long raiseEpoch(String prefix, long known) {
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
         throw new UnsupportedOperationException();
     }
 
@@ -74,7 +75,7 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public void probe() {}
+    public void probe(Partitions partitions, int partition) {}
 
     /** Decodes anything to the same product. */
     record OneProduct(Product product) implements ValueCodec {
