@@ -55,7 +55,8 @@ class EarlyBeansTests {
 
     @Test
     void warnsOfABeanThatWasCreatedTooEarly(CapturedOutput output) {
-        runner.withUserConfiguration(Early.class).run(context -> assertThat(context).hasNotFailed());
+        runner.withUserConfiguration(Early.class)
+                .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output)
                 .contains(Users.class.getName() + " of bean 'users' has annotated methods that are not intercepted")
