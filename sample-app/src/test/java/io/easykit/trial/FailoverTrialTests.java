@@ -30,10 +30,7 @@ class FailoverTrialTests {
         try (Trial trial = new Trial(start.get(), Pace.SHORT)) {
             for (Fault fault : faults) {
                 Report report = new Report(trial.topology().toString(), fault, trial.run(fault, 1));
-                report.faults(0, AGAIN_WITHIN_MILLIS).stream()
-                        // The cache still counts a cluster as one server.
-                        .filter(one -> !one.contains("calls to healthy masters failed"))
-                        .forEach(one -> wrong.add(fault + ": " + one + " " + report));
+                report.faults(0, AGAIN_WITHIN_MILLIS).forEach(one -> wrong.add(fault + ": " + one + " " + report));
             }
         }
         return wrong;
