@@ -2,8 +2,8 @@ package io.easykit.benchmarks.cache.contender;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EntryStore;
-import io.easykit.cache.Partitions;
 import io.easykit.cache.Envelope;
+import io.easykit.cache.Partitions;
 import io.easykit.cache.Ticket;
 import io.easykit.cache.ValueCodec;
 import java.lang.reflect.Type;
