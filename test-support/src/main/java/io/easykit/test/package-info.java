@@ -8,7 +8,8 @@
  *   <li>{@link io.easykit.test.TcpProxy}: a line to a server that loses requests or replies, is slow, frozen or cut;
  *   <li>{@link io.easykit.test.ChildJvm}: a JVM beside the test's own, to be killed in the middle of its work;
  *   <li>{@link io.easykit.test.RawRedis}: a look at the keyspace without the client that is under test;
- *   <li>{@link io.easykit.test.ArchitectureRules}: what holds for the classes of all modules.
+ *   <li>{@link io.easykit.test.ArchitectureRules}: what holds for the classes of all modules;
+ *   <li>{@link io.easykit.test.MarkdownLinks}: whether the links of the documentation resolve.
  * </ul>
  *
  * <p>Redis runs in containers where a Docker engine answers, otherwise as processes of the {@code redis-server} on the
