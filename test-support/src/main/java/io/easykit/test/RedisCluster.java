@@ -111,37 +111,84 @@ public final class RedisCluster implements AutoCloseable {
      * @param keysACall how many keys one MIGRATE moves
      */
     public void moveSlot(String key, int toShare, int keysACall) {
-        String slot = String.valueOf(slotOf(key));
+        try (SlotMove move = beginMove(key, toShare)) {
+            while (move.moveKeys(keysACall)) {
+                // until none is left
+            }
+            move.finish();
+        }
+    }
+
+    /**
+     * Begins to move the slot of a key to the master of another share. The caller moves the keys, and finishes it. Waits until
+     * all nodes know of an earlier move: otherwise two masters could claim the slot with the same epoch.
+     */
+    public SlotMove beginMove(String key, int toShare) {
+        int slot = (int) slotOf(key);
+        Waiting.until(
+                READY_WITHIN,
+                () -> nodes().stream()
+                                .map(node -> ownerOf(slot, node))
+                                .distinct()
+                                .count()
+                        == 1,
+                () -> "The nodes do not agree on the owner of slot " + slot);
         RedisServer target = master(toShare);
         RedisServer source = IntStream.range(0, masters.size())
                 .mapToObj(this::master)
-                .filter(master -> master != target && serves(master, Integer.parseInt(slot)))
+                .filter(master -> master != target && serves(master, slot))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("Slot " + slot + " is on " + target + " already"));
-        try (RawRedis from = source.connect();
-                RawRedis to = target.connect()) {
-            String sourceId = id(from);
-            String targetId = id(to);
-            to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", sourceId);
+        return new SlotMove(String.valueOf(slot), source, target);
+    }
+
+    /** A slot on its way from one master to another. */
+    public static final class SlotMove implements AutoCloseable {
+
+        private final String slot;
+        private final RedisServer target;
+        private final RawRedis from;
+        private final RawRedis to;
+        private final String targetId;
+
+        private SlotMove(String slot, RedisServer source, RedisServer target) {
+            this.slot = slot;
+            this.target = target;
+            this.from = source.connect();
+            this.to = target.connect();
+            this.targetId = id(to);
+            to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", id(from));
             from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", targetId);
-            for (List<String> keys = keysIn(slot, keysACall, from);
-                    !keys.isEmpty();
-                    keys = keysIn(slot, keysACall, from)) {
+        }
+
+        /**
+         * Moves some keys in one call.
+         *
+         * @return false if no key was left
+         */
+        public boolean moveKeys(int count) {
+            List<String> keys = keysIn(slot, count, from);
+            if (!keys.isEmpty()) {
+                String port = String.valueOf(target.port());
                 from.command(Stream.concat(
-                                Stream.of(
-                                        "MIGRATE",
-                                        target.host(),
-                                        String.valueOf(target.port()),
-                                        "",
-                                        "0",
-                                        "5000",
-                                        "REPLACE",
-                                        "KEYS"),
+                                Stream.of("MIGRATE", target.host(), port, "", "0", "5000", "REPLACE", "KEYS"),
                                 keys.stream())
                         .toArray(String[]::new));
             }
+            return !keys.isEmpty();
+        }
+
+        /** Gives the slot to its new master. All keys have been moved. */
+        public void finish() {
             to.command("CLUSTER", "SETSLOT", slot, "NODE", targetId);
             from.command("CLUSTER", "SETSLOT", slot, "NODE", targetId);
+        }
+
+        /** Ends the connections, not the move. */
+        @Override
+        public void close() {
+            from.close();
+            to.close();
         }
     }
 
@@ -157,18 +204,27 @@ public final class RedisCluster implements AutoCloseable {
 
     /** Whether this master serves the slot, in its own opinion. */
     private static boolean serves(RedisServer master, int slot) {
-        try (RawRedis redis = master.connect()) {
-            String self = RawRedis.text((byte[]) redis.require("CLUSTER", "NODES"))
+        return ownerLine(slot, master).contains("myself");
+    }
+
+    /** Id and epoch of the master of a slot, in the opinion of a node. */
+    private static String ownerOf(int slot, RedisServer node) {
+        String[] fields = ownerLine(slot, node).split(" ", -1);
+        return fields[0] + " " + fields[6];
+    }
+
+    private static String ownerLine(int slot, RedisServer node) {
+        try (RawRedis redis = node.connect()) {
+            return RawRedis.text((byte[]) redis.require("CLUSTER", "NODES"))
                     .lines()
-                    .filter(line -> line.contains("myself"))
+                    .filter(line -> Arrays.stream(line.split(" ", -1))
+                            .skip(8)
+                            .filter(range -> !range.startsWith("["))
+                            .map(range -> range.split("-", -1))
+                            .anyMatch(range -> Integer.parseInt(range[0]) <= slot
+                                    && slot <= Integer.parseInt(range[range.length - 1])))
                     .findFirst()
-                    .orElseThrow();
-            return Arrays.stream(self.split(" ", -1))
-                    .skip(8)
-                    .filter(range -> !range.startsWith("["))
-                    .map(range -> range.split("-", -1))
-                    .anyMatch(range ->
-                            Integer.parseInt(range[0]) <= slot && slot <= Integer.parseInt(range[range.length - 1]));
+                    .orElseThrow(() -> new IllegalStateException(node + " knows no owner of slot " + slot));
         }
     }
 

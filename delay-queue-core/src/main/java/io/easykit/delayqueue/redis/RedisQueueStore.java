@@ -48,8 +48,13 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
 
     /** @param edit changes the scripts, for tests of their clock and of their protections */
     RedisQueueStore(RedisConnectionFactory connections, String keyPrefix, UnaryOperator<String> edit) {
+        this(connections, keyPrefix, edit, SlotRetry.over(connections));
+    }
+
+    /** @param slots how long calls are repeated while a cluster moves the slot of their shard */
+    RedisQueueStore(RedisConnectionFactory connections, String keyPrefix, UnaryOperator<String> edit, SlotRetry slots) {
         RedisKeys keys = new RedisKeys(keyPrefix);
-        this.scripts = new ScriptRunner(connections, keys, edit);
+        this.scripts = new ScriptRunner(ScriptCalls.over(connections), keys, slots, edit);
         this.counts = new ShardCounts(scripts);
         this.bells = new Bells(connections, keys);
         scripts.onReplacement(bells::reconnect);

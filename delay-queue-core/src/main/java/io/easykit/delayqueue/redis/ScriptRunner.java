@@ -15,8 +15,8 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.cluster.PartitionSelectorException;
 import java.io.IOException;
 import java.net.ConnectException;
-import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,11 +29,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * Calls scripts by their SHA. A Redis that does not know one (restarted, flushed, failed over) is given the text in a second
- * call, which the caller does not notice.
+ * call, which the caller does not notice. While a cluster moves the slot of a shard, a call is repeated ({@link SlotRetry}).
  */
 final class ScriptRunner {
 
@@ -53,12 +52,15 @@ final class ScriptRunner {
 
     private final ScriptCalls calls;
     private final RedisKeys keys;
+    private final SlotRetry slots;
     private final Map<LuaScript.Name, LuaScript> scripts = new EnumMap<>(LuaScript.Name.class);
     private final Remedies remedies;
 
-    ScriptRunner(RedisConnectionFactory connections, RedisKeys keys, UnaryOperator<String> edit) {
-        this.calls = ScriptCalls.over(connections);
+    /** @param slots how long calls are repeated while a cluster moves their slot */
+    ScriptRunner(ScriptCalls calls, RedisKeys keys, SlotRetry slots, UnaryOperator<String> edit) {
+        this.calls = calls;
         this.keys = keys;
+        this.slots = slots;
         this.remedies = new Remedies(keys.allBells(), shard -> list(LuaScript.Name.DIAGNOSE, shard, new Arguments()));
         for (LuaScript.Name name : LuaScript.Name.values()) {
             scripts.put(name, LuaScript.load(name, edit));
@@ -108,30 +110,49 @@ final class ScriptRunner {
     /** Calls a script whose reply is a list on several shards at once, and waits for all of them. For rare calls. */
     List<Answer> lists(LuaScript.Name name, List<ShardKey> shards, Arguments arguments) {
         byte[][] values = arguments.stream().toArray(byte[][]::new);
+        Map<ShardKey, Object> outcomes = new LinkedHashMap<>();
+        SlotRetry.Attempts attempts = slots.begin();
+        List<ShardKey> open = shards;
+        do {
+            attempt(name, open, values, outcomes);
+            open = shards.stream()
+                    .filter(shard -> outcomes.get(shard) instanceof RuntimeException e && attempts.mayRepeat(e))
+                    .toList();
+        } while (!open.isEmpty() && attempts.pause());
+        return shards.stream()
+                .map(shard -> answer(name, shard, outcomes.get(shard)))
+                .toList();
+    }
+
+    /** One call to each shard. Keeps the reply of each, or the exception. */
+    private void attempt(LuaScript.Name name, List<ShardKey> shards, byte[][] values, Map<ShardKey, Object> outcomes) {
         List<byte[][]> all = shards.stream().map(this::shardKeys).toList();
         List<CompletableFuture<@Nullable Object>> begun = calls.begin(script(name), Reply.LIST, all, values);
-        List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < begun.size(); i++) {
             ShardKey shard = shards.get(i);
             try {
-                answers.add(new Answer(shard, begun.get(i).get() instanceof List<?> list ? list : List.of(), null));
+                outcomes.put(shard, begun.get(i).get() instanceof List<?> list ? list : List.of());
             } catch (ExecutionException e) {
-                answers.add(new Answer(shard, List.of(), failureOf(name, shard, e.getCause())));
+                outcomes.put(shard, failureOf(e.getCause()));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw translate(name.file() + " on " + shard, new RedisCommandInterruptedException(e));
             }
         }
-        return answers;
     }
 
-    private DelayQueueException failureOf(LuaScript.Name name, ShardKey shard, @Nullable Throwable thrown) {
+    private Answer answer(LuaScript.Name name, ShardKey shard, @Nullable Object outcome) {
+        return outcome instanceof RuntimeException e
+                ? new Answer(shard, List.of(), translate(name.file() + " on " + shard, e, remedy(name, e, shard)))
+                : new Answer(shard, (List<?>) Objects.requireNonNull(outcome), null);
+    }
+
+    private static RuntimeException failureOf(@Nullable Throwable thrown) {
         Throwable cause =
                 thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
-        RuntimeException e = cause instanceof DataAccessException || cause instanceof RedisException
+        return cause instanceof DataAccessException || cause instanceof RedisException
                 ? (RuntimeException) cause
                 : new RedisException(cause);
-        return translate(name.file() + " on " + shard, e, remedy(name, e, shard));
     }
 
     private byte[][] shardKeys(ShardKey shard) {
@@ -142,17 +163,26 @@ final class ScriptRunner {
         LuaScript script = script(name);
         byte[][] shardKeys = shardKeys(shard);
         byte[][] values = arguments.stream().toArray(byte[][]::new);
-        try {
+        SlotRetry.Attempts attempts = slots.begin();
+        while (true) {
             try {
-                return calls.call(script, true, reply, shardKeys, values);
+                return call(script, reply, shardKeys, values);
             } catch (DataAccessException | RedisException e) {
-                if (!says(e, "NOSCRIPT")) {
-                    throw e;
+                if (!attempts.mayRepeat(e) || !attempts.pause()) {
+                    throw translate(name.file() + " on " + shard, e, remedy(name, e, shard));
                 }
-                return calls.call(script, false, reply, shardKeys, values);
             }
+        }
+    }
+
+    private @Nullable Object call(LuaScript script, Reply reply, byte[][] shardKeys, byte[][] values) {
+        try {
+            return calls.call(script, true, reply, shardKeys, values);
         } catch (DataAccessException | RedisException e) {
-            throw translate(name.file() + " on " + shard, e, remedy(name, e, shard));
+            if (!says(e, "NOSCRIPT")) {
+                throw e;
+            }
+            return calls.call(script, false, reply, shardKeys, values);
         }
     }
 

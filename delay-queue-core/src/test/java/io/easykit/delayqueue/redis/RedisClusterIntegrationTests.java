@@ -14,10 +14,12 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -30,7 +32,10 @@ class RedisClusterIntegrationTests {
 
     private static final RedisCluster CLUSTER = RedisCluster.start(2, 0);
     private static final LettuceConnectionFactory CONNECTIONS = connections();
-    private static final RedisQueueStore STORE = new RedisQueueStore(CONNECTIONS, "shop:dq:");
+
+    /** Calls to a slot that stands on its way fail soon, and the test makes many of them. */
+    private static final RedisQueueStore STORE = new RedisQueueStore(
+            CONNECTIONS, "shop:dq:", UnaryOperator.identity(), new SlotRetry(Duration.ofMillis(20)));
 
     private static LettuceConnectionFactory connections() {
         LettuceConnectionFactory connections = new LettuceConnectionFactory(

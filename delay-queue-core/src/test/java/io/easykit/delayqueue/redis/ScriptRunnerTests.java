@@ -2,19 +2,24 @@ package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.redis.DedicatedConnections;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +31,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** What the error replies of Redis mean, in the words of 6.2 (which wraps what a script has met) and of 7. */
 class ScriptRunnerTests {
 
+    private static final ShardKey SHARD = new ShardKey("t", 0);
+    private static final ShardKey OTHER = new ShardKey("t", 1);
     private static final String IN_SCRIPT_62 =
             "ERR Error running script (call to f_7829effcb2fe72eb30b7f91ade9dd54699db428a): @user_script:50: ";
     private static final String IN_SCRIPT_7 = " script: 7829effcb2fe72eb30b7f91ade9dd54699db428a, on @user_script:50.";
@@ -146,7 +153,7 @@ class ScriptRunnerTests {
         closed.afterPropertiesSet();
         closed.start();
         closed.stop();
-        ScriptRunner runner = new ScriptRunner(closed, new RedisKeys("dq:"), text -> text);
+        ScriptRunner runner = runner(ScriptCalls.over(closed), Duration.ZERO);
 
         assertThatThrownBy(() -> runner.list(LuaScript.Name.STATS, new ShardKey("t", 0), new Arguments()))
                 .isInstanceOf(StoreUnavailableException.class)
@@ -154,6 +161,133 @@ class ScriptRunnerTests {
                 .hasMessageContaining("was not carried out")
                 .hasMessageContaining("SmartLifecycle");
         closed.destroy();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TRYAGAIN Multiple keys request during rehashing of slot",
+                "ASK 3999 127.0.0.1:6381",
+                "MOVED 3999 127.0.0.1:6381",
+                "CLUSTERDOWN Hash slot not served"
+            })
+    void repeatsACallWhileItsSlotMoves(String error) {
+        FakeCalls redis = new FakeCalls(error, 3);
+        ScriptRunner runner = runner(redis, Duration.ofMinutes(1));
+
+        assertThat(runner.number(LuaScript.Name.PAUSE, SHARD, new Arguments())).isOne();
+        assertThat(redis.calls).isEqualTo(4);
+
+        redis.failures = 3;
+        assertThat(runner.lists(LuaScript.Name.DECLARE, List.of(SHARD, OTHER), new Arguments()))
+                .extracting(ScriptRunner.Answer::shard, ScriptRunner.Answer::reply, ScriptRunner.Answer::failure)
+                .containsExactly(tuple(SHARD, List.of(1L), null), tuple(OTHER, List.of(1L), null));
+    }
+
+    @Test
+    void givesUpOnAMovingSlotWithinTheBound() {
+        FakeCalls redis = new FakeCalls("TRYAGAIN Multiple keys request during rehashing of slot", Integer.MAX_VALUE);
+        ScriptRunner runner = runner(redis, Duration.ofMillis(100));
+
+        assertThatThrownBy(() -> runner.number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining("cannot carry out")
+                .hasMessageContaining("TRYAGAIN");
+        assertThat(redis.calls).isBetween(2, 10);
+
+        assertThat(runner.lists(LuaScript.Name.DECLARE, List.of(SHARD), new Arguments()))
+                .singleElement()
+                .extracting(ScriptRunner.Answer::failure)
+                .isInstanceOf(StoreUnavailableException.class);
+    }
+
+    /** An outage of a cluster answers this, too, and callers shall not wait for it. */
+    @Test
+    void repeatsACallWithoutOwnerOfItsSlotForAShortTimeOnly() {
+        FakeCalls redis = new FakeCalls("CLUSTERDOWN The cluster is down", Integer.MAX_VALUE);
+
+        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+                .isInstanceOf(StoreUnavailableException.class);
+        assertThat(redis.calls).isBetween(2, 6);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "READONLY You can't write against a read only replica.",
+                "LOADING Redis is loading the dataset in memory",
+                "OOM command not allowed when used memory > 'maxmemory'.",
+                "Command timed out after 250 millisecond(s)"
+            })
+    void repeatsNoOtherFailure(String error) {
+        FakeCalls redis = new FakeCalls(error, Integer.MAX_VALUE);
+
+        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+                .isInstanceOf(DelayQueueException.class);
+        assertThat(redis.calls).isOne();
+    }
+
+    @Test
+    void doesNotRepeatACallOfAnInterruptedThread() {
+        FakeCalls redis = new FakeCalls("TRYAGAIN Multiple keys request", Integer.MAX_VALUE);
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+                .isInstanceOf(StoreUnavailableException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(redis.calls).isOne();
+    }
+
+    /** A plain factory waits a minute for a reply. */
+    @Test
+    void repeatsWithinTheCommandTimeoutAndForTwoSecondsAtMost() {
+        LettuceConnectionFactory plain = new LettuceConnectionFactory();
+
+        assertThat(plain.getTimeout()).isEqualTo(60_000);
+        assertThat(SlotRetry.over(plain).bound()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(SlotRetry.over(DedicatedConnections.copyOf(plain, Duration.ofMillis(250)))
+                        .bound())
+                .isEqualTo(Duration.ofMillis(250));
+    }
+
+    private static ScriptRunner runner(ScriptCalls calls, Duration bound) {
+        return new ScriptRunner(calls, new RedisKeys("dq:"), new SlotRetry(bound), text -> text);
+    }
+
+    /** Fails some calls, and answers the others with 1, or a list of it. */
+    private static final class FakeCalls implements ScriptCalls {
+
+        private final String error;
+        private int failures;
+        private int calls;
+
+        FakeCalls(String error, int failures) {
+            this.error = error;
+            this.failures = failures;
+        }
+
+        @Override
+        public Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments) {
+            calls++;
+            if (failures-- > 0) {
+                throw new RedisCommandExecutionException(error);
+            }
+            return reply == Reply.LIST ? List.of(1L) : 1L;
+        }
+
+        @Override
+        public List<CompletableFuture<@Nullable Object>> begin(
+                LuaScript script, Reply reply, List<byte[][]> keys, byte[][] arguments) {
+            return keys.stream()
+                    .map(own -> CompletableFuture.<@Nullable Object>completedFuture(null)
+                            .thenApply(begun -> (@Nullable Object) call(script, false, reply, own, arguments)))
+                    .toList();
+        }
+
+        @Override
+        public void load(LuaScript script) {
+            throw new UnsupportedOperationException();
+        }
     }
 
     private static DelayQueueException reply(String error) {
