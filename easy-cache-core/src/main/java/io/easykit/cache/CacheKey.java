@@ -32,12 +32,23 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
             throw new InvalidCacheKeyException(
                     "A key of '" + spec.prefix() + "' has no part. Name at least one, or all calls share one entry.");
         }
-        StringBuilder text = new StringBuilder(spec.prefix().length() + 18);
-        text.append(spec.prefix()).append(':');
+        StringBuilder text = begin(spec);
         for (Object part : parts) {
             KeyText.append(text.append(':'), spec.prefix(), part);
         }
         return new CacheKey<>(spec, text.toString());
+    }
+
+    static <V> CacheKey<V> of(CacheSpec<V> spec, @Nullable Object part) {
+        StringBuilder text = begin(spec).append(':');
+        KeyText.append(text, spec.prefix(), part);
+        return new CacheKey<>(spec, text.toString());
+    }
+
+    private static StringBuilder begin(CacheSpec<?> spec) {
+        return new StringBuilder(spec.prefix().length() + 18)
+                .append(spec.prefix())
+                .append(':');
     }
 
     /**

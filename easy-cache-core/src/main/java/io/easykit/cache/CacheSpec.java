@@ -104,6 +104,15 @@ public final class CacheSpec<V> {
     }
 
     /**
+     * The key of one entry, of one part. Makes the same key as {@link #key(Object...)}, without an array.
+     *
+     * @throws InvalidCacheKeyException if the part is null, or is of another type
+     */
+    public CacheKey<V> key(@Nullable Object part) {
+        return CacheKey.of(this, part);
+    }
+
+    /**
      * Shape of its keys, for people. In Redis the key prefix stands in front of it.
      *
      * @param parts what stands for the parts, for example {@code #id}

@@ -37,6 +37,14 @@ class CacheKeyTests {
     }
 
     @Test
+    void makesTheSameKeyOfOnePartWithAndWithoutAnArray() {
+        for (Object part : List.of(42, "a:b", List.of(1, "2"), new Query("a", null))) {
+            assertThat(users.key(part)).isEqualTo(users.key(new Object[] {part}));
+        }
+        assertThatThrownBy(() -> users.key((Object) null)).isInstanceOf(InvalidCacheKeyException.class);
+    }
+
+    @Test
     void escapesWhatHasAMeaning() {
         assertThat(users.key("a:b", "[c,d]\\").name()).isEqualTo("user::a\\:b:\\[c\\,d\\]\\\\");
     }

@@ -22,6 +22,9 @@ final class KeyExpression {
      * @throws io.easykit.cache.InvalidCacheKeyException if a part is null, or has no stable text
      */
     <V> CacheKey<V> of(CacheSpec<V> spec, Call call) {
+        if (parts.length == 1) {
+            return spec.key(parts[0].evaluate(call));
+        }
         Object[] values = new Object[parts.length];
         for (int i = 0; i < parts.length; i++) {
             values[i] = parts[i].evaluate(call);
