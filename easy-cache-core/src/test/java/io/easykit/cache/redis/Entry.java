@@ -51,14 +51,19 @@ final class Entry {
         return fields.containsKey(field);
     }
 
-    /** The tick at which the value is no longer valid. */
-    int expires() {
-        return Laboratory.tickOf(sixBytes(fields.get("v"), 0));
+    /** The values by their fields: one for each version of the application. */
+    SortedMap<String, String> values() {
+        return fields.subMap("v", "w");
     }
 
-    /** The version of the data that the value holds. */
-    int version() {
-        return versionOf(fields.get("v").substring(10));
+    /** The tick at which a value is no longer valid. */
+    int expires(String field) {
+        return Laboratory.tickOf(sixBytes(fields.get(field), 0));
+    }
+
+    /** What an application stored. */
+    String envelope(String field) {
+        return fields.get(field).substring(10);
     }
 
     /** The tick that a field holds in decimal. */
@@ -66,6 +71,16 @@ final class Entry {
         return Laboratory.tickOf(Long.parseLong(fields.get(field)));
     }
 
+    /** A version of the data, as the version of the application stores it that uses a field. */
+    static String envelopeOf(String field, int version) {
+        return field.charAt(field.length() - 1) + Integer.toString(version);
+    }
+
+    static boolean isOf(String field, String envelope) {
+        return envelope.charAt(0) == field.charAt(field.length() - 1);
+    }
+
+    /** The version of the data that an envelope holds. */
     static int versionOf(String envelope) {
         return Integer.parseInt(envelope.substring(1));
     }
@@ -86,7 +101,7 @@ final class Entry {
         fields.forEach((name, value) -> {
             String spelled =
                     switch (name.charAt(0)) {
-                        case 'v' -> "version " + version() + " until " + expires();
+                        case 'v' -> "version " + versionOf(envelope(name)) + " until " + expires(name);
                         case 'f' -> value.substring(0, 4).trim() + " until " + electionEnd(value);
                         default -> "until " + tick(name);
                     };

@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EntryStore.Snapshot;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -17,21 +19,42 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 interface HitRule {
 
-    CacheKey<?> KEY = CacheSpec.of("model", String.class).key(1);
+    /** The field of the values where all nodes run one version of the application. */
+    String FIELD = "v";
 
-    /** The version that it would return; null if this is no hit. */
-    @Nullable Integer accepts(Entry entry);
+    /** The field of another version. */
+    String OTHER_FIELD = "v2";
+
+    /** The key of the model, as each version declares it. */
+    Map<String, CacheKey<?>> KEYS = Map.of(
+            FIELD, CacheSpec.of("model", String.class).key(1),
+            OTHER_FIELD, CacheSpec.of("model", Integer.class).key(1));
+
+    /**
+     * The envelope that a plain read would decode; null if this is no hit.
+     *
+     * @param field of the values that the reader can read
+     */
+    @Nullable String accepts(Entry entry, String field);
+
+    /** The version that a plain read would return; null if this is no hit. */
+    default @Nullable Integer accepts(Entry entry) {
+        String envelope = accepts(entry, FIELD);
+        return envelope == null ? null : Integer.valueOf(Entry.versionOf(envelope));
+    }
 
     /** The rule of {@link RedisEntryStore} itself. */
     static HitRule shipped() {
-        Map<Entry, Boolean> known = new HashMap<>();
-        return entry -> known.computeIfAbsent(entry, HitRule::isFresh) ? entry.version() : null;
+        Map<Entry, Map<String, Optional<String>>> known = new HashMap<>();
+        return (entry, field) -> known.computeIfAbsent(entry, any -> new HashMap<>())
+                .computeIfAbsent(field, any -> fresh(entry, field))
+                .orElse(null);
     }
 
-    private static boolean isFresh(Entry entry) {
-        return new RedisEntryStore(new Fields(entry), Duration.ofSeconds(1))
-                .read(KEY, 0)
-                .fresh();
+    private static Optional<String> fresh(Entry entry, String field) {
+        Snapshot seen = new RedisEntryStore(new Fields(entry), Duration.ofSeconds(1)).read(KEYS.get(field), 0);
+        return Optional.ofNullable(seen.fresh() ? seen.value() : null)
+                .map(envelope -> new String(envelope.toBytes(), ISO_8859_1));
     }
 
     /** Answers with the fields of one entry. */
@@ -41,10 +64,14 @@ interface HitRule {
         public CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
             IdentityHashMap<byte[], byte[]> fields = new IdentityHashMap<>();
             entry.fields()
-                    .forEach((name, value) -> fields.put(
-                            (name.equals("v") ? "v" + KEY.spec().fingerprint() : name).getBytes(ISO_8859_1),
-                            value.getBytes(ISO_8859_1)));
+                    .forEach((name, value) ->
+                            fields.put(nameInRedis(name).getBytes(ISO_8859_1), value.getBytes(ISO_8859_1)));
             return CompletableFuture.completedFuture(fields);
+        }
+
+        private static String nameInRedis(String field) {
+            CacheKey<?> key = KEYS.get(field);
+            return key == null ? field : "v" + key.spec().fingerprint();
         }
 
         @Override

@@ -54,8 +54,31 @@ class InterleavingCheckerTests {
      *
      * @param reads how many reads each of the two readers does
      * @param repeats how many commands may be executed twice
+     * @param versions whether the readers run one version of the application, or two
      */
-    record Scenario(Consistency consistency, Start start, Updates updates, int reads, int repeats, int lastTick) {}
+    record Scenario(
+            Consistency consistency,
+            Start start,
+            Updates updates,
+            int reads,
+            int repeats,
+            int lastTick,
+            Versions versions) {
+
+        Scenario(Consistency consistency, Start start, Updates updates, int reads, int repeats, int lastTick) {
+            this(consistency, start, updates, reads, repeats, lastTick, Versions.ONE);
+        }
+
+        List<World.Reader> readers() {
+            return versions == Versions.ONE ? Model.readers(2, reads) : Model.readersOfTwoVersions(reads);
+        }
+    }
+
+    enum Versions {
+        ONE,
+        /** As while a deployment rolls. */
+        TWO
+    }
 
     enum Start {
         COLD,
@@ -94,6 +117,35 @@ class InterleavingCheckerTests {
                 new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 2),
                 new Scenario(null, null, Updates.INVALIDATION, 1, 1, 3),
                 new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 2));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void noInterleavingOfTwoVersionsViolatesTheInvariants(Scenario scenario) {
+        explore(laboratory, HitRule.shipped(), scenario);
+    }
+
+    static Stream<Scenario> noInterleavingOfTwoVersionsViolatesTheInvariants() {
+        return all(
+                new Scenario(null, null, Updates.ONE, 1, 0, 4, Versions.TWO),
+                new Scenario(null, null, Updates.ONE, 1, 1, 3, Versions.TWO),
+                new Scenario(null, null, Updates.INVALIDATION, 1, 1, 3, Versions.TWO),
+                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 2, Versions.TWO));
+    }
+
+    @Tag("heavy")
+    @ParameterizedTest
+    @MethodSource
+    void noLongInterleavingOfTwoVersionsViolatesTheInvariants(Scenario scenario) {
+        explore(laboratory, HitRule.shipped(), scenario);
+    }
+
+    static Stream<Scenario> noLongInterleavingOfTwoVersionsViolatesTheInvariants() {
+        return all(
+                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 4, Versions.TWO),
+                new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 1, 3, Versions.TWO),
+                new Scenario(null, null, Updates.INVALIDATION, 2, 1, 4, Versions.TWO),
+                new Scenario(null, null, Updates.ONE, 2, 1, 4, Versions.TWO));
     }
 
     @Tag("heavy")
@@ -147,7 +199,7 @@ class InterleavingCheckerTests {
     private static void explore(Laboratory laboratory, HitRule hitRule, Scenario scenario) {
         Model model = new Model(laboratory, hitRule, scenario.consistency, scenario.lastTick, false);
         Explorer explorer = new Explorer(model);
-        List<World.Reader> readers = Model.readers(2, scenario.reads);
+        List<World.Reader> readers = scenario.readers();
         List<Updater> updaters = scenario.updates.updaters;
         int callsBefore = laboratory.calls();
         long began = System.nanoTime();
@@ -197,7 +249,8 @@ class InterleavingCheckerTests {
                                 template.updates,
                                 template.reads,
                                 template.repeats,
-                                template.lastTick))));
+                                template.lastTick,
+                                template.versions))));
     }
 
     /** A protocol with one idea less. */
@@ -281,15 +334,42 @@ class InterleavingCheckerTests {
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
         HIT_ALTHOUGH_INVALIDATED(
-                entry -> entry.has("v") && !entry.has("f") ? entry.version() : null,
+                (entry, field) -> entry.has(field) && !entry.has("f") ? entry.envelope(field) : null,
                 "a plain read now would hit version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.ONE, 1, 0, 3)),
 
         /** The election keeps the key alive beyond the life of the value. */
         HIT_ALTHOUGH_SOMEBODY_LOADS(
-                entry -> entry.has("v") && !entry.has("s") ? entry.version() : null,
+                (entry, field) -> entry.has(field) && !entry.has("s") ? entry.envelope(field) : null,
                 "would hit an expired value",
-                new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 4));
+                new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 4)),
+
+        VALUES_OF_ANY_VERSION(
+                (entry, field) -> HitRule.shipped().accepts(entry, HitRule.FIELD),
+                "would decode a foreign value",
+                new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3, Versions.TWO)),
+
+        STORE_DISPLACES_OTHER_VERSIONS(
+                ScriptTexts.shipped().weaken(RedisScript.STORE, "and #fields < 8 then", "and #fields < 0 then"),
+                "a store displaced a foreign value",
+                new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3, Versions.TWO)),
+
+        STORE_KEEPS_OTHER_VERSIONS_THAT_WERE_INVALIDATED(
+                ScriptTexts.shipped().weaken(RedisScript.STORE, "invalidated and 0 or #names", "#names"),
+                "version 0",
+                new Scenario(Consistency.AP, Start.WARM, Updates.INVALIDATION, 1, 0, 3, Versions.TWO)),
+
+        /** Another version's value outlives its TTL. */
+        KEY_EXPIRES_WITH_THE_NEWEST_VALUE(
+                ScriptTexts.shipped().weaken(RedisScript.STORE, "math.min(ends, expires)", "math.max(ends, expires)"),
+                "a value at rest does not expire with its key",
+                new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3, Versions.TWO)),
+
+        PREPARE_DROPS_ONE_VERSION(
+                ScriptTexts.shipped()
+                        .weaken(RedisScript.PREPARE, "'f', 's', unpack(values)", "'f', 's', values[1] or 'f'"),
+                "an announced update left the value fresh",
+                new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 3, Versions.TWO));
 
         private final ScriptTexts scripts;
         private final HitRule hitRule;

@@ -9,8 +9,8 @@ import io.easykit.cache.redis.World.RelayAt;
 import io.easykit.cache.redis.World.Row;
 import io.easykit.cache.redis.World.Updater;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  *       returns what was no longer current when it came.
  *   <li>What a plain read would accept now, and what a fetch would bring now, may be returned now.
  *   <li>A key has a time to live, in any state; the fields are consistent with each other.
- *   <li>A rejected store changes nothing; an accepted one leaves nothing but the value.
+ *   <li>A rejected store changes nothing; an accepted one leaves nothing but values.
+ *   <li>Nodes of two versions of the application never decode each other's values, and no store displaces a value of the
+ *       other version that is valid and lives for another half of its life. What holds for one value holds for both.
  *   <li>One reader at a time is elected, and nobody while an update is announced.
  *   <li>When all messages of the outbox are delivered nobody gets a version older than the updates that wrote them.
  * </ol>
@@ -44,7 +46,8 @@ final class Model {
     private static final String LEASE = Laboratory.millis(LEASE_TICKS);
     private static final String ELECTION = Laboratory.millis(1);
     private static final String KEEP = Laboratory.millis(1);
-    private static final String LIFE = Laboratory.millis(3);
+    private static final int LIFE_TICKS = 3;
+    private static final String LIFE = Laboratory.millis(LIFE_TICKS);
     private static final int AHEAD_TICKS = 1;
     private static final String AHEAD = Laboratory.millis(AHEAD_TICKS);
     private static final String NO_EPOCH = "0";
@@ -115,12 +118,20 @@ final class Model {
                 laboratory.nothing(), 0, 0, 0, List.of(), repeats, false, readers, updaters, List.of(), Relay.RESTING);
     }
 
-    /** The entry holds version 0 when the schedule begins. */
+    /** The entry holds version 0 when the schedule begins, in the field of each version of the application. */
     World warm(List<Reader> readers, List<Updater> updaters, int repeats) {
-        Result fetched = laboratory.run(laboratory.nothing(), 0, RedisScript.FETCH, fetchArguments("warm"));
-        String ticket = (String) ((List<?>) fetched.reply()).get(3);
-        Result stored = laboratory.run(fetched.entry(), 0, RedisScript.STORE, storeArguments(ticket, 0));
-        return cold(readers, updaters, repeats).withEntry(stored.entry());
+        World world = cold(readers, updaters, repeats);
+        for (String field : fields(world)) {
+            Result fetched = laboratory.run(world.entry(), 0, RedisScript.FETCH, fetchArguments("warm", field));
+            String ticket = (String) ((List<?>) fetched.reply()).get(3);
+            Result stored = laboratory.run(fetched.entry(), 0, RedisScript.STORE, storeArguments(ticket, field, 0));
+            world = world.withEntry(stored.entry());
+        }
+        return world;
+    }
+
+    private static List<String> fields(World world) {
+        return world.readers().stream().map(Reader::field).distinct().toList();
     }
 
     List<Step> steps(World world) {
@@ -161,7 +172,10 @@ final class Model {
             }
             case FETCH -> {
                 Result fetched = laboratory.run(
-                        world.entry(), world.clock(), RedisScript.FETCH, fetchArguments(reader.caller()));
+                        world.entry(),
+                        world.clock(),
+                        RedisScript.FETCH,
+                        fetchArguments(reader.caller(), reader.field()));
                 addRepeat(steps, world, name + " fetches", fetched);
                 addFetched(steps, world.withEntry(fetched.entry()), world.entry(), index, reader, fetched);
             }
@@ -175,7 +189,7 @@ final class Model {
                         world.entry(),
                         world.clock(),
                         RedisScript.STORE,
-                        storeArguments(reader.ticket(), reader.loaded()));
+                        storeArguments(reader.ticket(), reader.field(), reader.loaded()));
                 addRepeat(steps, world, name + " stores", stored);
                 steps.add(new Step(
                         name + " stores version " + reader.loaded() + ": " + stored.reply(),
@@ -193,14 +207,14 @@ final class Model {
     }
 
     private void addRead(List<Step> steps, World world, int index, Reader reader) {
-        Integer hit = hitRule.accepts(world.entry());
+        Integer hit = hit(world, reader.field());
         if (hit == null) {
             steps.add(new Step(reader.name() + " misses", world.with(index, reader.arrives(world.floor()))));
             return;
         }
         requireServable(world, hit, world.floor(), reader.name() + " hits");
         steps.add(new Step(reader.name() + " hits", world.with(index, reader.isDone())));
-        if (world.entry().expires() - world.clock() <= AHEAD_TICKS) {
+        if (world.entry().expires(reader.field()) - world.clock() <= AHEAD_TICKS) {
             steps.add(new Step(reader.name() + " hits and refreshes", world.with(index, reader.refreshes())));
         }
     }
@@ -209,9 +223,10 @@ final class Model {
         List<?> reply = (List<?>) fetched.reply();
         Outcome outcome = Outcome.valueOf((String) reply.get(1));
         String what = reader.name() + " fetches: " + outcome;
+        require(world, world.entry().values().equals(before.values()), "a fetch changed a value");
         switch (outcome) {
             case SUCCESS, SUCCESS_NEED_QUERY -> {
-                int version = Entry.versionOf(((String) reply.get(2)).substring(10));
+                int version = decoded(world, ((String) reply.get(2)).substring(10), reader.field());
                 requireServable(world, version, reader.floor(), what);
                 if (outcome == Outcome.SUCCESS) {
                     steps.add(new Step(what, world.with(index, reader.isDone())));
@@ -240,8 +255,10 @@ final class Model {
         } else {
             require(
                     world,
-                    stored.entry().fields().keySet().equals(Set.of("v")),
+                    stored.entry().fields().equals(stored.entry().values()),
                     "a store left more than the value: " + stored.entry());
+            require(world, stored.entry().has(reader.field()), "an accepted store left no value");
+            requireOthersKept(world, reader.field(), stored.entry());
         }
         World next = world.withEntry(stored.entry());
         if (!reader.served()) {
@@ -402,23 +419,51 @@ final class Model {
     void check(World world) {
         Entry entry = world.entry();
         checkFields(world, entry);
-        Integer hit = hitRule.accepts(entry);
-        if (hit != null) {
-            requireServable(world, hit, world.floor(), "a plain read now would hit");
-            require(world, world.clock() <= entry.expires(), "a plain read now would hit an expired value");
-        }
-        List<?> reply = (List<?>) laboratory
-                .run(entry, world.clock(), RedisScript.FETCH, fetchArguments("look"))
-                .reply();
-        if (reply.size() > 2 && reply.get(2) instanceof String value && !value.isEmpty()) {
-            requireServable(world, Entry.versionOf(value.substring(10)), world.floor(), "a fetch now would bring");
-        }
+        fields(world).forEach(field -> checkReads(world, entry, field));
         if (!world.repeated()) {
             checkElections(world);
+        }
+    }
+
+    private void checkReads(World world, Entry entry, String field) {
+        Integer hit = hit(world, field);
+        if (hit != null) {
+            requireServable(world, hit, world.floor(), "a plain read now would hit");
+            require(world, world.clock() <= entry.expires(field), "a plain read now would hit an expired value");
+        }
+        List<?> reply = (List<?>) laboratory
+                .run(entry, world.clock(), RedisScript.FETCH, fetchArguments("look", field))
+                .reply();
+        if (reply.size() > 2 && reply.get(2) instanceof String value && !value.isEmpty()) {
+            int version = decoded(world, value.substring(10), field);
+            requireServable(world, version, world.floor(), "a fetch now would bring");
         }
         if (world.updaters().stream().noneMatch(Updater::tells) && world.rows().isEmpty()) {
             checkDelivered(world, hit, reply);
         }
+    }
+
+    private @Nullable Integer hit(World world, String field) {
+        String envelope = hitRule.accepts(world.entry(), field);
+        return envelope == null ? null : Integer.valueOf(decoded(world, envelope, field));
+    }
+
+    private static int decoded(World world, String envelope, String field) {
+        require(world, Entry.isOf(field, envelope), "a reader of " + field + " would decode a foreign value");
+        return Entry.versionOf(envelope);
+    }
+
+    /** Versions of the application do not displace each other's values at every read. */
+    private static void requireOthersKept(World before, String field, Entry after) {
+        if (before.entry().has("s")) {
+            return;
+        }
+        before.entry().values().forEach((other, value) -> {
+            int left = before.entry().expires(other) - before.clock();
+            if (!other.equals(field) && 2 * left > LIFE_TICKS) {
+                require(before, value.equals(after.fields().get(other)), "a store displaced a foreign value");
+            }
+        });
     }
 
     /** Every message was delivered: what was updated without Redis is seen by all, in the stale window too. */
@@ -459,13 +504,18 @@ final class Model {
         if (entry.has("f")) {
             require(world, entry.fields().get("f").length() == 14, "a fill token of the wrong length");
         }
-        if (entry.has("v") && !entry.has("s")) {
+        boolean holdsValues = !entry.values().isEmpty();
+        if (holdsValues && !entry.has("s")) {
             require(world, !entry.has("i"), "an announced update left the value fresh");
             if (!entry.has("f")) {
-                require(world, entry.deadline() == entry.expires(), "a value at rest does not expire with its key");
+                int first = entry.values().keySet().stream()
+                        .mapToInt(entry::expires)
+                        .min()
+                        .orElseThrow();
+                require(world, entry.deadline() == first, "a value at rest does not expire with its key");
             }
         }
-        require(world, entry.has("v") || !entry.has("s"), "a stale window without a value");
+        require(world, holdsValues || !entry.has("s"), "a stale window without a value");
     }
 
     private void requireServable(World world, int version, int floor, String what) {
@@ -498,12 +548,12 @@ final class Model {
 
     // Arguments of the scripts
 
-    private List<String> fetchArguments(String caller) {
-        return List.of(caller, ELECTION, KEEP, takesOld, AHEAD, NO_EPOCH, "v");
+    private List<String> fetchArguments(String caller, String field) {
+        return List.of(caller, ELECTION, KEEP, takesOld, AHEAD, NO_EPOCH, field);
     }
 
-    private static List<String> storeArguments(String ticket, int version) {
-        return List.of(ticket, NO_EPOCH, "v" + version, LIFE, "v");
+    private static List<String> storeArguments(String ticket, String field, int version) {
+        return List.of(ticket, NO_EPOCH, Entry.envelopeOf(field, version), LIFE, field);
     }
 
     private List<String> prepareArguments(String token) {
@@ -515,8 +565,17 @@ final class Model {
     }
 
     static List<Reader> readers(int count, int reads) {
-        return IntStream.range(0, count)
-                .mapToObj(i -> Reader.resting(String.valueOf((char) ('A' + i)), reads))
+        return readers(Collections.nCopies(count, HitRule.FIELD), reads);
+    }
+
+    /** Readers of two versions of the application. */
+    static List<Reader> readersOfTwoVersions(int reads) {
+        return readers(List.of(HitRule.FIELD, HitRule.OTHER_FIELD), reads);
+    }
+
+    private static List<Reader> readers(List<String> fields, int reads) {
+        return IntStream.range(0, fields.size())
+                .mapToObj(i -> Reader.resting(String.valueOf((char) ('A' + i)), fields.get(i), reads))
                 .toList();
     }
 }

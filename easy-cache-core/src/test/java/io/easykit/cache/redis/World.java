@@ -54,6 +54,7 @@ record World(
     /**
      * One reader.
      *
+     * @param field of the values that its version of the application reads and stores
      * @param reads how many reads are still to come, with the present one
      * @param floor what the floor was when the present read came
      * @param served whether the caller has a value already: this is a refresh in the background
@@ -64,6 +65,7 @@ record World(
      */
     record Reader(
             String name,
+            String field,
             ReaderAt at,
             int reads,
             int floor,
@@ -73,41 +75,42 @@ record World(
             int elections,
             int turns) {
 
-        static Reader resting(String name, int reads) {
-            return new Reader(name, ReaderAt.REST, reads, 0, false, "", 0, 0, 0);
+        static Reader resting(String name, String field, int reads) {
+            return new Reader(name, field, ReaderAt.REST, reads, 0, false, "", 0, 0, 0);
         }
 
         Reader arrives(int floor) {
-            return new Reader(name, ReaderAt.FETCH, reads, floor, false, "", 0, elections, 0);
+            return new Reader(name, field, ReaderAt.FETCH, reads, floor, false, "", 0, elections, 0);
         }
 
         /** The caller has its value, and a refresh begins in the background. */
         Reader refreshes() {
-            return new Reader(name, ReaderAt.FETCH, reads, 0, true, "", 0, elections, 0);
+            return new Reader(name, field, ReaderAt.FETCH, reads, 0, true, "", 0, elections, 0);
         }
 
         Reader isElected(String ticket, boolean served) {
-            return new Reader(name, ReaderAt.LOAD, reads, served ? 0 : floor, served, ticket, 0, elections + 1, turns);
+            return new Reader(
+                    name, field, ReaderAt.LOAD, reads, served ? 0 : floor, served, ticket, 0, elections + 1, turns);
         }
 
         Reader hasLoaded(int version) {
-            return new Reader(name, ReaderAt.STORE, reads, floor, served, ticket, version, elections, turns);
+            return new Reader(name, field, ReaderAt.STORE, reads, floor, served, ticket, version, elections, turns);
         }
 
         Reader cannotLoad() {
-            return new Reader(name, ReaderAt.RELEASE, reads, 0, false, ticket, 0, elections, 0);
+            return new Reader(name, field, ReaderAt.RELEASE, reads, 0, false, ticket, 0, elections, 0);
         }
 
         Reader takesAnotherTurn() {
-            return new Reader(name, ReaderAt.FETCH, reads, floor, false, "", 0, elections, turns + 1);
+            return new Reader(name, field, ReaderAt.FETCH, reads, floor, false, "", 0, elections, turns + 1);
         }
 
         Reader isDone() {
-            return new Reader(name, ReaderAt.REST, reads - 1, 0, false, "", 0, reads > 1 ? elections : 0, 0);
+            return new Reader(name, field, ReaderAt.REST, reads - 1, 0, false, "", 0, reads > 1 ? elections : 0, 0);
         }
 
         Reader crashes() {
-            return new Reader(name, ReaderAt.CRASHED, 0, 0, false, "", 0, 0, 0);
+            return new Reader(name, field, ReaderAt.CRASHED, 0, 0, false, "", 0, 0, 0);
         }
 
         /** Four bytes that no earlier election of anybody had. */
