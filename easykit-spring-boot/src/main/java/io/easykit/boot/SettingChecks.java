@@ -7,6 +7,9 @@ import java.util.List;
 /** Collects what is wrong with several settings. */
 public final class SettingChecks {
 
+    private static final Duration LEAST_TIMEOUT = Duration.ofMillis(1);
+    private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
+
     private final String prefix;
     private final List<Problem> problems = new ArrayList<>();
 
@@ -34,6 +37,11 @@ public final class SettingChecks {
      */
     public SettingChecks duration(String name, Duration value, Duration least, Duration most, String range) {
         return that(value.compareTo(least) >= 0 && value.compareTo(most) <= 0, name, value, "Choose " + range + ".");
+    }
+
+    /** Checks the setting {@code command-timeout}: the maximum time to wait for a reply from Redis. */
+    public SettingChecks commandTimeout(Duration value) {
+        return duration("command-timeout", value, LEAST_TIMEOUT, LONGEST_TIMEOUT, "1ms to 1h, for example 250ms");
     }
 
     /**

@@ -56,7 +56,7 @@ record DelayQueueProperties(
         @DefaultValue Map<String, TopicSettings> topics)
         implements CheckedSettings {
 
-    private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
+    private static final Duration LONGEST_SEND_WAIT = Duration.ofHours(1);
     private static final Duration LONGEST_STOP = Duration.ofDays(1);
     private static final DataSize LARGEST_MESSAGE = DataSize.ofMegabytes(512);
 
@@ -64,14 +64,9 @@ record DelayQueueProperties(
     public List<Problem> problems() {
         SettingChecks checks = new SettingChecks("delay-queue.");
         checks.keyPrefix(RedisQueueStore.isKeyPrefix(keyPrefix), keyPrefix, "${spring.application.name}:dq:");
-        checks.duration(
-                "command-timeout",
-                commandTimeout,
-                Duration.ofMillis(1),
-                LONGEST_TIMEOUT,
-                "1ms to 1h, for example 250ms");
+        checks.commandTimeout(commandTimeout);
         checks.duration("stop-timeout", stopTimeout, Duration.ZERO, LONGEST_STOP, "0s to 1d, for example 20s");
-        checks.duration("send-timeout", sendTimeout, Duration.ZERO, LONGEST_TIMEOUT, "0s to 1h, for example 5s");
+        checks.duration("send-timeout", sendTimeout, Duration.ZERO, LONGEST_SEND_WAIT, "0s to 1h, for example 5s");
         checks.that(
                 maxMessageSize.toBytes() >= 1 && maxMessageSize.compareTo(LARGEST_MESSAGE) <= 0,
                 "max-message-size",

@@ -60,18 +60,11 @@ record EasyCacheProperties(
         @DefaultValue("false") boolean requireRedisAtStart)
         implements CheckedSettings {
 
-    private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
-
     @Override
     public List<Problem> problems() {
         SettingChecks checks = new SettingChecks("easy-cache.");
         checks.keyPrefix(RedisEntryStore.isKeyPrefix(keyPrefix), keyPrefix, "${spring.application.name}:ec:");
-        checks.duration(
-                "command-timeout",
-                commandTimeout,
-                Duration.ofMillis(1),
-                LONGEST_TIMEOUT,
-                "1ms to 1h, for example 250ms");
+        checks.commandTimeout(commandTimeout);
         checks.that(
                 !clusters.containsKey(CacheSpec.DEFAULT_CLUSTER),
                 "clusters",
