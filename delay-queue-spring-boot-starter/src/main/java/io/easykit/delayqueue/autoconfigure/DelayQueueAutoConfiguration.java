@@ -1,9 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
-import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartReport;
-import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
@@ -44,18 +42,12 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(after = DataRedisAutoConfiguration.class)
 @ConditionalOnEnabled("delay-queue")
 @EnableConfigurationProperties(DelayQueueProperties.class)
-@Import(StartReport.class)
+@Import({StartReport.class, EngineBeans.class})
 public final class DelayQueueAutoConfiguration {
 
     private static final Duration SNAPSHOT_AGE = Duration.ofSeconds(5);
 
     DelayQueueAutoConfiguration() {}
-
-    @Bean
-    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static SettingsReport delayQueueSettingsReport() {
-        return new SettingsReport("delay-queue");
-    }
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -102,18 +94,6 @@ public final class DelayQueueAutoConfiguration {
         builder.listeners(() -> listeners.orderedStream().toList());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         return builder.build();
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    DelayQueueTemplate delayQueueTemplate(DelayQueueEngine engine) {
-        return engine.template();
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    DeadLetters delayQueueDeadLetters(DelayQueueEngine engine) {
-        return engine.deadLetters();
     }
 
     @Bean

@@ -1,12 +1,9 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
-import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartCheck;
 import io.easykit.boot.StartReport;
-import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayQueueEngine;
-import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
@@ -29,18 +26,12 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration
 @ConditionalOnEnabled(value = "delay-queue", enabled = false)
 @EnableConfigurationProperties(DelayQueueProperties.class)
-@Import(StartReport.class)
+@Import({StartReport.class, EngineBeans.class})
 public final class DisabledDelayQueueAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
 
     DisabledDelayQueueAutoConfiguration() {}
-
-    @Bean
-    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static SettingsReport delayQueueSettingsReport() {
-        return new SettingsReport("delay-queue");
-    }
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -59,18 +50,6 @@ public final class DisabledDelayQueueAutoConfiguration {
         return DelayQueueEngine.builder(DisabledQueue.store(properties.whenDisabled()))
                 .codec(codec.getIfAvailable(JacksonPayloadCodec::new))
                 .build();
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    DelayQueueTemplate delayQueueTemplate(DelayQueueEngine engine) {
-        return engine.template();
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    DeadLetters delayQueueDeadLetters(DelayQueueEngine engine) {
-        return engine.deadLetters();
     }
 
     /** Empty. */

@@ -1,0 +1,34 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.boot.SettingsReport;
+import io.easykit.delayqueue.DeadLetters;
+import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+
+/** The beans that a delay queue has whether it is switched on or off, made from its {@link DelayQueueEngine}. */
+@Configuration(proxyBeanMethods = false)
+class EngineBeans {
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static SettingsReport delayQueueSettingsReport() {
+        return new SettingsReport("delay-queue");
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayQueueTemplate delayQueueTemplate(DelayQueueEngine engine) {
+        return engine.template();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DeadLetters delayQueueDeadLetters(DelayQueueEngine engine) {
+        return engine.deadLetters();
+    }
+}
