@@ -103,11 +103,7 @@ final class ClusterTopology implements Topology {
 
     @Override
     public void onEachServer(String... command) {
-        for (RedisServer server : cluster.nodes()) {
-            try (RawRedis redis = server.connect()) {
-                redis.command(command);
-            }
-        }
+        Topology.onRunning(cluster.nodes(), command);
     }
 
     @Override

@@ -4,14 +4,12 @@ import io.easykit.trial.Diary.Call;
 import io.easykit.trial.Diary.Kind;
 import io.easykit.trial.Diary.StaleRead;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +27,7 @@ final class Load implements AutoCloseable {
 
     private final Keys keys;
     private final Diary diary;
-    private final List<Thread> threads = new ArrayList<>();
+    private final PacedCalls calls = new PacedCalls();
     private final CountDownLatch stopped = new CountDownLatch(1);
 
     private Load(Keys keys, Diary diary) {
@@ -41,10 +39,9 @@ final class Load implements AutoCloseable {
         Load load = new Load(keys, diary);
         for (int node = 0; node < nodes.size(); node++) {
             for (int share = 0; share < keys.shares(); share++) {
-                load.startThreads(nodes.get(node), node, share);
+                load.startCalls(nodes.get(node), node, share);
             }
         }
-        load.threads.forEach(Thread::start);
         return load;
     }
 
@@ -60,34 +57,21 @@ final class Load implements AutoCloseable {
         }
     }
 
+    /** @throws IllegalStateException if a part of the load ended by itself */
     @Override
     public void close() {
         stopped.countDown();
-        threads.forEach(LockSupport::unpark);
-        try {
-            for (Thread thread : threads) {
-                thread.join();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        calls.close();
     }
 
-    private void startThreads(TrialNode node, int number, int share) {
+    private void startCalls(TrialNode node, int number, int share) {
         repeat(READ_PAUSE, () -> read(node, number, share));
         repeat(UPDATE_PAUSE, () -> update(node, number, share));
         repeat(SEND_PAUSE, () -> send(node, number, share));
     }
 
     private void repeat(Duration pause, Runnable call) {
-        threads.add(new Thread(
-                () -> {
-                    while (stopped.getCount() > 0) {
-                        call.run();
-                        LockSupport.parkNanos(pause.toNanos() * keys.shares());
-                    }
-                },
-                "load"));
+        calls.repeat("load", pause.multipliedBy(keys.shares()), call);
     }
 
     private void read(TrialNode node, int number, int share) {

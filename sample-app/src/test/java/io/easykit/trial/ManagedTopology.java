@@ -101,11 +101,7 @@ final class ManagedTopology implements Topology {
 
     @Override
     public void onEachServer(String... command) {
-        for (RedisServer server : List.of(first, second)) {
-            try (RawRedis redis = server.connect()) {
-                redis.command(command);
-            }
-        }
+        Topology.onRunning(List.of(first, second), command);
     }
 
     @Override

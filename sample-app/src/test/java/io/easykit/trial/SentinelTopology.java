@@ -82,11 +82,7 @@ final class SentinelTopology implements Topology {
 
     @Override
     public void onEachServer(String... command) {
-        for (RedisServer server : group.servers()) {
-            try (RawRedis redis = server.connect()) {
-                redis.command(command);
-            }
-        }
+        Topology.onRunning(group.servers(), command);
     }
 
     @Override

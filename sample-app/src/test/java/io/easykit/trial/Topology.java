@@ -1,5 +1,7 @@
 package io.easykit.trial;
 
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
 import java.util.List;
 
 /** Redis servers in the shape that a team runs them in, and their faults. */
@@ -23,8 +25,16 @@ interface Topology extends AutoCloseable {
      */
     Outage strike(Fault fault, int share, String movingKey);
 
-    /** Runs a command on each server that holds data. */
+    /** Runs a command on each server that holds data and runs. */
     void onEachServer(String... command);
+
+    static void onRunning(List<RedisServer> servers, String... command) {
+        servers.stream().filter(RedisServer::isRunning).forEach(server -> {
+            try (RawRedis redis = server.connect()) {
+                redis.command(command);
+            }
+        });
+    }
 
     String version();
 
