@@ -1,5 +1,6 @@
 package io.easykit.redis;
 
+import java.net.InetSocketAddress;
 import java.util.BitSet;
 
 /**
@@ -8,4 +9,12 @@ import java.util.BitSet;
  * @param address host and port
  * @param slots that it serves; not to be changed
  */
-public record ClusterMaster(String address, BitSet slots) {}
+public record ClusterMaster(String address, BitSet slots) {
+
+    /** Not resolved. */
+    InetSocketAddress socketAddress() {
+        int colon = address.lastIndexOf(':');
+        return InetSocketAddress.createUnresolved(
+                address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+    }
+}

@@ -56,9 +56,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *       the address again.
  *   <li>An error that only another server can mend ({@code READONLY}, {@code MASTERDOWN}), or a connection that is lost for
  *       {@link #DISCONNECTED}: the same, at once.
- *   <li>In a cluster each node is watched by itself, and the topology is refreshed instead, so that connections to healthy
- *       nodes stay. Only a node that is silent for {@link #SILENCE_OF_A_NODE} although it is still the master costs the
- *       connections to all nodes.
+ *   <li>In a cluster each node is watched by itself, and the topology is refreshed instead, from {@link
+ *       #SILENCE_BEFORE_REFRESH} on, so that connections to healthy nodes stay. Only a node that is silent for {@link
+ *       #SILENCE_OF_A_NODE} although it is still the master costs the connections to all nodes.
  *   <li>Connecting happens on a thread of its own. Callers wait for it as for a reply, never longer than the command
  *       timeout. A command whose caller has given up by then is not sent.
  *   <li>A connection that took {@link #SLOW_CONNECT} or longer is made a second time: its server may be a former master that
@@ -73,6 +73,12 @@ public final class LettuceConnector {
 
     /** Longer than a pause of a garbage collector or a fork; Sentinel and Cluster take longer to promote. */
     static final Duration SILENCE = Duration.ofSeconds(2);
+
+    /**
+     * After which the topology of a cluster is read again. That costs no connection, and takes two seconds while a node is
+     * silent, so it begins before a replica is promoted.
+     */
+    static final Duration SILENCE_BEFORE_REFRESH = Duration.ofSeconds(1);
 
     static final Duration SILENCE_OF_A_NODE = Duration.ofSeconds(6);
 
@@ -160,7 +166,8 @@ public final class LettuceConnector {
     /**
      * Runs the action each time when a connection was made after the first one, with the address of its server, on a thread
      * of Lettuce. It must return at once. Connections to sentinels, and those that only read the topology of a cluster, do
-     * not count.
+     * not count. In a cluster the action also runs for each server that has become a master, as soon as a refresh of the
+     * topology shows it, since Lettuce connects to it only with the next command.
      */
     public void onReconnect(Consumer<SocketAddress> action) {
         reconnectActions.add(action);
@@ -328,7 +335,7 @@ public final class LettuceConnector {
             return;
         }
         Duration unanswered = watch.unanswered(sent);
-        if (unanswered.compareTo(silent ? SILENCE : DISCONNECTED) >= 0) {
+        if (unanswered.compareTo(silent ? silence() : DISCONNECTED) >= 0) {
             leave(silent ? "it does not answer" : "the connection is lost", unanswered);
         }
     }
@@ -338,11 +345,7 @@ public final class LettuceConnector {
         if (client instanceof RedisClusterClient cluster && unanswered.compareTo(silenceOfANode) < 0) {
             if (isDue(lastRefresh)) {
                 log.debug("Refreshing the topology of the Redis cluster: {}", reason);
-                cluster.refreshPartitionsAsync().whenComplete((done, failure) -> {
-                    if (failure != null) {
-                        log.debug("The topology of the Redis cluster could not be refreshed", failure);
-                    }
-                });
+                refresh(cluster);
             }
         } else if (isDue(lastReplacement)) {
             log.info("Leaving the connection to Redis, because {}", reason);
@@ -350,6 +353,23 @@ public final class LettuceConnector {
             wantedAt = System.nanoTime();
             var unused = connected();
         }
+    }
+
+    private Duration silence() {
+        return factory.getNativeClient() instanceof RedisClusterClient ? SILENCE_BEFORE_REFRESH : SILENCE;
+    }
+
+    private void refresh(RedisClusterClient cluster) {
+        List<ClusterMaster> before = masters();
+        cluster.refreshPartitionsAsync().whenComplete((done, failure) -> {
+            if (failure != null) {
+                log.debug("The topology of the Redis cluster could not be refreshed", failure);
+                return;
+            }
+            masters().stream()
+                    .filter(master -> !before.contains(master))
+                    .forEach(master -> reconnectActions.forEach(action -> action.accept(master.socketAddress())));
+        });
     }
 
     private static boolean isDue(AtomicLong last) {

@@ -73,6 +73,32 @@ class LettuceConnectorIntegrationTests {
                 .hasSize(3);
     }
 
+    /** A caller that asks once a second need not wait for its next turn. */
+    @Test
+    void tellsOfAPromotedReplicaWithoutAnotherCall() {
+        RedisCluster cluster = open(RedisCluster.start(3, 1, "--cluster-node-timeout", "1000"));
+        LettuceConnector connector = connector(
+                factory(
+                        new RedisClusterConfiguration(
+                                List.of(cluster.addresses().split(",", -1))),
+                        resources(null)),
+                NEVER);
+        byte[] key = "key".getBytes(StandardCharsets.UTF_8);
+        int share = cluster.shareOf("key");
+        ping(connector, key);
+        reconnects.clear();
+
+        RedisServer former = cluster.master(share);
+        former.pause();
+        assertThat(pings(connector, key)).isFalse();
+        RedisServer promoted = cluster.awaitOtherMaster(share, former);
+        assertThat(pings(connector, key)).isFalse();
+
+        await().until(() ->
+                reconnects.stream().anyMatch(address -> ((InetSocketAddress) address).getPort() == promoted.port()));
+        former.resume();
+    }
+
     @Test
     void keepsConnectingBetweenTwoCalls() {
         RedisServer redis = open(RedisServer.start());
@@ -96,7 +122,7 @@ class LettuceConnectorIntegrationTests {
         LettuceConnectionFactory factory = factory(
                 new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), resources(null));
         LettuceConnector connector = connector(factory, NEVER);
-        CLUSTER.masters().forEach(master -> ping(connector, keyOn(master)));
+        CLUSTER.masters().forEach(master -> await().until(() -> pings(connector, keyOn(master))));
         reconnects.clear();
 
         ((RedisClusterClient) factory.getRequiredNativeClient()).refreshPartitions();
