@@ -1,4 +1,4 @@
-/** What easy-cache and delay-queue both need from Lettuce and Redis; no product logic. */
+/** What easy-cache and delay-queue both need from Lettuce, Jedis and Redis; no product logic. */
 @NullMarked
 package io.easykit.redis;
 

@@ -16,6 +16,9 @@ final class Trial implements AutoCloseable {
 
     private static final int NODES = 2;
 
+    /** {@code -Deasykit.trial.client=jedis} tries that one. */
+    private static final String CLIENT = System.getProperty("easykit.trial.client", "lettuce");
+
     /** Longer than the lease of a delivery whose answer was lost with the fault. */
     private static final Duration DRAIN = Duration.ofSeconds(15);
 
@@ -60,7 +63,8 @@ final class Trial implements AutoCloseable {
                                 "--spring.datasource.hikari.maximum-pool-size=30",
                                 "--trial.topic=" + keys.topic(),
                                 "--delay-queue.topics." + keys.topic() + ".shards=" + keys.shards(),
-                                "--easy-cache.outbox=jdbc"),
+                                "--easy-cache.outbox=jdbc",
+                                "--spring.data.redis.client-type=" + CLIENT),
                         List.of(settings))
                 .flatMap(List::stream)
                 .toList();

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.redis;
 
+import io.easykit.redis.DedicatedJedis;
 import io.easykit.redis.LettuceConnector;
 import io.easykit.redis.NotConnectedException;
 import io.lettuce.core.RedisException;
@@ -114,6 +115,11 @@ interface ScriptCalls {
                 return bySha
                         ? connection.scriptingCommands().evalSha(script.sha(), reply.ofSpring, keys.length, all)
                         : connection.scriptingCommands().eval(script.text().array(), reply.ofSpring, keys.length, all);
+            } catch (DataAccessException failure) {
+                if (connections instanceof DedicatedJedis jedis) {
+                    jedis.failed(failure);
+                }
+                throw failure;
             }
         }
 

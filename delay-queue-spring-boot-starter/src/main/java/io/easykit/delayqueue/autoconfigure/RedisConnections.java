@@ -1,17 +1,13 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.redis.DedicatedConnections;
+import io.easykit.redis.OwnConnections;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * The queue's own connections to the application's Redis. Deliberately no {@code RedisConnectionFactory} to the
@@ -26,39 +22,24 @@ final class RedisConnections implements SmartLifecycle, DisposableBean, Applicat
     /** Started before, and stopped after, whatever may send. */
     static final int PHASE = Integer.MIN_VALUE / 2;
 
-    private static final Logger log = LoggerFactory.getLogger("delay-queue");
-
-    private final @Nullable LettuceConnectionFactory own;
-    private final RedisConnectionFactory factory;
+    private final OwnConnections own;
     private final ApplicationContext context;
     private volatile boolean running;
     private volatile boolean closing;
 
     RedisConnections(RedisConnectionFactory application, Duration commandTimeout, ApplicationContext context) {
         this.context = context;
-        if (application instanceof LettuceConnectionFactory lettuce) {
-            own = DedicatedConnections.copyOf(lettuce, commandTimeout);
-            own.start();
-            factory = own;
-        } else {
-            own = null;
-            factory = application;
-            log.info(
-                    "Redis is used through {}, which is not Lettuce: its timeouts apply, not"
-                            + " delay-queue.command-timeout",
-                    application.getClass().getName());
-        }
+        this.own = OwnConnections.of(application, commandTimeout, "delay-queue.command-timeout");
+        own.start();
     }
 
     RedisConnectionFactory factory() {
-        return factory;
+        return own.factory();
     }
 
     @Override
     public synchronized void start() {
-        if (own != null) {
-            own.start();
-        }
+        own.start();
         running = true;
     }
 
@@ -72,7 +53,7 @@ final class RedisConnections implements SmartLifecycle, DisposableBean, Applicat
 
     @Override
     public synchronized void stop() {
-        if (own != null && !closing) {
+        if (!closing) {
             own.stop();
         }
         running = false;
@@ -80,9 +61,7 @@ final class RedisConnections implements SmartLifecycle, DisposableBean, Applicat
 
     @Override
     public void destroy() {
-        if (own != null) {
-            own.destroy();
-        }
+        own.destroy();
     }
 
     @Override

@@ -1,15 +1,18 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,31 +29,75 @@ class JedisIntegrationTests {
 
     private static final int SHARDS = 3;
 
+    /** The command timeout, and room for a busy machine. Jedis by itself waits for two seconds and more. */
+    private static final Duration SOON = Duration.ofMillis(1_500);
+
     @Test
     void deliversFromAllShardsWithTheirBellsAndLeavesNoThread() {
         Set<Thread> before = threadsOfTheQueue();
         try (RedisServer server = RedisServer.start();
                 RawRedis redis = server.connect()) {
-            new ApplicationContextRunner()
-                    .withConfiguration(
-                            AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
-                    .withBean(Orders.class)
-                    .withPropertyValues(
-                            "spring.data.redis.url=" + server.uri(),
-                            "spring.data.redis.client-type=jedis",
-                            "delay-queue.topics.orders.shards=" + SHARDS)
-                    .run(context -> {
-                        assertThat(context).hasSingleBean(JedisConnectionFactory.class);
-                        await().until(() -> IntStream.range(0, SHARDS).allMatch(n -> isHeard(redis, n)));
-                        DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
-                        IntStream.range(0, 30)
-                                .forEach(i -> template.send(
-                                        OutgoingMessage.of("orders", i).id("m" + i)));
-                        await().until(() -> context.getBean(Orders.class).got.size() == 30);
-                        await().until(() -> acknowledged(context.getBean(DelayQueueEngine.class)) == 30);
-                    });
+            application(server).run(context -> {
+                assertThat(context).hasSingleBean(JedisConnectionFactory.class);
+                await().until(() -> IntStream.range(0, SHARDS).allMatch(n -> isHeard(redis, n)));
+                DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+                IntStream.range(0, 30)
+                        .forEach(i ->
+                                template.send(OutgoingMessage.of("orders", i).id("m" + i)));
+                await().until(() -> context.getBean(Orders.class).got.size() == 30);
+                await().until(() -> acknowledged(context.getBean(DelayQueueEngine.class)) == 30);
+            });
         }
         await().until(() -> before.containsAll(threadsOfTheQueue()));
+    }
+
+    @Test
+    void callsOfARedisThatHangsEndSoonAndDeliveryGoesOnAfterwards() {
+        try (RedisServer server = RedisServer.start("--appendonly", "yes")) {
+            application(server).run(context -> {
+                DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+                Orders orders = context.getBean(Orders.class);
+                template.send("orders", 1, Duration.ZERO);
+                await().until(() -> orders.got.size() == 1);
+
+                server.pause();
+                for (int i = 0; i < 5; i++) {
+                    long began = System.nanoTime();
+                    assertThatThrownBy(() -> template.send("orders", 2, Duration.ZERO))
+                            .isInstanceOf(StoreUnavailableException.class);
+                    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(SOON);
+                }
+                server.resume();
+                await().until(() -> sends(template));
+
+                server.kill();
+                assertThat(sends(template)).isFalse();
+                server.restart();
+                await().until(() -> sends(template));
+                template.send(OutgoingMessage.of("orders", 3).id("last"));
+                await().until(() -> orders.got.contains("last"));
+            });
+        }
+    }
+
+    private static boolean sends(DelayQueueTemplate template) {
+        try {
+            template.send("orders", 2, Duration.ZERO);
+            return true;
+        } catch (StoreUnavailableException away) {
+            return false;
+        }
+    }
+
+    private static ApplicationContextRunner application(RedisServer server) {
+        return new ApplicationContextRunner()
+                .withConfiguration(
+                        AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
+                .withBean(Orders.class)
+                .withPropertyValues(
+                        "spring.data.redis.url=" + server.uri(),
+                        "spring.data.redis.client-type=jedis",
+                        "delay-queue.topics.orders.shards=" + SHARDS);
     }
 
     private static Set<Thread> threadsOfTheQueue() {

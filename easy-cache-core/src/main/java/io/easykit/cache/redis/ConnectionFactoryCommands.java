@@ -1,5 +1,6 @@
 package io.easykit.cache.redis;
 
+import io.easykit.redis.DedicatedJedis;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -63,6 +64,9 @@ final class ConnectionFactoryCommands implements RedisCommands {
         try (RedisConnection redis = factory.getConnection()) {
             return CompletableFuture.completedFuture(Objects.requireNonNull(command.apply(redis)));
         } catch (RuntimeException failure) {
+            if (factory instanceof DedicatedJedis jedis) {
+                jedis.failed(failure);
+            }
             return CompletableFuture.failedFuture(failure);
         }
     }

@@ -1,0 +1,87 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.cache.Availability;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/** An application that uses Redis through Jedis. */
+class JedisIntegrationTests {
+
+    /** The command timeout, and room for a busy machine. Jedis by itself waits for two seconds and more. */
+    private static final Duration SOON = Duration.ofMillis(1_500);
+
+    private final CacheSpec<String> users = CacheSpec.of("user", String.class);
+
+    @Test
+    void goesWithoutARedisThatHangsAndComesBack() {
+        try (RedisServer server = RedisServer.start()) {
+            application(server).run(context -> {
+                assertThat(context).hasSingleBean(JedisConnectionFactory.class);
+                EasyCache cache = context.getBean(EasyCache.class);
+                cache.fetch(users.key(1), () -> "Ada");
+                assertThat(cache.fetch(users.key(1), () -> "never")).isEqualTo("Ada");
+
+                server.pause();
+                for (int i = 2; i < 8; i++) {
+                    int id = i;
+                    long began = System.nanoTime();
+                    assertThat(cache.fetch(users.key(id), () -> "Bob")).isEqualTo("Bob");
+                    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(SOON);
+                }
+                await().until(() -> state(cache) == Availability.State.UNAVAILABLE);
+
+                server.resume();
+                await().until(() -> state(cache) == Availability.State.AVAILABLE);
+                assertThat(cache.fetch(users.key(1), () -> "never")).isEqualTo("Ada");
+            });
+        }
+    }
+
+    @Test
+    void worksAgainAfterARestart() {
+        try (RedisServer server = RedisServer.start()) {
+            application(server).run(context -> {
+                EasyCache cache = context.getBean(EasyCache.class);
+                cache.fetch(users.key(1), () -> "Ada");
+
+                server.kill();
+                await().until(() -> {
+                    assertThat(cache.fetch(users.key(2), () -> "Bob")).isEqualTo("Bob");
+                    return state(cache) == Availability.State.UNAVAILABLE;
+                });
+                server.restart();
+
+                await().until(() -> state(cache) == Availability.State.AVAILABLE);
+                cache.fetch(users.key(3), () -> "Eve");
+                assertThat(cache.fetch(users.key(3), () -> "never")).isEqualTo("Eve");
+            });
+        }
+    }
+
+    private static Availability.State state(EasyCache cache) {
+        return Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
+                .state();
+    }
+
+    private static ApplicationContextRunner application(RedisServer server) {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class, DataRedisAutoConfiguration.class, EasyCacheAutoConfiguration.class))
+                .withPropertyValues(
+                        "spring.data.redis.url=" + server.uri(),
+                        "spring.data.redis.client-type=jedis",
+                        "easy-cache.availability.minimum-calls=3");
+    }
+}

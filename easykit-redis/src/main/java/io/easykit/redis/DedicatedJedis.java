@@ -1,0 +1,201 @@
+package io.easykit.redis;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import javax.net.ssl.HostnameVerifier;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocketFactory;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.util.Pool;
+
+/**
+ * Copies the application's Jedis connection factory for a product's own use: the same servers, credentials and TLS, with a
+ * pool of its own whose connections
+ * <ul>
+ *   <li>fail a command that gets no reply within the command timeout;
+ *   <li>are made within the command timeout;
+ *   <li>are waited for within the command timeout;
+ *   <li>are closed when a call over one of them got no reply, or met a server that is no master ({@link #failed}). The next
+ *       call connects again: to the present master with Sentinel, to the present owner of an address without.
+ * </ul>
+ *
+ * A call of a cluster is tried twice, and then the topology is read again.
+ */
+public final class DedicatedJedis extends JedisConnectionFactory {
+
+    /** As many calls of one node go on at a time; further ones wait. */
+    private static final int CONNECTIONS = 16;
+
+    /** Jedis reads the topology again after the last attempt. */
+    private static final int ATTEMPTS = 2;
+
+    private volatile @Nullable Pool<Jedis> pool;
+
+    private DedicatedJedis(RedisStandaloneConfiguration server, JedisClientConfiguration client) {
+        super(server, client);
+    }
+
+    private DedicatedJedis(RedisSentinelConfiguration sentinels, JedisClientConfiguration client) {
+        super(sentinels, client);
+    }
+
+    private DedicatedJedis(RedisClusterConfiguration cluster, JedisClientConfiguration client) {
+        super(cluster, client);
+    }
+
+    /**
+     * Returns a factory that has not been started. The caller starts, stops and destroys it; the original is not changed.
+     *
+     * @param commandTimeout maximum time to wait for a connection from the pool, to connect, and for a reply; at least 1 ms
+     */
+    public static JedisConnectionFactory copyOf(JedisConnectionFactory original, Duration commandTimeout) {
+        if (commandTimeout.toMillis() < 1) {
+            throw new IllegalArgumentException(
+                    "The command timeout is " + commandTimeout + ": give a millisecond at least.");
+        }
+        JedisConnectionFactory copy =
+                newFactory(original, new Client(original.getClientConfiguration(), commandTimeout));
+        copy.setPhase(original.getPhase());
+        copy.setEarlyStartup(false);
+        copy.afterPropertiesSet();
+        return copy;
+    }
+
+    private static JedisConnectionFactory newFactory(JedisConnectionFactory original, JedisClientConfiguration client) {
+        RedisSentinelConfiguration sentinels = original.getSentinelConfiguration();
+        if (sentinels != null) {
+            return new DedicatedJedis(sentinels, client);
+        }
+        RedisClusterConfiguration cluster = original.getClusterConfiguration();
+        if (cluster != null) {
+            return new DedicatedJedis(withAttempts(cluster), client);
+        }
+        RedisStandaloneConfiguration server = original.getStandaloneConfiguration();
+        return new DedicatedJedis(
+                server == null ? new RedisStandaloneConfiguration(original.getHostName(), original.getPort()) : server,
+                client);
+    }
+
+    private static RedisClusterConfiguration withAttempts(RedisClusterConfiguration cluster) {
+        RedisClusterConfiguration copy = new RedisClusterConfiguration();
+        copy.setClusterNodes(cluster.getClusterNodes());
+        copy.setUsername(cluster.getUsername());
+        copy.setPassword(cluster.getPassword());
+        copy.setMaxRedirects(ATTEMPTS);
+        return copy;
+    }
+
+    @Override
+    protected Pool<Jedis> createRedisPool() {
+        Pool<Jedis> created = super.createRedisPool();
+        pool = created;
+        return created;
+    }
+
+    @Override
+    protected Pool<Jedis> createRedisSentinelPool(RedisSentinelConfiguration sentinels) {
+        Pool<Jedis> created = super.createRedisSentinelPool(sentinels);
+        pool = created;
+        return created;
+    }
+
+    /**
+     * Closes the idle connections if a call failed for a reason that they share. Otherwise each of them would fail a call after
+     * its server was restarted or demoted.
+     *
+     * @param failure of a call over this factory
+     */
+    public void failed(Throwable failure) {
+        Pool<Jedis> present = pool;
+        if (present != null && concernsAll(failure)) {
+            present.clear();
+        }
+    }
+
+    private static boolean concernsAll(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof IOException
+                    || LettuceConnector.isMendedByAnotherServer(String.valueOf(cause.getMessage()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private record Client(JedisClientConfiguration original, Duration timeout) implements JedisClientConfiguration {
+
+        /** The application's own customizer may set the timeouts. */
+        @Override
+        public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
+            return Optional.of(builder -> {
+                original.getClientConfigCustomizer().ifPresent(own -> own.customize(builder));
+                builder.connectionTimeoutMillis((int) timeout.toMillis()).socketTimeoutMillis((int) timeout.toMillis());
+            });
+        }
+
+        @Override
+        public Optional<JedisClientBuilderCustomizer> getClientCustomizer() {
+            return original.getClientCustomizer();
+        }
+
+        @Override
+        public boolean isUseSsl() {
+            return original.isUseSsl();
+        }
+
+        @Override
+        public Optional<SSLSocketFactory> getSslSocketFactory() {
+            return original.getSslSocketFactory();
+        }
+
+        @Override
+        public Optional<SSLParameters> getSslParameters() {
+            return original.getSslParameters();
+        }
+
+        @Override
+        public Optional<HostnameVerifier> getHostnameVerifier() {
+            return original.getHostnameVerifier();
+        }
+
+        @Override
+        public boolean isUsePooling() {
+            return true;
+        }
+
+        @Override
+        public Optional<GenericObjectPoolConfig<?>> getPoolConfig() {
+            GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
+            pool.setMaxTotal(CONNECTIONS);
+            pool.setMaxIdle(CONNECTIONS);
+            pool.setMaxWait(timeout);
+            pool.setJmxEnabled(false);
+            return Optional.of(pool);
+        }
+
+        @Override
+        public Optional<String> getClientName() {
+            return original.getClientName();
+        }
+
+        @Override
+        public Duration getConnectTimeout() {
+            return timeout;
+        }
+
+        @Override
+        public Duration getReadTimeout() {
+            return timeout;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.easykit.redis;
+
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Connections of a product's own, made from the application's factory if it is one of Lettuce or Jedis. Of any other factory
+ * the application's own connections are used, with their timeouts.
+ */
+public final class OwnConnections {
+
+    private static final Logger log = LoggerFactory.getLogger(OwnConnections.class);
+
+    private final RedisConnectionFactory factory;
+    private final Runnable start;
+    private final Runnable stop;
+    private final Runnable destroy;
+
+    private OwnConnections(RedisConnectionFactory factory, Runnable start, Runnable stop, Runnable destroy) {
+        this.factory = factory;
+        this.start = start;
+        this.stop = stop;
+        this.destroy = destroy;
+    }
+
+    /**
+     * Returns connections that are not started.
+     *
+     * @param commandTimeout maximum time to wait for a reply, at least 1 ms
+     * @param setting name of the command timeout, for the log
+     */
+    public static OwnConnections of(RedisConnectionFactory application, Duration commandTimeout, String setting) {
+        if (application instanceof LettuceConnectionFactory lettuce) {
+            LettuceConnectionFactory own = DedicatedConnections.copyOf(lettuce, commandTimeout);
+            return new OwnConnections(own, own::start, own::stop, own::destroy);
+        }
+        if (application instanceof JedisConnectionFactory jedis) {
+            JedisConnectionFactory own = DedicatedJedis.copyOf(jedis, commandTimeout);
+            return new OwnConnections(own, own::start, own::stop, own::destroy);
+        }
+        log.info(
+                "Redis is used through {}, which is neither Lettuce nor Jedis: its timeouts apply, not {}",
+                application.getClass().getName(),
+                setting);
+        return new OwnConnections(application, () -> {}, () -> {}, () -> {});
+    }
+
+    /** The factory, whose life belongs to this object. */
+    public RedisConnectionFactory factory() {
+        return factory;
+    }
+
+    /** Opens the connections, unless they are open. */
+    public void start() {
+        start.run();
+    }
+
+    /** Closes the connections. They can be opened again. */
+    public void stop() {
+        stop.run();
+    }
+
+    /** Closes the connections for good. */
+    public void destroy() {
+        destroy.run();
+    }
+}
