@@ -80,7 +80,7 @@ final class SecuredTopology implements Topology {
     private void createUser() {
         List<String> cluster = servers.shares() == 1 ? List.of() : List.of("+cluster");
         onEachServer(Stream.of(
-                        documentedRule("easy-cache.md"),
+                        documentedRule("easy-cache/operations.md"),
                         // The second rule adds to the first, but for what it takes away.
                         documentedRule("delay-queue.md").stream()
                                 .skip(3)

@@ -30,12 +30,12 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Tries each type of {@link ValueZoo}, and compares what it finds with the table in {@code docs/easy-cache.md}. With
+ * Tries each type of {@link ValueZoo}, and compares what it finds with the table in {@code docs/easy-cache/values.md}. With
  * {@code -Deasykit.write-docs=true} it writes the table instead.
  */
 class ValueTypesIntegrationTests {
 
-    private static final Path DOCS = Path.of("../docs/easy-cache.md");
+    private static final Path DOCS = Path.of("../docs/easy-cache/values.md");
     private static final String BEGIN = "<!-- types: written by ValueTypesIntegrationTests -->\n";
     private static final String END = "<!-- end of types -->";
 

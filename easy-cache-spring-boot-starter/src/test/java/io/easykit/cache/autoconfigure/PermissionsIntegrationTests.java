@@ -30,7 +30,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 /** A user of Redis with the permissions that the documentation names, and no others. */
 class PermissionsIntegrationTests {
 
-    private static final Path DOCUMENTATION = Path.of("..", "docs", "easy-cache.md");
+    private static final Path DOCUMENTATION = Path.of("..", "docs", "easy-cache", "operations.md");
 
     private final CacheSpec<String> spec = CacheSpec.of("user", String.class);
     private final CacheKey<String> key = spec.key(1);
