@@ -7,7 +7,7 @@ import java.util.BitSet;
  * A master of a Redis cluster.
  *
  * @param address host and port
- * @param slots that it serves; not to be changed
+ * @param slots slots that it serves; must not be modified
  */
 public record ClusterMaster(String address, BitSet slots) {
 

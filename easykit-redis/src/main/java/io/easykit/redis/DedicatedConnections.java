@@ -40,12 +40,15 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  *   <li>follow the topology of a cluster;
  *   <li>use the master only;
  *   <li>are not traced, because products poll Redis all the time;
- *   <li>are watched for large values on their way ({@link Transfers}).
+ *   <li>are watched for large values in transit ({@link Transfers}).
  * </ul>
  */
 public final class DedicatedConnections {
 
-    /** The first connection of a JVM loads classes, resolves names and shakes hands. Callers do not wait for it. */
+    /**
+     * Minimum connect timeout: the first connection of a JVM loads classes, resolves names and does the handshake.
+     * Callers do not wait for it.
+     */
     private static final Duration LEAST_CONNECT_TIMEOUT = Duration.ofSeconds(2);
 
     private static final Delay RECONNECT_DELAY =
@@ -61,6 +64,7 @@ public final class DedicatedConnections {
      * Returns a factory that has not been started. The caller starts, stops and destroys it; the original is not changed.
      *
      * @param commandTimeout maximum time to wait for a reply, at least 1 ms. Connecting may take up to two seconds
+     *     longer
      */
     public static LettuceConnectionFactory copyOf(LettuceConnectionFactory original, Duration commandTimeout) {
         return copyOf(
@@ -77,7 +81,7 @@ public final class DedicatedConnections {
             LettuceConnectionFactory original, Duration commandTimeout, Optional<ClientResources> shared) {
         if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
-                    "The command timeout is " + commandTimeout + ": give a millisecond at least.");
+                    "The command timeout is " + commandTimeout + ". It must be at least 1 ms.");
         }
         RedisConfiguration configuration = configurationOf(original);
         LettuceClientConfiguration client = original.getClientConfiguration();
@@ -106,7 +110,7 @@ public final class DedicatedConnections {
         return factory.getClientConfiguration() instanceof DedicatedClient client ? client.transfers() : other;
     }
 
-    /** How long a command of this factory may wait for a reply. */
+    /** Returns the maximum time that a command of this factory waits for a reply. */
     public static Duration commandTimeoutOf(LettuceConnectionFactory factory) {
         Optional<TimeoutOptions> timeouts =
                 factory.getClientConfiguration().getClientOptions().map(ClientOptions::getTimeoutOptions);
@@ -124,7 +128,10 @@ public final class DedicatedConnections {
         return commandTimeout.compareTo(LEAST_CONNECT_TIMEOUT) > 0 ? commandTimeout : LEAST_CONNECT_TIMEOUT;
     }
 
-    /** There is no getter for a static master with replicas, for which the getter for one server says localhost. */
+    /**
+     * Spring Data has no getter for the configuration of a static master with replicas. The getter of the standalone
+     * configuration returns localhost there.
+     */
     private static RedisConfiguration configurationOf(LettuceConnectionFactory original) {
         Object configuration = new DirectFieldAccessor(original).getPropertyValue("configuration");
         return (RedisConfiguration) Objects.requireNonNull(configuration);
@@ -192,7 +199,7 @@ public final class DedicatedConnections {
                 .build();
     }
 
-    /** All adaptive triggers, as is the default of Lettuce: without them a fail-over would not be followed. */
+    /** Uses all adaptive triggers, the default of Lettuce. Without them the client would not follow a fail-over. */
     private static ClusterTopologyRefreshOptions topologyRefresh(ClusterTopologyRefreshOptions given) {
         ClusterTopologyRefreshOptions.Builder refresh = ClusterTopologyRefreshOptions.builder()
                 .adaptiveRefreshTriggersTimeout(LEAST_REFRESH_PAUSE)
@@ -202,7 +209,9 @@ public final class DedicatedConnections {
                 : refresh.build();
     }
 
-    /** To apply this setting, the factory would copy the options in a way that loses the replay filter. */
+    /**
+     * Leaves out the redirect limit: to apply it, the factory would copy the client options and lose the replay filter.
+     */
     private static RedisClusterConfiguration withoutRedirects(RedisClusterConfiguration cluster) {
         RedisClusterConfiguration copy = new RedisClusterConfiguration();
         copy.setClusterNodes(cluster.getClusterNodes());
@@ -211,7 +220,7 @@ public final class DedicatedConnections {
         return copy;
     }
 
-    /** The threads of a factory whose original leaves them to Lettuce. Made when they are needed first. */
+    /** The client resources of a copy whose original lets Lettuce create its own. Created on first use. */
     private static final class OwnResources {
 
         private @Nullable ClientResources resources;
@@ -264,7 +273,7 @@ public final class DedicatedConnections {
             return Optional.of(options);
         }
 
-        /** Lettuce applies it to the handshake; commands have the timeout among the options. */
+        /** Lettuce uses this value for the handshake. Commands use the timeout in the client options. */
         @Override
         public Duration getCommandTimeout() {
             return connectTimeout;

@@ -19,21 +19,21 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.util.Pool;
 
 /**
- * Copies the application's Jedis connection factory for a product's own use: the same servers, credentials and TLS, with a
- * pool of its own whose connections
+ * Copies the application's Jedis connection factory for a product's own use: the same servers, credentials and TLS,
+ * with a separate pool of connections that
  * <ul>
  *   <li>fail a command that gets no reply within the command timeout;
- *   <li>are made within the command timeout;
+ *   <li>are opened within the command timeout;
  *   <li>are waited for within the command timeout;
- *   <li>are closed when a call over one of them got no reply, or met a server that is no master ({@link #failed}). The next
- *       call connects again: to the present master with Sentinel, to the present owner of an address without.
+ *   <li>are closed when a call got no reply, or reached a server that is not a master ({@link #failed}). The next call
+ *       connects again: with Sentinel to the present master, otherwise to the present owner of the address.
  * </ul>
  *
- * A call of a cluster is tried twice, and then the topology is read again.
+ * In a cluster a call is tried twice. Then the topology is read again.
  */
 public final class DedicatedJedis extends JedisConnectionFactory {
 
-    /** As many calls of one node go on at a time; further ones wait. */
+    /** Maximum number of calls to one node at a time. Further ones wait. */
     private static final int CONNECTIONS = 16;
 
     /** Jedis reads the topology again after the last attempt. */
@@ -61,7 +61,7 @@ public final class DedicatedJedis extends JedisConnectionFactory {
     public static JedisConnectionFactory copyOf(JedisConnectionFactory original, Duration commandTimeout) {
         if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
-                    "The command timeout is " + commandTimeout + ": give a millisecond at least.");
+                    "The command timeout is " + commandTimeout + ". It must be at least 1 ms.");
         }
         JedisConnectionFactory copy =
                 newFactory(original, new Client(original.getClientConfiguration(), commandTimeout));
@@ -110,10 +110,10 @@ public final class DedicatedJedis extends JedisConnectionFactory {
     }
 
     /**
-     * Closes the idle connections if a call failed for a reason that they share. Otherwise each of them would fail a call after
-     * its server was restarted or demoted.
+     * Closes the idle connections if a call failed for a reason that affects all of them. Otherwise each of them would
+     * fail a call after its server was restarted or demoted.
      *
-     * @param failure of a call over this factory
+     * @param failure failure of a call over this factory
      */
     public void failed(Throwable failure) {
         Pool<Jedis> present = pool;
@@ -134,7 +134,7 @@ public final class DedicatedJedis extends JedisConnectionFactory {
 
     private record Client(JedisClientConfiguration original, Duration timeout) implements JedisClientConfiguration {
 
-        /** The application's own customizer may set the timeouts. */
+        /** The application's own customizer may set the timeouts, so they are set after it. */
         @Override
         public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
             return Optional.of(builder -> {

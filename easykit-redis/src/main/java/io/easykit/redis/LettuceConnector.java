@@ -40,43 +40,44 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Runs commands on the shared connection of a Lettuce factory, and leaves a server that no longer serves.
+ * Runs commands on the shared connection of a Lettuce factory, and replaces the connection when its server fails.
  *
  * <h2>Why</h2>
  *
- * Lettuce reconnects when a connection is closed. Three failures leave the connection open: the master hangs, its address
- * vanishes without a reset, or it becomes a replica. Sentinel then promotes another server, and the client goes on waiting
- * for the old one: until TCP gives up (about 15 minutes), or until the old master resumes and acknowledges writes that are
- * lost when it is demoted.
+ * Lettuce reconnects when a connection is closed. Three failures leave the connection open: the master hangs, its
+ * address vanishes without a reset, or it becomes a replica. Sentinel then promotes another server, but the client
+ * keeps using the old one: until TCP gives up (about 15 minutes), or until the old master resumes and acknowledges
+ * writes that are lost when it is demoted.
  *
- * <h2>What it does</h2>
+ * <h2>Rules</h2>
  *
  * <ul>
- *   <li>No reply from a server for {@link #SILENCE}, and no part of a large one: the connection is replaced. The new one asks the sentinels, or resolves
- *       the address again.
- *   <li>An error that only another server can mend ({@code READONLY}, {@code MASTERDOWN}), or a connection that is lost for
- *       {@link #DISCONNECTED}: the same, at once.
- *   <li>In a cluster each node is watched by itself, and the topology is refreshed instead, from {@link
- *       #SILENCE_BEFORE_REFRESH} on, so that connections to healthy nodes stay. Only a node that is silent for {@link
- *       #SILENCE_OF_A_NODE} although it is still the master costs the connections to all nodes.
- *   <li>Connecting happens on a thread of its own. Callers wait for it as for a reply, never longer than the command
- *       timeout. A command whose caller has given up by then is not sent.
- *   <li>A connection that took {@link #SLOW_CONNECT} or longer is made a second time: its server may be a former master that
- *       hung, and another one may have been promoted since the address was looked up. A cluster redirects instead.
- *   <li>An attempt to connect that fails is repeated, also between two calls, for {@link #WANTED} after the last call. So
- *       callers that ask once a second find a promoted server as soon as those who ask all the time.
+ *   <li>If a server sends no reply, and no part of a large one, for {@link #SILENCE}, the connection is replaced. The
+ *       new one queries the sentinels, or resolves the address again.
+ *   <li>An error that only another server can resolve ({@code READONLY}, {@code MASTERDOWN}), or a connection that is
+ *       lost for {@link #DISCONNECTED}, has the same effect at once.
+ *   <li>In a cluster each node is watched separately, and the topology is refreshed instead, after
+ *       {@link #SILENCE_BEFORE_REFRESH}, so that connections to healthy nodes stay. Only a node that is silent for
+ *       {@link #SILENCE_OF_A_NODE} although it is still the master causes the connections to all nodes to be replaced.
+ *   <li>Connecting runs on a separate thread. Callers wait for it as for a reply, at most for the command timeout. If a
+ *       caller has given up by then, its command is not sent.
+ *   <li>A connection that took {@link #SLOW_CONNECT} or longer is made a second time: its server may be a former master
+ *       that hung, and another one may have been promoted since the address was resolved. In a cluster this is not
+ *       needed, because nodes redirect commands.
+ *   <li>A failed connection attempt is repeated, also without further calls, for {@link #WANTED} after the last call.
+ *       So an application that calls once a second finds a promoted server as soon as one that calls all the time.
  * </ul>
  *
- * Commands that were sent over a connection that is left fail; whether they ran is unknown.
+ * Commands in flight on a replaced connection fail. Whether they ran is unknown.
  */
 public final class LettuceConnector {
 
-    /** Longer than a pause of a garbage collector or a fork; Sentinel and Cluster take longer to promote. */
+    /** Longer than a pause of a garbage collector or a fork. Sentinel and Cluster take longer to promote. */
     static final Duration SILENCE = Duration.ofSeconds(2);
 
     /**
-     * After which the topology of a cluster is read again. That costs no connection, and takes two seconds while a node is
-     * silent, so it begins before a replica is promoted.
+     * Silence after which the topology of a cluster is refreshed. A refresh costs no connection and takes two seconds
+     * while a node is silent, so it begins before a replica is promoted.
      */
     static final Duration SILENCE_BEFORE_REFRESH = Duration.ofSeconds(1);
 
@@ -86,27 +87,27 @@ public final class LettuceConnector {
 
     static final Duration SLOW_CONNECT = Duration.ofMillis(500);
 
-    /** Between two reconnects or refreshes. */
+    /** Minimum time between two replacements, or two refreshes. */
     private static final Duration LEAST_PAUSE = Duration.ofSeconds(1);
 
-    /** Between two attempts to connect while connections are refused. */
+    /** Time between two attempts to connect while connections are refused. */
     private static final Duration CONNECT_PAUSE = Duration.ofMillis(50);
 
-    /** Between two attempts to connect while nobody waits for a connection. */
+    /** Time between two attempts to connect while no caller waits for a connection. */
     private static final Duration REPEAT_PAUSE = Duration.ofMillis(200);
 
-    /** How long after the last call a connection counts as wanted. */
+    /** Time after the last call during which failed attempts are repeated. */
     static final Duration WANTED = Duration.ofSeconds(5);
 
-    /** Lettuce completes a command by its own timer, which may be late. */
+    /** Lettuce completes a timed-out command by its own timer, which may be late. */
     private static final Duration TIMER_SLACK = Duration.ofMillis(200);
 
     private static final String SINGLE = "";
 
-    /** What Redis 7 and later put before an error that a script returns. */
+    /** Prefix that Redis 7 and later put before an error returned by a script. */
     private static final String OF_A_SCRIPT = "ERR ";
 
-    /** Redis 6.2 wraps the error of a command in a script, behind a dash. */
+    /** Redis 6.2 wraps the error of a command in a script: the code follows a dash. */
     private static final List<String> MENDED_BY_ANOTHER_SERVER = List.of("READONLY ", "MASTERDOWN ");
 
     private static final Logger log = LoggerFactory.getLogger(LettuceConnector.class);
@@ -128,9 +129,9 @@ public final class LettuceConnector {
     private volatile boolean everConnected;
 
     /**
-     * @param factory started and stopped by the caller; shares its native connection, as is the default
-     * @param firstConnectionTimeout how long callers wait for the first connection of all, which takes a new JVM longer than
-     *     a reply; later ones have the command timeout
+     * @param factory started and stopped by the caller; must share its native connection, which is the default
+     * @param firstConnectionTimeout maximum time to wait for the very first connection, which takes a new JVM longer
+     *     than a reply; later connections use the command timeout
      */
     public LettuceConnector(LettuceConnectionFactory factory, Duration firstConnectionTimeout) {
         this(factory, DedicatedConnections.commandTimeoutOf(factory), firstConnectionTimeout);
@@ -138,7 +139,7 @@ public final class LettuceConnector {
 
     /**
      * @param factory as above
-     * @param commandTimeout how long callers wait for a reply, and for a connection
+     * @param commandTimeout maximum time to wait for a reply, and for a connection
      * @param firstConnectionTimeout as above
      */
     public LettuceConnector(
@@ -158,25 +159,28 @@ public final class LettuceConnector {
         this.silenceOfANode = silenceOfANode;
     }
 
-    /** Runs the action each time when a connection is left, on the thread that found the fault. It must return at once. */
+    /**
+     * Registers an action that runs each time a connection is replaced, on the thread that detected the fault. It must
+     * return at once.
+     */
     public void onReplacement(Runnable action) {
         replacementActions.add(action);
     }
 
     /**
-     * Runs the action each time when a connection was made after the first one, with the address of its server, on a thread
-     * of Lettuce. It must return at once. Connections to sentinels, and those that only read the topology of a cluster, do
-     * not count. In a cluster the action also runs for each server that has become a master, as soon as a refresh of the
-     * topology shows it, since Lettuce connects to it only with the next command.
+     * Registers an action that runs after each connection but the first, with the address of its server, on a thread of
+     * Lettuce. It must return at once. Connections to sentinels, and connections that only read the topology of a
+     * cluster, do not count. In a cluster the action also runs for each new master, as soon as a refresh of
+     * the topology finds it, because Lettuce connects to it only with the next command.
      */
     public void onReconnect(Consumer<SocketAddress> action) {
         reconnectActions.add(action);
     }
 
     /**
-     * The masters of a cluster that serve slots, as the driver knows them. Does not wait.
+     * Returns the masters of a cluster that serve slots, from the driver's present topology. Does not block.
      *
-     * @return empty if this is no cluster, or nothing is connected
+     * @return empty if this is not a cluster, or if there is no connection
      */
     public List<ClusterMaster> masters() {
         Attempt present = connection.get();
@@ -199,19 +203,19 @@ public final class LettuceConnector {
     }
 
     /**
-     * Sends a command and waits for its reply, at most about twice the command timeout: once for a connection, once for
+     * Sends a command and waits for its reply. Waits at most twice the command timeout: once for a connection, once for
      * the reply.
      *
-     * @param key a key of the command, which decides the node in a cluster
-     * @throws RedisCommandInterruptedException if the thread is interrupted, which it remains. One that was interrupted
-     *     before sends nothing
-     * @throws NotConnectedException if there was no connection, so nothing was sent
-     * @throws RedisException as Lettuce: no reply in time, or an error reply
+     * @param key a key of the command; selects the node in a cluster
+     * @throws RedisCommandInterruptedException if the thread is interrupted; its interrupt flag stays set. If it was
+     *     set before the call, nothing is sent
+     * @throws NotConnectedException if there was no connection; nothing was sent
+     * @throws RedisException if there was no reply in time, or an error reply
      */
     public <T> T await(
             byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
         if (Thread.currentThread().isInterrupted()) {
-            // Otherwise it would depend on the speed of the reply whether the call succeeds.
+            // Fail always. Otherwise the result would depend on the speed of the reply.
             throw new RedisCommandInterruptedException(new InterruptedException("Nothing was sent"));
         }
         CompletableFuture<T> reply = call(key, command).toCompletableFuture();
@@ -228,7 +232,7 @@ public final class LettuceConnector {
         }
     }
 
-    /** The future has a bound of its own, so this is a last resort. */
+    /** Last resort: the future has its own timeout. */
     private RedisException noConnectionOrReply() {
         Attempt present = connection.get();
         return present != null && !present.isDone()
@@ -239,14 +243,14 @@ public final class LettuceConnector {
     /**
      * Sends a command.
      *
-     * @param key a key of the command, which decides the node in a cluster
+     * @param key a key of the command; selects the node in a cluster
      */
     public <T> CompletionStage<T> call(
             byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
         Attempt attempt = connected();
         long asked = System.nanoTime();
         if (attempt.isConnected()) {
-            // Every hit of a cache comes by: nothing is allocated here but the stage that watches the reply.
+            // Every cache hit passes here: only the stage that watches the reply is allocated.
             return watched(key, asked, attempt.join(), command);
         }
         wantedAt = asked;
@@ -261,11 +265,11 @@ public final class LettuceConnector {
     }
 
     /**
-     * Records that a caller has given up waiting for a reply. Needed only for a factory whose commands have no timeout of
-     * their own ({@link DedicatedConnections#copyOf} sets one), else the connector knows.
+     * Records that a caller has stopped waiting for a reply. Needed only for a factory whose commands have no timeout.
+     * {@link DedicatedConnections#copyOf} sets one, so the connector detects it.
      *
      * @param key of the command
-     * @param sent when it was sent, by {@link System#nanoTime}
+     * @param sent time at which it was sent, from {@link System#nanoTime}
      */
     public void unanswered(byte[] key, long sent) {
         Attempt present = connection.get();
@@ -278,7 +282,7 @@ public final class LettuceConnector {
         return everConnected ? commandTimeout : firstConnectionTimeout;
     }
 
-    /** Leaves the present connection; the next command makes another one. */
+    /** Drops the present connection. The next command opens another one. */
     public void replaceConnection() {
         Attempt present = connection.get();
         if (present != null && present.isDone() && connection.compareAndSet(present, null)) {
@@ -325,7 +329,7 @@ public final class LettuceConnector {
         if (failure instanceof RedisCommandExecutionException error) {
             watch.answered();
             if (isMendedByAnotherServer(error)) {
-                leave("it answers " + firstWord(error), LEAST_PAUSE);
+                leave("its server replies " + firstWord(error), LEAST_PAUSE);
             }
             return;
         }
@@ -336,7 +340,7 @@ public final class LettuceConnector {
         }
         Duration unanswered = watch.unanswered(sent);
         if (unanswered.compareTo(silent ? silence() : DISCONNECTED) >= 0) {
-            leave(silent ? "it does not answer" : "the connection is lost", unanswered);
+            leave(silent ? "its server does not reply" : "it is lost", unanswered);
         }
     }
 
@@ -344,11 +348,14 @@ public final class LettuceConnector {
         AbstractRedisClient client = factory.getNativeClient();
         if (client instanceof RedisClusterClient cluster && unanswered.compareTo(silenceOfANode) < 0) {
             if (isDue(lastRefresh)) {
-                log.debug("Refreshing the topology of the Redis cluster: {}", reason);
+                log.debug("Refreshing the topology of the Redis cluster, because of a connection: {}", reason);
                 refresh(cluster);
             }
         } else if (isDue(lastReplacement)) {
-            log.info("Leaving the connection to Redis, because {}", reason);
+            log.info(
+                    "Replacing the connection to Redis, because {}. Commands in flight fail; later ones use"
+                            + " the new connection.",
+                    reason);
             replaceConnection();
             wantedAt = System.nanoTime();
             var unused = connected();
@@ -439,7 +446,10 @@ public final class LettuceConnector {
         }
     }
 
-    /** The next attempt; null if the last one has succeeded, or somebody else made one, or nobody wants a connection. */
+    /**
+     * Returns the next attempt; null if the last one succeeded, if another thread has started one, or if no connection
+     * is wanted.
+     */
     private @Nullable Attempt repeated(Attempt last) {
         if (last.isConnected()) {
             return null;
@@ -483,14 +493,17 @@ public final class LettuceConnector {
         return another ? anotherConnection(fresh) : fresh;
     }
 
-    /** The server may have hung while another one was promoted. One that just answered is no longer slow for that reason. */
+    /**
+     * The slow server may be a former master that hung while another one was promoted. A server that has just answered
+     * is not slow for that reason.
+     */
     private RedisConnection anotherConnection(RedisConnection slow) {
         slow.close();
         factory.resetConnection();
         return factory.getConnection();
     }
 
-    /** One attempt to connect, and the connection that it made. */
+    /** An attempt to connect, and the connection it made. */
     private static final class Attempt extends CompletableFuture<RedisClusterAsyncCommands<byte[], byte[]>> {
 
         private final long began = System.nanoTime();
@@ -500,7 +513,7 @@ public final class LettuceConnector {
             return isDone() && !isCompletedExceptionally();
         }
 
-        /** Whether connecting failed, or the factory has closed the connection since, as it does when it is stopped. */
+        /** Whether connecting failed, or the factory has closed the connection, for example because it was stopped. */
         boolean isOver(LettuceConnectionFactory factory) {
             if (!isDone()) {
                 return false;
@@ -515,12 +528,12 @@ public final class LettuceConnector {
         }
     }
 
-    /** Registered with the first connection, so each one that it is called for is a later one. */
+    /** Registered together with the first connection, so it is called for later ones only. */
     private final class Reconnects implements RedisConnectionStateListener {
 
         @Override
         public void onRedisConnected(RedisChannelHandler<?, ?> made, SocketAddress address) {
-            // Spring's connections carry bytes; those to sentinels and for the topology carry text.
+            // Spring's connections use a byte array codec. Connections to sentinels and for the topology use text.
             if (made instanceof StatefulRedisConnectionImpl<?, ?> commands
                     && commands.getCodec() instanceof ByteArrayCodec) {
                 reconnectActions.forEach(action -> action.accept(address));

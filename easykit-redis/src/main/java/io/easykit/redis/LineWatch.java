@@ -10,13 +10,13 @@ import java.util.Deque;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** When large values passed over one connection lately. */
+/** Records when large values passed over one connection. */
 final class LineWatch extends ChannelDuplexHandler {
 
-    /** Smaller values pass at once, or the line is of no use. */
+    /** Size in bytes. Smaller values take no noticeable time, unless the line is useless anyway. */
     static final long LARGE = 16 * 1024;
 
-    /** A reply that has begun, and of which no more has arrived for so long, no longer is on its way. */
+    /** A started reply of which nothing more arrives for this time no longer counts as in transit. */
     private static final long STALLED = Duration.ofSeconds(1).toNanos();
 
     private static final long BYTES_PER_SECOND = 256 * 1024;
@@ -25,14 +25,14 @@ final class LineWatch extends ChannelDuplexHandler {
 
     private static final int KEPT = 32;
 
-    /** Longer than calls wait. While no large value was on its way for so long, replies cost nothing here. */
+    /** Longer than any call waits. After this time without large values, replies are no longer inspected. */
     private static final long FORGOTTEN = Duration.ofSeconds(30).toNanos();
 
     private final Set<LineWatch> all;
     private final RespMeter requests = new RespMeter();
     private final RespMeter replies = new RespMeter();
 
-    /** The latest transfers, in the order of their begin. Guarded by this; changed by the event loop only. */
+    /** The latest transfers, ordered by start. Guarded by this; modified by the event loop only. */
     private final Deque<Transfer> transfers = new ArrayDeque<>();
 
     private @Nullable Transfer reply;
@@ -41,7 +41,7 @@ final class LineWatch extends ChannelDuplexHandler {
         this.all = all;
     }
 
-    /** For how many nanoseconds between two times a large value was on its way. */
+    /** Returns the number of nanoseconds between two times during which a large value was in transit. */
     synchronized long busy(long from, long to) {
         long busy = 0;
         long counted = from;
@@ -118,7 +118,7 @@ final class LineWatch extends ChannelDuplexHandler {
         transfers.addLast(transfer);
     }
 
-    /** How long a request of this size may be on its way. */
+    /** Returns the maximum time that a request of this size counts as in transit. */
     private static long allowance(long bytes) {
         long needed = LEAST_ALLOWANCE.toNanos() + bytes * Duration.ofSeconds(1).toNanos() / BYTES_PER_SECOND;
         return Math.min(needed, MOST_ALLOWANCE.toNanos());
@@ -132,12 +132,12 @@ final class LineWatch extends ChannelDuplexHandler {
         return one - other > 0 ? other : one;
     }
 
-    /** The time in which one large value was on its way, until its end is known at the latest. */
+    /** The time during which one large value was in transit. */
     private static final class Transfer {
 
         private final long began;
 
-        /** The number of the reply with which it ends. */
+        /** Number of the reply that ends this transfer. */
         private final long awaits;
 
         private long end;

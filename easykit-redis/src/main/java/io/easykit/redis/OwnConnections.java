@@ -8,8 +8,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Connections of a product's own, made from the application's factory if it is one of Lettuce or Jedis. Of any other factory
- * the application's own connections are used, with their timeouts.
+ * Dedicated connections of a product, made from the application's factory if that is one of Lettuce or Jedis. With any
+ * other factory the application's own connections and their timeouts are used.
  */
 public final class OwnConnections {
 
@@ -43,13 +43,13 @@ public final class OwnConnections {
             return new OwnConnections(own, own::start, own::stop, own::destroy);
         }
         log.info(
-                "Redis is used through {}, which is neither Lettuce nor Jedis: its timeouts apply, not {}",
+                "Redis is used through {}, which is neither Lettuce nor Jedis. Its own timeouts apply; {} is ignored.",
                 application.getClass().getName(),
                 setting);
         return new OwnConnections(application, () -> {}, () -> {}, () -> {});
     }
 
-    /** The factory, whose life belongs to this object. */
+    /** Returns the factory, which is started and stopped by this object. */
     public RedisConnectionFactory factory() {
         return factory;
     }
@@ -64,7 +64,7 @@ public final class OwnConnections {
         stop.run();
     }
 
-    /** Closes the connections for good. */
+    /** Closes the connections permanently. */
     public void destroy() {
         destroy.run();
     }

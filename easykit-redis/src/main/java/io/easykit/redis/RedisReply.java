@@ -1,8 +1,8 @@
 package io.easykit.redis;
 
 /**
- * Error replies of Redis without what must not reach a log. For an unknown command Redis quotes the arguments ("with args
- * beginning with"), and they may be a password or a payload.
+ * Removes command arguments from error replies of Redis before they are logged. For an unknown command Redis quotes the
+ * arguments ("with args beginning with"); they may be a password or a payload.
  */
 public final class RedisReply {
 
@@ -11,13 +11,13 @@ public final class RedisReply {
 
     private RedisReply() {}
 
-    /** The reply up to the arguments that it quotes. */
+    /** Returns the reply up to the quoted arguments. */
     public static String withoutArguments(String message) {
         int at = message.indexOf(ARGUMENTS);
         return at < 0 ? message : message.substring(0, at).stripTrailing().replaceFirst(",$", "");
     }
 
-    /** The exception itself, or where one of its causes quotes arguments, a copy without them. */
+    /** Returns the exception itself, or a copy without the arguments if one of its causes quotes them. */
     public static Throwable safe(Throwable e) {
         Throwable quoting = e;
         for (int i = 0; quoting != null && i < MOST_CAUSES; i++, quoting = quoting.getCause()) {

@@ -2,12 +2,12 @@ package io.easykit.redis;
 
 import java.time.Duration;
 
-/** For how long one server has not answered. A reply of any kind, also an error, is an answer. */
+/** Measures how long one server has not replied. Any reply counts, including an error. */
 final class ReplyWatch {
 
     private static final long ANSWERED = 0;
 
-    /** Time at which the first unanswered command was sent, by {@link System#nanoTime}. */
+    /** Time at which the first unanswered command was sent, from {@link System#nanoTime}. */
     private volatile long unansweredSince = ANSWERED;
 
     void answered() {
@@ -17,10 +17,10 @@ final class ReplyWatch {
     }
 
     /**
-     * Records a command without an answer.
+     * Records a command without a reply.
      *
-     * @param sent time at which it was sent, by {@link System#nanoTime}
-     * @return for how long nothing was answered
+     * @param sent time at which it was sent, from {@link System#nanoTime}
+     * @return time since the first command without a reply
      */
     Duration unanswered(long sent) {
         long since = unansweredSince;

@@ -3,8 +3,8 @@ package io.easykit.redis;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Follows one direction of a connection, as far as it must to count messages and to see a long text (a bulk string) on its
- * way. Works for requests and for replies, of version 2 and 3 of the protocol. Runs on the connection's event loop.
+ * Parses one direction of a connection just enough to count messages and to detect a long text (a bulk string) in
+ * transit. Works for requests and replies, in versions 2 and 3 of the protocol. Runs on the connection's event loop.
  */
 final class RespMeter {
 
@@ -18,24 +18,24 @@ final class RespMeter {
     private long number;
     private boolean negative;
 
-    /** What is missing of the present text, with its line end. */
+    /** Missing bytes of the present text, including its line end. */
     private long textLeft;
 
     private long textLength;
     private long longestText;
 
-    /** Elements that are missing of the present message. Zero between two messages. */
+    /** Missing elements of the present message; zero between two messages. */
     private long elementsLeft;
 
     private boolean push;
     private long messages;
 
-    /** Messages that have passed completely. What a server sends unasked does not count. */
+    /** Number of complete messages. Push messages do not count. */
     long messages() {
         return messages;
     }
 
-    /** Length of the text of which a part has passed, and a part has not; zero if there is none. */
+    /** Length of the text that has passed in part; zero if there is none. */
     long textOnItsWay() {
         return state == TEXT ? textLength : 0;
     }
@@ -45,7 +45,7 @@ final class RespMeter {
         return longestText;
     }
 
-    /** Reads what passes, and leaves the buffer as it is. */
+    /** Parses the buffer without changing its indexes. */
     void pass(ByteBuf bytes) {
         longestText = 0;
         int at = bytes.readerIndex();
@@ -99,7 +99,7 @@ final class RespMeter {
             case '%' -> elementsLeft += 2 * count;
             case '|' -> elementsLeft += 2 * count + 1;
             default -> {
-                // A line of its own: a number, a short text, an error.
+                // A complete line: a number, a short text or an error.
             }
         }
         elementDone();

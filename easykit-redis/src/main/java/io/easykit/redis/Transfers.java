@@ -9,17 +9,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Large values on their way to and from Redis, over all connections of a factory.
+ * Detects large values in transit to and from Redis, over all connections of a factory.
  *
- * <p>All commands of a connection share one line. Behind a value of a megabyte a call may wait longer than its timeout,
- * although the server is well. So a timeout only says something about the server if the line was free.
+ * <p>All commands of a connection share one TCP stream. A command behind a value of a megabyte may wait longer than its
+ * timeout although the server is healthy. So a timeout is a sign of a failed server only if the stream was free.
  *
- * <p>A large reply can be seen to arrive. A large request cannot be seen to leave, because the system buffers it: it counts
- * as on its way until it is answered, at most for the time that a slow line needs (256 KB a second, 5 s).
+ * <p>The arrival of a large reply is visible. The sending of a large request is not, because the operating system
+ * buffers it: it counts as in transit until it is answered, at most for the time that a slow line needs (256 KB a
+ * second, 5 s).
  */
 public final class Transfers {
 
-    /** The part of a wait during which a large value must have been on its way to explain that wait. */
+    /** A wait is explained if large values were in transit for at least one third of it. */
     private static final int PART = 3;
 
     private static final Transfers NONE = new Transfers();
@@ -28,12 +29,15 @@ public final class Transfers {
 
     Transfers() {}
 
-    /** Those of a factory that {@link DedicatedConnections} has made; others are not watched and have none. */
+    /**
+     * Returns the transfers of a factory made by {@link DedicatedConnections}. Other factories are not watched and have
+     * none.
+     */
     public static Transfers of(LettuceConnectionFactory factory) {
         return DedicatedConnections.transfersOf(factory, NONE);
     }
 
-    /** Whether large values explain that a call has waited for so long until now. */
+    /** Returns whether large values explain a wait of this length that ends now. */
     public boolean explain(Duration wait) {
         long now = System.nanoTime();
         for (LineWatch line : lines) {
@@ -44,7 +48,7 @@ public final class Transfers {
         return false;
     }
 
-    /** Watches a new connection, behind its encryption. */
+    /** Watches a new connection, inside its encryption. */
     void watch(Channel channel) {
         ChannelHandlerContext encoder = channel.pipeline().context(CommandEncoder.class);
         if (encoder != null) {

@@ -1,4 +1,4 @@
-/** What easy-cache and delay-queue both need from Lettuce, Jedis and Redis; no product logic. */
+/** Redis, Lettuce and Jedis support shared by easy-cache and delay-queue. Contains no product logic. */
 @NullMarked
 package io.easykit.redis;
 

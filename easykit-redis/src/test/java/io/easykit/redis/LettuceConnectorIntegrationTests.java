@@ -73,7 +73,7 @@ class LettuceConnectorIntegrationTests {
                 .hasSize(3);
     }
 
-    /** A caller that asks once a second need not wait for its next turn. */
+    /** A caller that calls once a second need not wait for its next call. */
     @Test
     void tellsOfAPromotedReplicaWithoutAnotherCall() {
         RedisCluster cluster = open(RedisCluster.start(3, 1, "--cluster-node-timeout", "1000"));
@@ -146,7 +146,7 @@ class LettuceConnectorIntegrationTests {
         return own;
     }
 
-    /** Leads to the master through the proxy. */
+    /** Connects to the master through the proxy. */
     private ClientResources through(TcpProxy line, RedisServer master) {
         return resources(MappingSocketAddressResolver.create(
                 DnsResolvers.UNRESOLVED,

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LettuceConnectorTests {
 
-    /** As Redis 6.2, 7.0 and 8.0 spell them, for a command and for one in a script that returns the error. */
+    /** The formats of Redis 6.2, 7.0 and 8.0, for a command and for a script that returns the error. */
     @ParameterizedTest
     @ValueSource(
             strings = {
