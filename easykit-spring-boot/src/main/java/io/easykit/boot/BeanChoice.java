@@ -8,9 +8,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 
 /**
- * The beans of a type from which Spring would choose one to inject, found without creating any.
+ * The beans of a type that Spring could inject, found without creating any.
  *
- * @param names of those that can be injected; one if it is primary, or the only one that is no fallback
+ * @param names names of the candidates; a single one if it is primary, or the only one that is no fallback
  */
 public record BeanChoice(List<String> names) {
 
@@ -28,7 +28,7 @@ public record BeanChoice(List<String> names) {
         return new BeanChoice(regular.size() == 1 ? regular : all);
     }
 
-    /** A problem if Spring could not choose. */
+    /** Returns a problem if Spring cannot choose one bean. */
     public static List<Problem> several(ConfigurableListableBeanFactory beans, Class<?> type) {
         List<String> names = of(beans, type).names();
         return names.size() <= 1
@@ -36,7 +36,7 @@ public record BeanChoice(List<String> names) {
                 : List.of(new Problem(
                         "There are several beans of type " + type.getName() + ", and none of them is primary: " + names
                                 + ".",
-                        "Put @Primary on the one to use."));
+                        "Put @Primary on the bean to use."));
     }
 
     private static boolean isCandidate(ConfigurableListableBeanFactory beans, String name) {
@@ -47,7 +47,7 @@ public record BeanChoice(List<String> names) {
         return definition.isAutowireCandidate() && definition.isDefaultCandidate();
     }
 
-    /** @param primary false to ask for fallbacks */
+    /** @param primary true to check for primary beans, false for fallbacks */
     private static boolean is(ConfigurableListableBeanFactory beans, String name, boolean primary) {
         if (!beans.containsBeanDefinition(name)) {
             return false;

@@ -16,7 +16,7 @@ import org.springframework.core.convert.ConverterNotFoundException;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.unit.DataSize;
 
-/** Describes settings that do not exist or cannot be read, with a remedy by the type of the setting. */
+/** Describes settings that do not exist or cannot be read, with a remedy for the type of the setting. */
 final class BindProblems {
 
     private static final Set<String> SECRETS = Set.of("password", "username", "url");
@@ -31,7 +31,7 @@ final class BindProblems {
         }
         return new Problem(
                 "The setting " + property.getName() + origin(property) + " does not exist.",
-                "Correct its name, or remove it. A name with dots, colons or slashes stands in brackets.");
+                "Correct its name, or remove it. Put a name with dots, colons or slashes in brackets.");
     }
 
     static Problem unreadable(
@@ -49,7 +49,7 @@ final class BindProblems {
                 "The setting " + name + value + " cannot be read: " + reason(name, error) + ".", remedy(type));
     }
 
-    /** Boot would read it as milliseconds or bytes, which nobody means who leaves the unit out. */
+    /** Spring Boot would read the number as milliseconds or bytes, which is rarely intended. */
     static @Nullable Problem withoutUnit(@Nullable ConfigurationProperty property, Object result) {
         if (property == null || !(result instanceof Duration || result instanceof DataSize)) {
             return null;
@@ -75,7 +75,7 @@ final class BindProblems {
         return property.getOrigin() == null ? "" : " (" + property.getOrigin() + ")";
     }
 
-    /** The text of the first cause, which says what is wrong with the value itself. */
+    /** Returns the text of the root cause, which describes the error in the value. */
     private static String reason(ConfigurationPropertyName name, Throwable error) {
         Throwable root = error;
         while (root.getCause() != null) {
@@ -92,7 +92,7 @@ final class BindProblems {
         }
         String text = String.valueOf(root.getMessage());
         if (text.startsWith("No enum constant")) {
-            return "there is no such choice";
+            return "there is no such value";
         }
         if (text.startsWith("A null value")) {
             return "it has no value";

@@ -3,9 +3,9 @@ package io.easykit.boot;
 import java.util.List;
 
 /**
- * Settings as far as they can be read.
+ * The settings that could be read.
  *
- * @param value where a setting cannot be read, it has its default
- * @param problems all that are wrong
+ * @param value the settings; a setting that cannot be read has its default
+ * @param problems all settings that are wrong
  */
 public record BoundSettings<T>(T value, List<Problem> problems) {}

@@ -3,11 +3,11 @@ package io.easykit.boot;
 import java.util.List;
 
 /**
- * Settings of a product that check themselves after binding. Implemented by the root record; a nested record throws an
- * {@link InvalidConfigurationException} from its constructor, and counts as not set.
+ * Settings of a product, checked after binding. Implemented by the root record. A nested record throws an
+ * {@link InvalidConfigurationException} from its constructor, and then counts as not set.
  */
 public interface CheckedSettings {
 
-    /** Empty if all can work. */
+    /** Returns all problems; empty if the settings are valid. */
     List<Problem> problems();
 }

@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.springframework.context.annotation.Conditional;
 
 /**
- * Matches unless the setting {@code enabled} of a product is false. A value that is no boolean, such as {@code maybe},
- * must not disable the product silently: it counts as true here, and fails when the settings are bound.
+ * Matches unless the setting {@code enabled} of a product is false. A value that is not a boolean, such as
+ * {@code maybe}, must not disable the product silently: it counts as true here, and fails when the settings are bound.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -2,9 +2,12 @@ package io.easykit.boot;
 
 import java.util.List;
 
-/** An exception whose problems Boot prints in place of the stack trace if it fails the start. */
+/**
+ * An exception with a description and a remedy. If it fails the start, Spring Boot prints both in place of the stack
+ * trace.
+ */
 public interface Explained {
 
-    /** At least one. */
+    /** Returns at least one problem. */
     List<Problem> problems();
 }

@@ -7,7 +7,9 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Prints the problems of an {@link Explained} exception. Runs before Boot's own analyzers, which know no remedy. */
+/**
+ * Prints the problems of an {@link Explained} exception. Runs before Spring Boot's own analyzers, which give no remedy.
+ */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class ExplainedFailureAnalyzer implements FailureAnalyzer {
 

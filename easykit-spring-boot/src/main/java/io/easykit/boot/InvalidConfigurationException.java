@@ -2,7 +2,7 @@ package io.easykit.boot;
 
 import java.util.List;
 
-/** Settings or annotations that cannot work. Lists every problem that was found in this start. */
+/** Settings or annotations that are invalid. Lists every problem found during this start. */
 public final class InvalidConfigurationException extends RuntimeException implements Explained {
 
     private static final long serialVersionUID = 1L;

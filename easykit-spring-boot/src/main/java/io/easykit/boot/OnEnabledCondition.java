@@ -12,10 +12,10 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** See {@link ConditionalOnEnabled}. */
+/** Evaluates {@link ConditionalOnEnabled}. */
 final class OnEnabledCondition extends SpringBootCondition {
 
-    /** The words that bind to false. */
+    /** The values that bind to false. */
     private static final Set<String> NO = Set.of("false", "off", "no", "0");
 
     @Override

@@ -8,17 +8,17 @@ import java.util.stream.IntStream;
 /**
  * A mistake that keeps the application from starting.
  *
- * @param description what is wrong, and where
- * @param remedy what to do
+ * @param description the mistake and its place
+ * @param remedy action that corrects it
  */
 public record Problem(String description, String remedy) {
 
-    /** A setting whose value cannot work. */
+    /** Returns the problem of an invalid setting. */
     public static Problem setting(String name, Object value, String remedy) {
         return new Problem("The setting " + name + " is " + value + ".", remedy);
     }
 
-    /** One line for each problem, numbered if there are several. */
+    /** Returns one line for each problem, numbered if there are several. */
     static String lines(List<Problem> problems, Function<Problem, String> text) {
         if (problems.size() == 1) {
             return text.apply(problems.get(0));

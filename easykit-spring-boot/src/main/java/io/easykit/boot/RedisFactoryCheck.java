@@ -4,10 +4,10 @@ import java.util.List;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-/** Whether there is one Redis that both products use: the application's own. */
+/** Checks that there is exactly one Redis connection factory to use: the application's own. */
 public final class RedisFactoryCheck {
 
-    /** Name of Boot's bean, which is also taken if several beans have the same rank. */
+    /** Name of Spring Boot's bean. It is used if several beans have the same rank. */
     private static final String DEFAULT = "redisConnectionFactory";
 
     private RedisFactoryCheck() {}
@@ -16,15 +16,15 @@ public final class RedisFactoryCheck {
         List<String> names = BeanChoice.of(beans, RedisConnectionFactory.class).names();
         if (names.isEmpty()) {
             return List.of(new Problem(
-                    "There is no bean of type RedisConnectionFactory, so there is no Redis to use.",
+                    "There is no bean of type RedisConnectionFactory, so easykit has no Redis to use.",
                     "Add spring-boot-starter-data-redis with Lettuce or Jedis, set spring.data.redis.url (or host and"
-                            + " port), and do not exclude DataRedisAutoConfiguration; or define such a bean."));
+                            + " port), and do not exclude DataRedisAutoConfiguration. Or define a bean of this type."));
         }
         if (names.size() > 1 && !names.contains(DEFAULT)) {
             return List.of(new Problem(
                     "There are several beans of type RedisConnectionFactory, and none of them is primary: " + names
                             + ".",
-                    "Put @Primary on the one to use, or name it " + DEFAULT + "."));
+                    "Put @Primary on the bean to use, or name it " + DEFAULT + "."));
         }
         return List.of();
     }

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects what is wrong with several settings. */
+/** Collects the problems of several settings. */
 public final class SettingChecks {
 
     private static final Duration LEAST_TIMEOUT = Duration.ofMillis(1);
@@ -13,12 +13,12 @@ public final class SettingChecks {
     private final String prefix;
     private final List<Problem> problems = new ArrayList<>();
 
-    /** @param prefix of their names, with a dot at its end */
+    /** @param prefix prefix of their names, with a dot at its end */
     public SettingChecks(String prefix) {
         this.prefix = prefix;
     }
 
-    /** The path of an element of a map, as a properties file has it: with brackets if the key needs them. */
+    /** Returns the property name of a map element, with brackets if the key needs them. */
     public static String element(String map, String key) {
         return map + (key.matches("[a-z0-9-]+") ? "." + key : "[" + key + "]");
     }
@@ -33,7 +33,7 @@ public final class SettingChecks {
     /**
      * Checks the limits of a duration.
      *
-     * @param range text of both limits, with an example
+     * @param range the limits as text, with an example
      */
     public SettingChecks duration(String name, Duration value, Duration least, Duration most, String range) {
         return that(value.compareTo(least) >= 0 && value.compareTo(most) <= 0, name, value, "Choose " + range + ".");
@@ -45,18 +45,18 @@ public final class SettingChecks {
     }
 
     /**
-     * Checks the start of all keys.
+     * Checks the prefix of all Redis keys.
      *
-     * @param usable whether the product takes the prefix
-     * @param example for the remedy
+     * @param usable whether the product accepts the prefix
+     * @param example a valid prefix, for the remedy
      */
     public SettingChecks keyPrefix(boolean usable, String value, String example) {
         return that(
                 usable,
                 "key-prefix",
                 "'" + value + "', which cannot start a key",
-                "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would change the hash tag of"
-                        + " Redis Cluster), for example " + example);
+                "Use 1 to 64 letters, digits and characters of . _ : / - (no braces: they would change the hash"
+                        + " tag of Redis Cluster), for example " + example);
     }
 
     public SettingChecks add(List<Problem> more) {
@@ -69,9 +69,9 @@ public final class SettingChecks {
     }
 
     /**
-     * Ends the checks.
+     * Completes the checks.
      *
-     * @throws InvalidConfigurationException if anything is wrong
+     * @throws InvalidConfigurationException if there is any problem
      */
     public void complete() {
         if (!problems.isEmpty()) {

@@ -21,10 +21,10 @@ import org.springframework.boot.context.properties.source.UnboundElementsSourceF
 import org.springframework.core.env.Environment;
 
 /**
- * Binds the settings of one prefix to their end, wrong ones included, and then reports all that are wrong. Boot itself
- * stops at the first one, and reports only the type to which it cannot be converted.
+ * Binds all settings of a prefix, and then reports every one that is wrong. Spring Boot itself stops at the first one,
+ * and reports only that it cannot be converted.
  *
- * <p>As an advisor it does the same for the bean that Boot binds.
+ * <p>As an advisor, it does the same for the bean that Spring Boot binds.
  */
 public final class SettingsReport implements ConfigurationPropertiesBindHandlerAdvisor {
 
@@ -32,7 +32,7 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
     private final ConfigurationPropertyName bootsOwn;
 
     /**
-     * A report of the settings of a product.
+     * Creates a report of the settings of a product.
      *
      * @param prefix of the settings, for example {@code easy-cache}
      */
@@ -41,7 +41,7 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
         this.bootsOwn = root.append("clusters");
     }
 
-    /** Binds settings without a bean, from the environment alone. */
+    /** Binds settings from the environment alone, without a bean. */
     public <T> BoundSettings<T> bind(Class<T> type, Environment environment) {
         BindHandler boot = new NoUnboundElementsBindHandler(
                 new IgnoreTopLevelConverterNotFoundBindHandler(), new UnboundElementsSourceFilter());
@@ -107,7 +107,7 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
             }
         }
 
-        /** A setting that cannot be read counts as not set until all are read. */
+        /** Treats an unreadable setting as not set, so that the others are still bound. */
         @Override
         public @Nullable Object onFailure(
                 ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception error)
@@ -134,7 +134,7 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
             }
         }
 
-        /** Boot looks for unknown names only after all else could be bound. */
+        /** Spring Boot checks for unknown names only after everything else is bound. */
         private void addUnknown(ConfigurationPropertyName name, Bindable<?> target, BindContext context)
                 throws Exception {
             try {
@@ -144,7 +144,7 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
             }
         }
 
-        /** Boot counts what it could not read as unknown too. */
+        /** Skips unreadable settings: Spring Boot counts them as unknown too. */
         private void addUnknown(ConfigurationProperty property) {
             Problem problem = BindProblems.unknown(property);
             if (unreadable.stream()

@@ -16,16 +16,17 @@ import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 
 /**
- * Fails the start once, with the mistakes of all products. There are two moments:
+ * Fails the start once, with the mistakes of all products. Checks run twice:
  *
  * <ol>
- *   <li>Before any bean is created: settings, and which beans are defined. If anything is wrong, annotated methods are
- *       checked as well, by the types of the bean definitions, and the start ends. So no bean ever runs with wrong
- *       settings, and no bean that fails because of them hides the report.
- *   <li>After all singletons were created: annotated methods, also of classes that only their factory method knows.
+ *   <li>Before any bean is created: settings and defined beans. If one is wrong, annotated methods are checked as well,
+ *       by the types of the bean definitions, and the start ends. So no bean runs with wrong settings, and no bean that
+ *       fails because of them hides the report.
+ *   <li>After all singletons are created: annotated methods, including those of classes that are known only to their
+ *       factory method.
  * </ol>
  *
- * <p>What needs a connection comes later still. Auto-configurations import this class; it is registered once.
+ * <p>Checks that need a connection run later. Auto-configurations import this class. It is registered once.
  */
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public final class StartReport implements BeanFactoryPostProcessor, PriorityOrdered, SmartInitializingSingleton {
@@ -66,12 +67,15 @@ public final class StartReport implements BeanFactoryPostProcessor, PriorityOrde
         return found;
     }
 
-    /** A start that fails anyway reports what it knows, whatever else goes wrong. */
+    /** The start fails anyway: an error here must not hide the problems found so far. */
     private static List<Problem> declaredTypes(StartCheck check, ConfigurableListableBeanFactory beans) {
         try {
             return check.declaredTypes(beans);
         } catch (RuntimeException | LinkageError e) {
-            log.warn("Annotated methods were not checked, because their classes could not be read.", e);
+            log.warn(
+                    "Annotated methods were not checked, because their classes could not be read. The report"
+                            + " below may be incomplete.",
+                    e);
             return List.of();
         }
     }

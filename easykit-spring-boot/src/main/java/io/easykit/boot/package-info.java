@@ -1,4 +1,7 @@
-/** What both starters need from Spring Boot: binding of settings, and one report of all mistakes; no product logic. */
+/**
+ * Spring Boot support shared by both starters: binds settings and reports all mistakes at once. Contains no product
+ * logic.
+ */
 @NullMarked
 package io.easykit.boot;
 
