@@ -7,20 +7,23 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A parameter of a {@link DelayListener} that is given a header of the message; or all headers, where it is a
- * {@code Map<String, String>} and no name is given.
+ * Injects a header of the message into a parameter of a {@link DelayListener}, or all headers into a {@code Map<String,
+ * String>} without a header name.
  *
- * <p>Other types than {@code String} are converted to, such as {@code int}, {@code UUID} or an enum. A message without a
- * header that is required, or with one that cannot be converted, is dead at once.
+ * <p>The value is converted to other types than {@code String}, such as {@code int}, {@code UUID} or an enum. If a
+ * required header is missing, or a value cannot be converted, the run fails.
  */
 @Documented
 @Target(ElementType.PARAMETER)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Header {
 
-    /** Name of the header; that of the parameter unless given. */
+    /** Name of the header. Defaults to the name of the parameter. */
     String value() default "";
 
-    /** Whether the header must be there. If not, a missing one is null, or empty where the type is {@code Optional}. */
+    /**
+     * Whether a missing header fails the run. If false, a missing header is injected as null, or as an empty
+     * {@code Optional}.
+     */
     boolean required() default true;
 }

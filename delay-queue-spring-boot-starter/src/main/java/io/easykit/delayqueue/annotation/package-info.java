@@ -1,4 +1,4 @@
-/** What an application writes on its methods. */
+/** Annotations for the methods of an application. */
 @NullMarked
 package io.easykit.delayqueue.annotation;
 

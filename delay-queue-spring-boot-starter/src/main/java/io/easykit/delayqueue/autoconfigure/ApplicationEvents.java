@@ -10,8 +10,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Makes application events of deaths and alerts, which call for somebody's attention. Listeners start before the application
- * does; until it has started, their events are kept.
+ * Publishes dead letters and alerts as application events. Event listeners may not be ready while the application
+ * starts, so events are kept until then.
  */
 final class ApplicationEvents implements DelayQueueListener, ApplicationListener<ContextRefreshedEvent> {
 

@@ -36,8 +36,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Auto-configuration of delay-queue: a {@link DelayQueueEngine} on the application's Redis, a {@link DelayQueueTemplate} to
- * send with, and listeners of annotated methods.
+ * Auto-configuration of delay-queue: a {@link DelayQueueEngine} on the application's Redis, a
+ * {@link DelayQueueTemplate} for sending, and listeners for annotated methods.
  */
 @AutoConfiguration(after = DataRedisAutoConfiguration.class)
 @ConditionalOnEnabled("delay-queue")
@@ -56,7 +56,7 @@ public final class DelayQueueAutoConfiguration {
             ObjectProvider<DelayListenerBeanPostProcessor> processor,
             ObjectProvider<PayloadCodec> codec,
             ObjectProvider<DelayQueueCustomizer> customizers) {
-        // A customizer may give the engine another codec.
+        // A customizer may replace the codec of the engine, so its payload types are not checked.
         return new DelayQueueStartCheck(
                 environment,
                 processor::getObject,
@@ -120,7 +120,7 @@ public final class DelayQueueAutoConfiguration {
         return new DelayListenerBeanPostProcessor(environment, settings, engine::getObject, registry::getObject);
     }
 
-    /** A lazy bean is never asked for by anybody if it only listens. */
+    /** No other bean requests a lazy bean that only listens, so it would never be created. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LazyInitializationExcludeFilter delayListenerLazyInitializationExcludeFilter() {
@@ -133,7 +133,7 @@ public final class DelayQueueAutoConfiguration {
         return new TopicSnapshots(topic -> once.get().stats(topic), SNAPSHOT_AGE, System::nanoTime);
     }
 
-    /** The store in the application's Redis and what only it uses: all of it, or the application's own. */
+    /** The store in Redis and the beans used only by it. All are skipped if the application defines a store. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(QueueStore.class)
     static class RedisConfiguration {

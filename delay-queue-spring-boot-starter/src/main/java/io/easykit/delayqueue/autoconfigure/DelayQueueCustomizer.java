@@ -2,7 +2,7 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueEngine;
 
-/** Adjusts how the application's {@link DelayQueueEngine} is built, after the settings were applied. */
+/** Customizes the builder of the application's {@link DelayQueueEngine}, after the settings are applied. */
 @FunctionalInterface
 public interface DelayQueueCustomizer {
 

@@ -13,12 +13,13 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * DOWN when Redis does not answer, for then nothing can be sent; never for a backlog or for dead letters, which a restart
- * would not help. Tells the numbers of the topics that are listened to, and what the check of Redis found.
+ * DOWN if Redis does not reply, because nothing can be sent then. Never DOWN for a backlog or for dead letters: a
+ * restart would not help. Details: the figures of each topic with a listener on this node, and the result of the Redis
+ * check.
  */
 final class DelayQueueHealthIndicator implements HealthIndicator {
 
-    /** To see whether Redis answers: to look at a shard that nobody has makes none. */
+    /** A shard that is never used, read to check that Redis replies. Reading creates no key. */
     private static final ShardKey ANY = new ShardKey("health", 0);
 
     private final QueueStore store;

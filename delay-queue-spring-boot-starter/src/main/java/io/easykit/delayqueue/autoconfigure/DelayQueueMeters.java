@@ -21,9 +21,10 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Meters by topic: {@code delayqueue.messages} by state, the same for each node; and of what this node does, {@code
- * delayqueue.sent}, {@code delayqueue.deliveries}, {@code delayqueue.dead}, {@code delayqueue.lateness} and {@code
- * delayqueue.handling}. The topics that are listened to have theirs from the start, others from their first event.
+ * Meters by topic. {@code delayqueue.messages} counts the messages in Redis by state and is the same on each node.
+ * {@code delayqueue.sent}, {@code delayqueue.deliveries}, {@code delayqueue.dead}, {@code delayqueue.lateness} and
+ * {@code delayqueue.handling} measure this node. Topics with a listener have meters from the start, other topics from
+ * their first event.
  */
 final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<ContextRefreshedEvent> {
 
@@ -110,11 +111,11 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
             this.failed = deliveries("failed");
             this.lost = deliveries("lost");
             this.dead = Counter.builder("delayqueue.dead")
-                    .description("Messages that died, as this node saw it")
+                    .description("Messages that this node has moved to the dead letters")
                     .tags(tags)
                     .register(registry);
             this.lateness = Timer.builder("delayqueue.lateness")
-                    .description("From the due time of a message to the beginning of its run")
+                    .description("Time from the due time of a message to the start of its run")
                     .tags(tags)
                     .register(registry);
             this.handling = Timer.builder("delayqueue.handling")
@@ -133,21 +134,21 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
 
         private Counter sends(SendOutcome outcome) {
             return Counter.builder("delayqueue.sent")
-                    .description("Messages sent by this node, by what became of them")
+                    .description("Messages sent by this node, by result")
                     .tags(tags.and("result", outcome.name().toLowerCase(Locale.ROOT)))
                     .register(registry);
         }
 
         private Counter deliveries(String result) {
             return Counter.builder("delayqueue.deliveries")
-                    .description("Runs of listeners on this node by how they ended")
+                    .description("Runs of listeners on this node, by result")
                     .tags(tags.and("result", result))
                     .register(registry);
         }
 
         private void messages(String state, ToDoubleFunction<TopicStats> number) {
             Gauge.builder("delayqueue.messages", snapshots, all -> numberOf(all, number))
-                    .description("Messages in Redis by state; those that are due also count as waiting")
+                    .description("Messages in Redis, by state; due messages also count as waiting")
                     .tags(tags.and("state", state))
                     .register(registry);
         }

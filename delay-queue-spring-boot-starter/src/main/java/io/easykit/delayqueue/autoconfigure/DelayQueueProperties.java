@@ -23,22 +23,28 @@ import org.springframework.util.unit.DataSize;
 /**
  * Settings of the delay queue.
  *
- * @param enabled whether messages are sent and delivered; without it the beans exist, and their calls fail
- * @param whenDisabled what becomes of sends while {@code enabled} is false: they fail, or are lost in silence (ignore)
- * @param keyPrefix start of every key and channel in Redis; the same for all senders and listeners of a topic, and another
- *     for each application that shares the Redis
- * @param commandTimeout until a call without an answer of Redis fails
- * @param stopTimeout for running listeners to end by themselves when the application stops; what has not ended then is
- *     interrupted, and runs elsewhere
- * @param autoStartup whether the listeners start with the application
- * @param sendPhase when a message that is sent inside a transaction is stored, unless it says otherwise
- * @param sendTimeout maximum time for a send to wait for a Redis that is away, such as during a fail-over; 0 tries once.
- *     A message can have its own
- * @param maxMessageSize largest message that can be sent: payload and headers as they are stored
- * @param json how payloads are read and written
- * @param defaults settings of all topics
- * @param topics settings by topic, in brackets where its name has other characters than letters, digits and hyphens; they
- *     win over the annotation's attributes, and those over the defaults
+ * @param enabled Whether messages are sent and delivered. If false, Redis is not used; the beans exist, and
+ *     when-disabled decides what their calls do.
+ * @param whenDisabled Result of calls while enabled is false: fail throws an exception, ignore discards messages
+ *     silently.
+ * @param keyPrefix Prefix of all keys and channels in Redis, 1 to 64 letters, digits and characters of . _ : / -. Must
+ *     be equal for all senders and listeners of a topic. Use another one for each application that shares the Redis.
+ * @param commandTimeout Maximum time to wait for a reply from Redis, from 1ms to 1h. Increase it for large messages or
+ *     a slow network.
+ * @param stopTimeout Maximum time for running listener methods to finish when the application stops, from 0s to 1d.
+ *     Later ones are interrupted, and their messages run again on another node.
+ * @param autoStartup Whether listeners start with the application. If false, call
+ *     DelayListenerRegistry.start().
+ * @param sendPhase Time at which a message that is sent inside a transaction is stored: before-commit, after-commit or
+ *     immediately. Can be set for each message.
+ * @param sendTimeout Maximum time for a send to wait while Redis is unavailable, for example during a fail-over, from
+ *     0s to 1h. With 0s a send is tried once. Can be set for each message.
+ * @param maxMessageSize Maximum size of a message, payload and headers together, from 1B to 512MB. Larger messages also
+ *     need a longer command-timeout.
+ * @param json JSON settings of payloads.
+ * @param defaults Settings of all topics. Annotation attributes and the settings of a topic override them.
+ * @param topics Settings by topic, which override annotation attributes. By default there are none. Put a name with
+ *     dots, colons or slashes in brackets.
  */
 @ConfigurationProperties(prefix = "delay-queue", ignoreUnknownFields = false)
 record DelayQueueProperties(
@@ -51,7 +57,7 @@ record DelayQueueProperties(
         @DefaultValue("before-commit") SendPhase sendPhase,
         @DefaultValue("0s") Duration sendTimeout,
         @DefaultValue("8MB") DataSize maxMessageSize,
-        @DefaultValue JsonSettings json,
+        @NestedConfigurationProperty @DefaultValue JsonSettings json,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
         @DefaultValue Map<String, TopicSettings> topics)
         implements CheckedSettings {
@@ -85,7 +91,7 @@ record DelayQueueProperties(
             new ShardKey(name, 0);
         } catch (IllegalArgumentException e) {
             problems.add(new Problem(
-                    "The setting delay-queue.topics[" + name + "] is for no topic. " + e.getMessage(),
+                    "The setting delay-queue.topics[" + name + "] is not for a valid topic. " + e.getMessage(),
                     "Correct the name, or remove its settings."));
         }
         problems.addAll(problems(SettingChecks.element("delay-queue.topics", name), settings));
@@ -107,7 +113,7 @@ record DelayQueueProperties(
         return new TopicSettingsTable(defaults == null ? TopicSettings.NONE : defaults, topics, stopTimeout);
     }
 
-    /** Without what is wrong, so that it is not reported again with each listener. */
+    /** Returns the valid settings only, so that errors are not reported again for each listener. */
     TopicSettingsTable usableTable() {
         Map<String, TopicSettings> usable = new HashMap<>(topics);
         topics.forEach((topic, settings) -> {

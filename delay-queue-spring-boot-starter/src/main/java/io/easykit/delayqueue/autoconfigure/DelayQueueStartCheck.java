@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
-/** Checks the settings of the delay queue, and the listeners. */
+/** Checks the settings and the listeners of the delay queue. */
 final class DelayQueueStartCheck implements StartCheck {
 
     private final Environment environment;
     private final Supplier<DelayListenerBeanPostProcessor> processor;
     private final Supplier<Function<Type, @Nullable String>> problemWith;
 
-    /** @param problemWith what keeps payloads of a type from being read */
+    /** @param problemWith returns the reason why payloads of a type cannot be read, or null */
     DelayQueueStartCheck(
             Environment environment,
             Supplier<DelayListenerBeanPostProcessor> processor,

@@ -20,8 +20,9 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of a delay queue that is switched off: the beans that applications inject, so that these start. Their
- * calls fail, or are ignored where {@code delay-queue.when-disabled} says so. No method is listened to, no Redis used.
+ * Auto-configuration of a disabled delay queue: defines the beans that applications inject, so that they start. Calls
+ * fail, or are ignored if {@code delay-queue.when-disabled} is {@code ignore}. No listener starts, and Redis is not
+ * used.
  */
 @AutoConfiguration
 @ConditionalOnEnabled(value = "delay-queue", enabled = false)
@@ -43,16 +44,17 @@ public final class DisabledDelayQueueAutoConfiguration {
     @ConditionalOnMissingBean
     DelayQueueEngine delayQueueEngine(DelayQueueProperties properties, ObjectProvider<PayloadCodec> codec) {
         log.warn(
-                "The delay queue is switched off (delay-queue.enabled): no listener gets messages, and what is sent {}",
+                "The delay queue is disabled (delay-queue.enabled is false): no messages are delivered, and"
+                        + " every send {}",
                 properties.whenDisabled() == DisabledQueue.Calls.FAIL
                         ? "fails"
-                        : "is lost (delay-queue.when-disabled)");
+                        : "is discarded (delay-queue.when-disabled is ignore)");
         return DelayQueueEngine.builder(DisabledQueue.store(properties.whenDisabled()))
                 .codec(codec.getIfAvailable(JacksonPayloadCodec::new))
                 .build();
     }
 
-    /** Empty. */
+    /** The registry of a disabled queue is empty. */
     @Bean
     @ConditionalOnMissingBean
     DelayListenerRegistry delayListenerRegistry() {

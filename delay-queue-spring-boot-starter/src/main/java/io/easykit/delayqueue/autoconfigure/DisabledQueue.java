@@ -14,10 +14,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
-/** The store of a delay queue that is switched off: it fails, or does nothing and says that all is well. */
+/** The store of a disabled delay queue. Calls fail, or do nothing and report success. */
 final class DisabledQueue implements InvocationHandler {
 
-    /** What becomes of calls. */
+    /** Result of calls. */
     enum Calls {
         FAIL,
         IGNORE
@@ -37,11 +37,11 @@ final class DisabledQueue implements InvocationHandler {
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) {
         return switch (method.getName()) {
-            // Asked before each call that counts, which then fails or not.
+            // Called before each operation, which then fails or is ignored.
             case "declare" -> arguments[1];
             case "declared" -> 0;
             case "subscribe" -> (Subscription) () -> {};
-            case "toString" -> "a delay queue that is switched off";
+            case "toString" -> "a disabled delay queue";
             case "hashCode" -> System.identityHashCode(proxy);
             case "equals" -> proxy == arguments[0];
             default -> ignored(method, arguments);

@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
-/** The beans that a delay queue has whether it is switched on or off, made from its {@link DelayQueueEngine}. */
+/** Beans of an enabled and of a disabled delay queue, made from its {@link DelayQueueEngine}. */
 @Configuration(proxyBeanMethods = false)
 class EngineBeans {
 

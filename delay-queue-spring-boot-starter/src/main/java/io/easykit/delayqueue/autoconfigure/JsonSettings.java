@@ -8,11 +8,12 @@ import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * How payloads are read and written as JSON, by the names of Jackson's features. Features that are not set have the defaults
- * of the codec.
+ * JSON settings of payloads, by the names of Jackson's features. Features that are not set keep the codec's defaults.
  *
- * @param deserialization features of reading, such as fail-on-null-for-primitives
- * @param enums features of enums, such as read-unknown-enum-values-as-null
+ * @param deserialization Jackson features for reading payloads, such as fail-on-null-for-primitives. By default those
+ *     of the codec apply.
+ * @param enums Jackson features for enums, such as read-unknown-enum-values-as-null. By default those of the codec
+ *     apply.
  */
 record JsonSettings(
         @DefaultValue Map<DeserializationFeature, Boolean> deserialization,

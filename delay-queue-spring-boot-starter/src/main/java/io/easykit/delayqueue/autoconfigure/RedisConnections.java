@@ -10,16 +10,16 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * The queue's own connections to the application's Redis. Deliberately no {@code RedisConnectionFactory} to the
- * application, which would otherwise lose Boot's own.
+ * The queue's dedicated connections to the application's Redis. Not a {@code RedisConnectionFactory} bean: the
+ * application would lose the one of Spring Boot.
  *
  * <p>Open from the construction of this bean to its destruction, so that beans may send in {@code @PostConstruct} and
- * {@code @PreDestroy}: beans that depend on this one are destroyed before it. A stop without the end of the context, as that of
+ * {@code @PreDestroy}. Beans that depend on this one are destroyed before it. A stop without closing the context, as of
  * a cached test context, closes the connections until the next start.
  */
 final class RedisConnections implements SmartLifecycle, DisposableBean, ApplicationListener<ContextClosedEvent> {
 
-    /** Started before, and stopped after, whatever may send. */
+    /** Starts before, and stops after, every bean that may send. */
     static final int PHASE = Integer.MIN_VALUE / 2;
 
     private final OwnConnections own;
@@ -43,7 +43,7 @@ final class RedisConnections implements SmartLifecycle, DisposableBean, Applicat
         running = true;
     }
 
-    /** Comes before the stop. */
+    /** Called before the stop. */
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
         if (event.getApplicationContext() == context) {

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Looks, once Redis answers, whether it can be trusted with messages and whether the settings name topics that there are,
- * and warns of what it finds; and loads the scripts. The start of the application does not wait for it.
+ * Runs once when Redis first replies: loads the scripts, checks whether the server can hold messages safely, checks for
+ * settings of unknown topics, and logs warnings. The start of the application does not wait for it.
  */
 final class RedisStartupCheck implements SmartLifecycle {
 
@@ -45,7 +45,7 @@ final class RedisStartupCheck implements SmartLifecycle {
         this.registry = registry;
     }
 
-    /** Empty until Redis has answered. */
+    /** Returns the result; empty until Redis has replied. */
     Optional<Report> report() {
         return Optional.ofNullable(report);
     }
@@ -84,7 +84,7 @@ final class RedisStartupCheck implements SmartLifecycle {
             try {
                 check();
             } catch (RuntimeException away) {
-                log.debug("The check of Redis is repeated in {}", pause, away);
+                log.debug("Redis does not reply. The check is repeated in {}.", pause, away);
                 sleep(pause);
                 pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
             }
@@ -103,16 +103,16 @@ final class RedisStartupCheck implements SmartLifecycle {
         report = found;
     }
 
-    /** A topic that somebody sends to or listens to elsewhere has left its traces in Redis. */
+    /** A topic that is used by other nodes has left its counters in Redis. */
     private void warnOfUnknownTopics() {
         Set<String> unknown = new TreeSet<>(properties.topics().keySet());
         unknown.removeAll(registry.topics());
         for (String topic : unknown) {
             if (!wasSentTo(topic)) {
                 log.warn(
-                        "delay-queue.topics has settings for '{}', but no listener has that topic here, and nothing was"
-                                + " ever sent to it. Correct the name (in brackets if it has dots, colons or slashes),"
-                                + " or remove them.",
+                        "delay-queue.topics has settings for '{}', but no listener has that topic here, and"
+                                + " nothing was ever sent to it. They have no effect. Correct the name (in"
+                                + " brackets if it has dots, colons or slashes), or remove them.",
                         topic);
             }
         }
@@ -124,24 +124,28 @@ final class RedisStartupCheck implements SmartLifecycle {
                 .anyMatch(shard -> shard.counters().sent() > 0);
     }
 
-    /** So that the first messages need not bring them. Whoever may not load them brings them with the first call. */
+    /**
+     * Loads the scripts, so that the first calls need not send them. If the user may not load scripts, the first calls
+     * send them.
+     */
     private void loadScripts() {
         try {
             store.prepare();
         } catch (DelayQueueException e) {
-            log.debug("The scripts are not loaded ahead", e);
+            log.debug("The scripts could not be loaded in advance. The first calls send them.", e);
         }
     }
 
-    /** A lease is renewed each third of it: one call that takes its whole timeout must not cost it. */
+    /** A lease is renewed after a third of it. One call that takes the whole timeout must not expire it. */
     private void warnOfShortLeases() {
         Duration least = properties.commandTimeout().multipliedBy(4);
         registry.containers().stream()
                 .map(ListenerContainer::endpoint)
                 .filter(endpoint -> endpoint.lease().compareTo(least) < 0)
                 .forEach(endpoint -> log.warn(
-                        "The lease of listener '{}' is {}, and a call of Redis may take {} (delay-queue.command-timeout):"
-                                + " a few slow calls lose it, and the message runs again. Give it {} or more.",
+                        "The lease of listener '{}' is {}, and a Redis call may take {}"
+                                + " (delay-queue.command-timeout). A few slow calls would expire the lease, and"
+                                + " the message would run again. Set the lease to {} or more.",
                         endpoint.id(),
                         endpoint.lease(),
                         properties.commandTimeout(),

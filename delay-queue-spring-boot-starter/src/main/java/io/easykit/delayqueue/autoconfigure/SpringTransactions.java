@@ -10,11 +10,11 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transactions that Spring manages on this thread. While one is suspended, so are its synchronizations, and with them
- * its participants.
+ * Joins the transaction that Spring manages on this thread. Suspending a transaction suspends its synchronizations, and
+ * with them its participants.
  *
- * <p>A participant belongs to the savepoint after which it joined, if any: rolling back to that savepoint (as a nested
- * transaction does) is the end of it, and later ones need participants of their own.
+ * <p>A participant belongs to the latest savepoint before it joined, if any. A rollback to that savepoint, as of a
+ * nested transaction, ends it; later messages need a new participant.
  */
 final class SpringTransactions implements Transactions {
 
@@ -27,7 +27,7 @@ final class SpringTransactions implements Transactions {
         return Optional.of(SpringTransactions.<P>joined(key).orElseGet(() -> register(key, newcomer.get())));
     }
 
-    /** Of one key there are participants of one type only: its caller's. */
+    /** Participants of one key all have the type of its caller. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <P extends Participant> Optional<P> joined(Object key) {
         return TransactionSynchronizationManager.getSynchronizations().stream()
@@ -84,7 +84,7 @@ final class SpringTransactions implements Transactions {
             finish();
         }
 
-        /** Told also of commits that {@link #afterCommit} is not told of: see {@link #finish}. */
+        /** Also called for commits without a call of {@link #afterCommit}: see {@link #finish}. */
         @Override
         public void afterCompletion(int status) {
             if (status == STATUS_ROLLED_BACK) {
@@ -95,9 +95,9 @@ final class SpringTransactions implements Transactions {
         }
 
         /**
-         * Spring does not tell everybody of everything: who joins while others are told of the coming commit, as a late flush
-         * can, is not told of it any more, and who joins in a callback after the commit, or stands behind a callback that
-         * throws there, is told of the completion only.
+         * Spring skips some callbacks. A participant that joins during beforeCommit, for example in a late flush, gets
+         * no call of beforeCommit. One that joins in a callback after the commit, or follows a callback that throws
+         * there, gets a call of afterCompletion only.
          */
         private void finish() {
             if (rolledBack || finished) {

@@ -4,7 +4,7 @@ import io.easykit.delayqueue.TopicConflictException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says what to do about settings of a topic that contradict what holds for it already. */
+/** Describes how to resolve settings that contradict those stored for a topic. */
 final class TopicConflictFailureAnalyzer extends AbstractFailureAnalyzer<TopicConflictException> {
 
     @Override

@@ -11,9 +11,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The numbers of each topic, for all who look at them: Redis is asked again when the last answer is old, by one caller at a
- * time. All topics together wait at most a second for answers that do not come until all is tried again, so that a scrape of
- * many topics ends in time.
+ * Caches the figures of each topic for all readers. One caller at a time refreshes figures that are too old. If Redis
+ * does not reply, all topics together wait about one second until the next try, so that a scrape of many topics ends in
+ * time.
  */
 final class TopicSnapshots {
 
@@ -26,10 +26,10 @@ final class TopicSnapshots {
     private @Nullable Waste waste;
 
     /**
-     * Snapshots of what is asked for.
+     * Creates an empty cache.
      *
-     * @param stats asks Redis
-     * @param nanoTime a clock that only goes forward
+     * @param stats reads the figures from Redis
+     * @param nanoTime a monotonic clock, in nanoseconds
      */
     TopicSnapshots(Function<String, TopicStats> stats, Duration maxAge, LongSupplier nanoTime) {
         this.stats = stats;
@@ -38,9 +38,9 @@ final class TopicSnapshots {
     }
 
     /**
-     * The numbers of a topic, of not long ago.
+     * Returns recent figures of a topic.
      *
-     * @throws StoreUnavailableException if Redis did not answer, not long ago
+     * @throws StoreUnavailableException if Redis did not reply recently
      */
     TopicStats of(String topic) {
         return snapshots
@@ -89,6 +89,6 @@ final class TopicSnapshots {
 
     private record Snapshot(long taken, Supplier<TopicStats> answer) {}
 
-    /** Time spent on answers that did not come, and why the last did not. */
+    /** Time spent on waiting for missing replies, and the last failure. */
     private record Waste(long since, long nanos, RuntimeException failure) {}
 }

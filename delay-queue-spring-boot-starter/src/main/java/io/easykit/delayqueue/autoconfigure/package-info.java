@@ -1,4 +1,4 @@
-/** delay-queue in a Spring Boot application: settings under {@code delay-queue}, and the beans that follow from them. */
+/** Integrates delay-queue into Spring Boot: settings under {@code delay-queue}, and the beans built from them. */
 @NullMarked
 package io.easykit.delayqueue.autoconfigure;
 

@@ -30,14 +30,14 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes a listener of each annotated method: bean → endpoint → container → registry. Methods and attributes are checked when
- * their bean is created; containers follow when all beans are there, so that nothing is created early on account of them.
- * Until then problems are collected, so that one start reports all of them.
+ * Creates a listener for each annotated method: bean → endpoint → container → registry. Methods and attributes are
+ * checked when their bean is created. Containers follow after all singletons are created, so that no bean is created
+ * early because of them. Until then problems are collected, so that one start reports all of them.
  *
- * <p>A bean that is created on demand only, such as a lazy one or a prototype, would get no message and nobody would know.
- * It is refused.
+ * <p>A bean that is created on demand only, such as a lazy or prototype bean, would silently receive no messages. Such
+ * listeners are rejected.
  *
- * <p>As a bean post-processor it depends on no bean: it is given suppliers.
+ * <p>A bean post-processor must not depend on other beans, so this one takes suppliers.
  */
 public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, BeanFactoryAware, Ordered {
 
@@ -68,7 +68,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         this.registry = registry;
     }
 
-    /** Checks listeners in a start that fails anyway, so by the types of bean definitions. Creates no bean. */
+    /** Checks listeners by the types of bean definitions, in a start that fails anyway. Creates no bean. */
     public static List<InvalidDelayListenerException> ofTypes(
             Environment environment,
             TopicSettingsTable settings,
@@ -95,7 +95,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         this.beans = beanFactory instanceof ConfigurableListableBeanFactory listable ? listable : null;
     }
 
-    /** Last, so that it is given the proxy. */
+    /** Runs last, so that it receives the proxy. */
     @Override
     public int getOrder() {
         return Ordered.LOWEST_PRECEDENCE;
@@ -123,7 +123,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         collected(() -> add(candidate(where, annotation)));
     }
 
-    /** Problems of the start are kept for its end; later ones are thrown at once. */
+    /** Problems during the start are collected. Later ones are thrown at once. */
     private void collected(Runnable work) {
         try {
             work.run();
@@ -138,9 +138,9 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     }
 
     /**
-     * Checks what was found until now. From now on problems are thrown when they are found.
+     * Checks the listeners found so far. From now on problems are thrown when they are found.
      *
-     * @param problemWith what keeps payloads of a type from being read; null if nothing does
+     * @param problemWith returns the reason why payloads of a type cannot be read, or null
      */
     public List<InvalidDelayListenerException> complete(Function<Type, @Nullable String> problemWith) {
         List<Candidate> all;
@@ -163,8 +163,8 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         if (beans != null) {
             ListenerScan.onDemand(beans)
                     .forEach(where -> found.add(where.problem(
-                            "the bean is created on demand only (it is lazy, or has another scope than singleton), so its messages"
-                                    + " would wait for ever",
+                            "the bean is created on demand only (it is lazy, or has another scope than"
+                                    + " singleton), so its messages would never be delivered",
                             "Remove @Lazy or the scope, or move the method to a bean that is a singleton.")));
         }
         if (beans != null) {
@@ -173,7 +173,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         return found;
     }
 
-    /** What another post-processor needs is created before this one. */
+    /** Beans needed by other post-processors are created before this one, and are not processed. */
     private void warnOfBeansBeforeTheirTime(ConfigurableListableBeanFactory factory) {
         for (String name : factory.getSingletonNames()) {
             Object bean = factory.getSingleton(name);
@@ -182,9 +182,10 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                     && !ScopedProxyUtils.isScopedTarget(name)
                     && hasListeners(AopProxyUtils.ultimateTargetClass(bean))) {
                 log.warn(
-                        "Listeners of bean '{}' ({}) get no message: it was created before them, because a BeanPostProcessor or"
-                                + " BeanFactoryPostProcessor needs it, or was registered as an instance. Let the"
-                                + " post-processor take an ObjectProvider of it. (A mock gets no message either.)",
+                        "Listeners of bean '{}' ({}) receive no messages: the bean was created too early,"
+                                + " because a BeanPostProcessor or BeanFactoryPostProcessor needs it, or it was"
+                                + " registered as an instance. Inject an ObjectProvider of it into the"
+                                + " post-processor. (A mock receives no messages either.)",
                         name,
                         AopProxyUtils.ultimateTargetClass(bean).getName());
             }
@@ -198,12 +199,12 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                     .where()
                     .problem(
                             "no message could be read: " + problem,
-                            "Take a class or record with the fields of the payload; give an abstract type @JsonTypeInfo;"
-                                    + " or define a PayloadCodec bean that can read it.");
+                            "Use a class or record with the fields of the payload, put @JsonTypeInfo on an"
+                                    + " abstract type, or define a PayloadCodec bean that can read it.");
         }
     }
 
-    /** A message of a topic goes to any of its listeners. */
+    /** A message of a topic goes to any one of its listeners. */
     private static List<InvalidDelayListenerException> differentPayloads(List<Candidate> all) {
         Map<String, Candidate> first = new LinkedHashMap<>();
         List<InvalidDelayListenerException> found = new ArrayList<>();
@@ -222,14 +223,14 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                                         + candidate.signature().payloadType().getTypeName() + ", and "
                                         + other.where().describe() + " reads them as "
                                         + other.signature().payloadType().getTypeName()
-                                        + "; a message goes to one of them, no matter which",
-                                "Give both the same type, or a topic of its own to each type."));
+                                        + "; a message goes to one of them, whichever is free",
+                                "Use one type in both, or a separate topic for each type."));
             }
         }
         return found;
     }
 
-    /** Makes the listeners, at the end of a good start. */
+    /** Creates the containers after a successful start. */
     public void registerListeners() {
         endpoints.forEach(this::register);
         endpoints.clear();
@@ -260,8 +261,8 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                     .where()
                     .problem(
                             "its id '" + candidate.attributes().id() + "' is also that of " + other.describe(),
-                            "Give each an id of its own. Without one it is the topic; and several listeners of a topic"
-                                    + " share its messages, they do not each get all.");
+                            "Set a different id on each. The default id is the topic. Several listeners of a"
+                                    + " topic share its messages; each message goes to one of them.");
         }
         if (late) {
             register(new Endpoint(candidate, endpoint(candidate)));

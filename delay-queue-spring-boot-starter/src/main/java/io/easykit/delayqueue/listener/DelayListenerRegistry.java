@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The listeners of an application. Starts them when everything else has started, and stops them first, all at the same
- * time, so that running methods find the application whole. Stop and start may be repeated.
+ * The listeners of an application. Starts them after all other beans, and stops them first, all at the same time, so
+ * that running methods can still use other beans. Stop and start may be repeated.
  */
 public final class DelayListenerRegistry implements SmartLifecycle {
 
@@ -20,25 +20,25 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     private volatile boolean running;
 
     /**
-     * An empty registry.
+     * Creates an empty registry.
      *
-     * @param autoStartup whether the listeners start with the application; if not, somebody calls {@link #start}
+     * @param autoStartup whether the listeners start with the application; if not, call {@link #start}
      */
     public DelayListenerRegistry(boolean autoStartup) {
         this.autoStartup = autoStartup;
     }
 
     /**
-     * Takes in a listener, and starts it if the others run.
+     * Adds a listener, and starts it if the others are running.
      *
-     * @throws IllegalArgumentException if there is one of the same id
+     * @throws IllegalArgumentException if there is one with the same id
      */
     public void register(ListenerContainer container) {
         String id = container.endpoint().id();
         synchronized (containers) {
             if (containers.putIfAbsent(id, container) != null) {
                 throw new IllegalArgumentException(
-                        "There is a listener '" + id + "' already. Give each listener an id of its own.");
+                        "There is already a listener '" + id + "'. Use a different id for each listener.");
             }
         }
         if (running) {
@@ -46,21 +46,21 @@ public final class DelayListenerRegistry implements SmartLifecycle {
         }
     }
 
-    /** All listeners, in the order of their registration. */
+    /** Returns all listeners, in the order of their registration. */
     public List<ListenerContainer> containers() {
         synchronized (containers) {
             return List.copyOf(containers.values());
         }
     }
 
-    /** The listener with an id, to be paused, resumed, stopped or started alone. */
+    /** Returns the listener with an id, for example to pause, resume, stop or start it. */
     public Optional<ListenerContainer> container(String id) {
         synchronized (containers) {
             return Optional.ofNullable(containers.get(id));
         }
     }
 
-    /** The topics that are listened to. */
+    /** Returns the topics that have a listener. */
     public Set<String> topics() {
         return containers().stream()
                 .map(container -> container.endpoint().topic())
@@ -79,8 +79,8 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     }
 
     /**
-     * Stops all listeners at the same time, and returns when all have stopped. Called by a listener's method, it does not wait
-     * for that listener, which cannot end before its method returns.
+     * Stops all listeners at the same time, and returns when all have stopped. If a listener's method calls this, it
+     * does not wait for that listener, which cannot stop before its method returns.
      */
     @Override
     public void stop() {
@@ -89,8 +89,8 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     }
 
     /**
-     * As {@link #stop()}, but waits in any case: when the application closes, Spring next stops what running methods still
-     * need. A method that closes the application itself is interrupted after the stop timeout.
+     * Like {@link #stop()}, but always waits: when the application closes, Spring next stops beans that running methods
+     * still need. A method that closes the application itself is interrupted after the stop timeout.
      */
     @Override
     public void stop(Runnable callback) {

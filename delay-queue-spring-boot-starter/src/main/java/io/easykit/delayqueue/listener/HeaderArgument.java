@@ -15,7 +15,7 @@ import org.springframework.core.convert.ConversionException;
 import org.springframework.core.convert.ConversionService;
 import org.springframework.core.convert.TypeDescriptor;
 
-/** The parameter that is given one header of a message. */
+/** A parameter that takes one header of a message. */
 final class HeaderArgument implements Argument {
 
     private static final ConversionService CONVERSIONS = ApplicationConversionService.getSharedInstance();
@@ -36,7 +36,7 @@ final class HeaderArgument implements Argument {
     /**
      * Reads and checks an annotated parameter.
      *
-     * @throws InvalidDelayListenerException if it can be given no header
+     * @throws InvalidDelayListenerException if it cannot take a header
      */
     static Argument of(ListenerMethod where, MethodParameter parameter) {
         Header header = Objects.requireNonNull(parameter.getParameterAnnotation(Header.class));
@@ -49,19 +49,19 @@ final class HeaderArgument implements Argument {
         String name = header.value().isEmpty() ? parameter.getParameterName() : header.value();
         if (name == null) {
             throw where.problem(
-                    "the name of the header for parameter " + parameter.getParameterIndex() + " is not known",
+                    "the name of the header for parameter " + parameter.getParameterIndex() + " is unknown",
                     "Name it, as in @Header(\"tenant\"), or compile with -parameters.");
         }
         if (!header.required() && parameter.getParameterType().isPrimitive()) {
             throw where.problem(
-                    "the header '" + name + "' may be missing, which a primitive cannot say",
-                    "Take an Optional, or an object type.");
+                    "the header '" + name + "' may be missing, and a primitive cannot be null",
+                    "Use an Optional or an object type.");
         }
         if (!CONVERSIONS.canConvert(TEXT, type)) {
             throw where.problem(
                     "the header '" + name + "' cannot be converted to "
                             + type.getType().getTypeName(),
-                    "Headers are texts: take a String, a number, an enum, a UUID, or the like.");
+                    "Headers are strings: use a String, a number, an enum, a UUID or a similar type.");
         }
         return new HeaderArgument(name, header.required() && !optional, optional, type);
     }
@@ -72,11 +72,11 @@ final class HeaderArgument implements Argument {
                 && type.getGeneric(0).resolve() == String.class
                 && type.getGeneric(1).resolve() == String.class;
         if (!fits) {
-            throw where.problem("all headers cannot be given as " + type, "Take them as Map<String, String>.");
+            throw where.problem("all headers cannot be injected as " + type, "Use Map<String, String>.");
         }
     }
 
-    /** @throws InvalidHeaderException if the message has no such header, or another kind of value */
+    /** @throws InvalidHeaderException if the header is missing or cannot be converted */
     @Override
     public @Nullable Object of(DelayMessage<?> message) {
         String text = message.headers().get(name);
@@ -92,7 +92,7 @@ final class HeaderArgument implements Argument {
             return CONVERSIONS.convert(text, TEXT, type);
         } catch (ConversionException e) {
             throw new InvalidHeaderException(
-                    "The header '" + name + "' of the message is no "
+                    "The header '" + name + "' of the message is not a valid "
                             + type.getType().getTypeName() + ": '" + LogText.of(text) + "'.",
                     null);
         }

@@ -7,7 +7,7 @@ import java.lang.reflect.Method;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A listener that cannot work as it stands. Says which bean and method, what is wrong, and what to do about it. */
+/** A listener that is declared wrongly. The message names the bean and the method, the mistake, and the remedy. */
 public final class InvalidDelayListenerException extends DelayQueueException implements Explained {
 
     private static final long serialVersionUID = 1L;

@@ -4,8 +4,8 @@ import io.easykit.delayqueue.DelayQueueException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message without a header that its listener requires, or with one that it cannot read. It counts as a failed run: during a
- * rolling deploy a node of another version may be able to handle the message.
+ * A message lacks a header that its listener requires, or has a value that cannot be converted. Counts as a failed run:
+ * during a rolling deploy a node of another version may be able to handle the message.
  */
 public final class InvalidHeaderException extends DelayQueueException {
 

@@ -3,7 +3,7 @@ package io.easykit.delayqueue.listener;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Settings of a topic that cannot work, whatever the annotation says. */
+/** Settings of a topic that are invalid regardless of the annotation. */
 public final class InvalidTopicSettingsException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -11,11 +11,11 @@ public final class InvalidTopicSettingsException extends IllegalArgumentExceptio
     private final transient List<Complaint> complaints;
 
     /**
-     * About one setting.
+     * An invalid setting.
      *
-     * @param name below the topic, for example {@code back-off.delay}
-     * @param value what it is
-     * @param remedy what to do about it
+     * @param name name below the topic, for example {@code back-off.delay}
+     * @param value its value
+     * @param remedy action that corrects it
      */
     public record Complaint(String name, String value, String remedy) {}
 

@@ -9,9 +9,9 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
 
 /**
- * The attributes of an annotation, with placeholders resolved and texts read.
+ * The attributes of an annotation, with resolved placeholders and parsed values.
  *
- * @param batchSize null for a method that takes one message a call
+ * @param batchSize null for a method that takes one message per call
  */
 record ListenerAttributes(String id, String topic, @Nullable Integer batchSize, TopicSettings settings) {
 
@@ -56,7 +56,7 @@ record ListenerAttributes(String id, String topic, @Nullable Integer batchSize, 
             } catch (IllegalArgumentException unresolved) {
                 throw where.problem(
                         "the placeholder in " + attribute + " = \"" + value + "\" cannot be resolved",
-                        "Set the property, or give a default, as in ${name:5}.",
+                        "Set the property, or add a default value, as in ${name:5}.",
                         unresolved);
             }
         }

@@ -7,7 +7,7 @@ import java.lang.reflect.Method;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Calls a listener's method with what it takes. */
+/** Calls the method of a listener. */
 final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Batch<Object> {
 
     private final Object bean;

@@ -12,24 +12,24 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 /**
  * An annotated method of a bean.
  *
- * @param bean the bean as others see it, so a proxy where it has one; its type if there is no bean yet
- * @param targetClass the bean's own class
- * @param method of that class
+ * @param bean the bean or its proxy; its type if the bean does not exist yet
+ * @param targetClass class of the bean without the proxy
+ * @param method method of that class
  */
 record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method method) {
 
-    /** The annotated methods of a class, annotations of interfaces and composed annotations included. */
+    /** Returns the annotated methods of a class, including annotations of interfaces and composed annotations. */
     static Map<Method, DelayListener> find(Class<?> type) {
         return MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable DelayListener>)
                 method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
     }
 
-    /** A method of which only the type of the bean is known. */
+    /** Returns a method of a bean that does not exist yet. */
     static ListenerMethod ofType(String beanName, Class<?> type, Method method) {
         return new ListenerMethod(beanName, type, type, method);
     }
 
-    /** The class on which the method is called: that of the proxy, where the bean has one. */
+    /** Returns the class on which the method is called: that of the proxy if the bean has one. */
     Class<?> invokedClass() {
         return bean instanceof Class<?> type ? type : bean.getClass();
     }
@@ -42,7 +42,7 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
         return new InvalidDelayListenerException(this, problem, remedy, cause);
     }
 
-    /** For example {@code @DelayListener com.shop.Orders.close(CloseOrder) of bean 'orders'}. */
+    /** Returns a description, for example {@code @DelayListener com.shop.Orders.close(CloseOrder) of bean 'orders'}. */
     String describe() {
         return "@DelayListener " + targetClass.getName() + "." + signature() + " of bean '" + beanName + "'";
     }

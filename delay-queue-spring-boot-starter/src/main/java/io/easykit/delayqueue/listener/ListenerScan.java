@@ -12,19 +12,19 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds listeners by the types of bean definitions. The start does not create lazy beans, nor those of other scopes than
- * singleton.
+ * Finds listeners by the types of bean definitions. The start does not create lazy beans, nor beans of other scopes
+ * than singleton.
  */
 final class ListenerScan {
 
     private ListenerScan() {}
 
-    /** Those of beans that the start does not create. */
+    /** Returns the listeners of beans that the start does not create. */
     static Set<ListenerMethod> onDemand(ConfigurableListableBeanFactory beans) {
         return find(beans, false).keySet();
     }
 
-    /** Those of beans that the start creates, as far as their types are known. */
+    /** Returns the listeners of beans that the start creates, as far as their types are known. */
     static Map<ListenerMethod, DelayListener> atStart(ConfigurableListableBeanFactory beans) {
         return find(beans, true);
     }
@@ -48,7 +48,7 @@ final class ListenerScan {
         return found;
     }
 
-    /** Also true of a lazy bean that another bean has needed. */
+    /** Also true for a lazy bean that another bean has already requested. */
     private static boolean isCreatedAtStart(
             ConfigurableListableBeanFactory beans, String name, BeanDefinition definition) {
         return definition.isSingleton() && (!definition.isLazyInit() || beans.containsSingleton(name));

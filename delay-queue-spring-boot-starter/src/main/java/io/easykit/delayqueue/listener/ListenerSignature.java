@@ -22,15 +22,15 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedMethod;
 
 /**
- * What a listener's method takes: read and checked once, so that a call only fills in.
+ * The parameters of a listener's method, read and checked once.
  *
- * @param payloadType to decode payloads as
- * @param arguments what each parameter is given; for a batch, from each message what its list is given
+ * @param payloadType type to read payloads as
+ * @param arguments the source of each argument; for a batch, of each element of its list
  * @param manual whether the method settles messages itself
  */
 record ListenerSignature(Type payloadType, List<Argument> arguments, boolean manual) {
 
-    /** What a parameter is given from a message. */
+    /** Computes an argument from a message. */
     @FunctionalInterface
     interface Argument {
         @Nullable Object of(DelayMessage<?> message);
@@ -39,9 +39,9 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
     private static final String MESSAGING = "org.springframework.messaging.handler.annotation.";
 
     /**
-     * The signature of a method that takes one message a call.
+     * Returns the signature of a method that takes one message per call.
      *
-     * @throws InvalidDelayListenerException if a call would not know what to pass
+     * @throws InvalidDelayListenerException if an argument cannot be determined
      */
     static ListenerSignature single(ListenerMethod where) {
         List<Argument> arguments = new ArrayList<>();
@@ -70,27 +70,27 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         if (payloads > 1) {
             throw where.problem(
                     "it has " + payloads + " parameters for the payload",
-                    "Leave one; put @Header (of io.easykit.delayqueue.annotation) on those that are headers.");
+                    "Keep one of them, and put @Header on parameters that take headers.");
         }
         if (payloads + messages == 0) {
             throw where.problem(
                     "it has no parameter for the payload",
-                    "Add one of the payload's type, or a DelayMessage of it; that type is what messages are read as.");
+                    "Add one of the payload's type, or a DelayMessage of it. Messages are read as that type.");
         }
         return new ListenerSignature(onlyOne(where, payloadTypes), List.copyOf(arguments), manual);
     }
 
     /**
-     * The signature of a method that takes several messages a call.
+     * Returns the signature of a method that takes several messages per call.
      *
-     * @throws InvalidDelayListenerException if a call would not know what to pass
+     * @throws InvalidDelayListenerException if an argument cannot be determined
      */
     static ListenerSignature batch(ListenerMethod where) {
         Type[] parameters = where.method().getGenericParameterTypes();
         if (parameters.length != 1 || where.method().getParameterTypes()[0] != List.class) {
             throw where.problem(
                     "it has a batchSize, but takes something else than one List",
-                    "Take List<T> or List<DelayMessage<T>> and nothing else, or remove batchSize.");
+                    "Declare List<T> or List<DelayMessage<T>> as the only parameter, or remove batchSize.");
         }
         Type element = elementOf(where, parameters[0]);
         boolean messages = ResolvableType.forType(element).resolve() == DelayMessage.class;
@@ -106,8 +106,8 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         }
         if (payloadTypes.size() > 1) {
             throw where.problem(
-                    "its parameters disagree about the type of the payload: " + payloadTypes,
-                    "Give them the same type, or leave one of them.");
+                    "its parameters have different payload types: " + payloadTypes,
+                    "Use one type, or keep one of them.");
         }
         return payloadTypes.iterator().next();
     }
@@ -119,7 +119,7 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         throw untyped(where, "List<CloseOrder>");
     }
 
-    /** Empty where a {@code DelayMessage} does not say what it holds. */
+    /** Returns the type argument of a {@code DelayMessage}; empty for a raw type or a wildcard. */
     private static Optional<Type> payloadTypeOf(ListenerMethod where, Type message) {
         if (message instanceof ParameterizedType parameterized) {
             Type payload = parameterized.getActualTypeArguments()[0];
@@ -132,7 +132,7 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         Type type = GenericTypeResolver.resolveType(declared, where.targetClass());
         if (hasVariable(type)) {
             throw where.problem(
-                    "the type of the payload, " + type.getTypeName() + ", is not known",
+                    "the type of the payload, " + type.getTypeName() + ", is unknown",
                     "Declare a type without variables, for example by overriding the method in the bean's class.");
         }
         if (mentions(type, DelayMessage.class)) {
@@ -143,12 +143,11 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
 
     private static InvalidDelayListenerException batchWithoutSize(ListenerMethod where) {
         return where.problem(
-                "it takes DelayMessages inside of something else",
-                "For a batch, take a List of them and give batchSize.");
+                "it takes DelayMessages inside another type", "For a batch, declare a List of them and set batchSize.");
     }
 
     private static InvalidDelayListenerException untyped(ListenerMethod where, String example) {
-        return where.problem("the type of the payload is not known", "Declare it, for example " + example + ".");
+        return where.problem("the type of the payload is unknown", "Declare it, for example " + example + ".");
     }
 
     private static boolean hasVariable(Type type) {

@@ -13,16 +13,16 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
-/** Which methods can be called, and have done their work when they return. */
+/** Checks that a method can be called, and that its work is done when it returns. */
 final class MethodRules {
 
-    /** Not always on the class path. */
+    /** Names, because the types may be missing from the class path. */
     private static final List<String> CACHEABLE =
             List.of("io.easykit.cache.annotation.Cacheable", "org.springframework.cache.annotation.Cacheable");
 
     private MethodRules() {}
 
-    /** The method to call on the bean, which may be a proxy. */
+    /** Returns the method to call on the bean, which may be a proxy. */
     static Method requireInvocable(ListenerMethod where) {
         int modifiers = where.method().getModifiers();
         if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
@@ -47,7 +47,7 @@ final class MethodRules {
         }
     }
 
-    /** A hit of a cache returns before the method runs. */
+    /** A cache hit returns without running the method. */
     static void requireUncached(ListenerMethod where) {
         MergedAnnotations annotations = MergedAnnotations.from(where.method(), SearchStrategy.TYPE_HIERARCHY);
         for (String cacheable : CACHEABLE) {
@@ -59,7 +59,7 @@ final class MethodRules {
         }
     }
 
-    /** A method that returns before its work is done would lose messages: returning acknowledges. */
+    /** Returning acknowledges, so a method that returns before its work is done would lose messages. */
     static void requireSynchronous(ListenerMethod where) {
         Class<?> type = where.method().getReturnType();
         if (Future.class.isAssignableFrom(type)
@@ -68,13 +68,14 @@ final class MethodRules {
             throw where.problem(
                     "the method is asynchronous (" + type.getTypeName() + "): it returns before its work is done, and"
                             + " returning acknowledges the message",
-                    "Wait for the result in the method, and return nothing; 'concurrency' is how many run at a time.");
+                    "Wait for the result in the method, and return nothing. 'concurrency' sets how many run at"
+                            + " a time.");
         }
         if (AnnotatedElementUtils.hasAnnotation(where.method(), Async.class)
                 || AnnotatedElementUtils.hasAnnotation(where.targetClass(), Async.class)) {
             throw where.problem(
                     "the method is @Async: it returns before its work is done, and returning acknowledges the message",
-                    "Remove @Async; 'concurrency' is how many run at a time.");
+                    "Remove @Async. 'concurrency' sets how many run at a time.");
         }
     }
 }

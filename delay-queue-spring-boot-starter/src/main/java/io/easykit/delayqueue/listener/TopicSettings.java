@@ -9,18 +9,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of one topic, or of all; what is not set is null.
+ * Settings of one topic, or the defaults of all topics. A setting that is not set is null.
  *
- * @param shards number of shards of the topic. Fixed at first use; those who leave it out follow Redis, where it is kept
- * @param concurrency messages handled at a time by one node
- * @param lease for how long a message is a node's; renewed while it is handled
- * @param maxAttempts runs that may fail before a message is dead
- * @param maxLost leases that a message may lose, as when its node dies, before it is dead
- * @param lostDelay wait of a message whose lease was lost
- * @param backOff wait between two runs
- * @param noRetryFor exceptions, subclasses included, after which a message is dead at once
- * @param keepDead age at which dead letters are removed; without it they are kept
- * @param alerts what calls for attention
+ * @param shards Number of shards of the topic, 1 to 1024. Fixed at first use and stored in Redis. By default the stored
+ *     number applies, or 1 for a new topic.
+ * @param concurrency Maximum number of calls of a listener's method at a time on each node, 1 or more.
+ * @param lease Time for which a delivered message is reserved for its node, from 100ms to 365d. Renewed while the
+ *     method runs. It limits how long the messages of a crashed node wait, not how long a method may take.
+ * @param maxAttempts Number of failed runs after which a message becomes a dead letter, 1 or more.
+ * @param maxLost Number of expired leases, for example of crashed nodes, after which a message becomes a dead letter, 1
+ *     to 1000000. Must be equal on all listeners of a topic.
+ * @param lostDelay Delay of a message after its lease expired, from 0s to 3650d.
+ * @param backOff Delay between two runs of a message.
+ * @param noRetryFor Exception classes, including their subclasses, after which a message becomes a dead letter at once.
+ *     By default every exception is retried.
+ * @param keepDead Age at which dead letters are removed, up to 3650d. By default they are kept forever.
+ * @param alerts Limits that raise an alert when they are exceeded.
  */
 public record TopicSettings(
         @Nullable Integer shards,
@@ -44,15 +48,15 @@ public record TopicSettings(
     }
 
     /**
-     * Checks each setting alone.
+     * Checks each setting separately.
      *
-     * @throws InvalidTopicSettingsException if one cannot work, whatever the others are
+     * @throws InvalidTopicSettingsException if one is invalid, regardless of the others
      */
     public void check() {
         TopicSettingsCheck.of(this);
     }
 
-    /** These settings, and where one is not set, the other's. */
+    /** Returns these settings, and the other's for those that are not set here. */
     TopicSettings over(TopicSettings other) {
         return new TopicSettings(
                 first(shards, other.shards),
@@ -68,9 +72,9 @@ public record TopicSettings(
     }
 
     /**
-     * Gives an endpoint what is set here, and leaves it the rest.
+     * Applies the settings to an endpoint. Those that are not set keep the endpoint's values.
      *
-     * @throws IllegalArgumentException if it cannot work
+     * @throws IllegalArgumentException if a value is invalid
      */
     void applyTo(ListenerEndpoint.Builder endpoint, RetryPolicy otherwise) {
         ifSet(concurrency, endpoint::concurrency);
@@ -110,12 +114,12 @@ public record TopicSettings(
     }
 
     /**
-     * The wait between two runs of a message.
+     * The delay between two runs of a message.
      *
-     * @param delay wait after the first failure
-     * @param multiplier factor from one wait to the next, at least 1
-     * @param maxDelay the longest wait
-     * @param jitter share of the wait that is random, from 0 to 1
+     * @param delay Delay after the first failure, from 0s to 3650d.
+     * @param multiplier Factor from one delay to the next, from 1 to 1000. 1 means a fixed delay.
+     * @param maxDelay Maximum delay, up to 3650d.
+     * @param jitter Random share of the delay, from 0 to 1. With 0.2 a delay is 80 to 100 percent of its full length.
      */
     public record BackOff(
             @Nullable Duration delay,
@@ -135,7 +139,7 @@ public record TopicSettings(
 
         RetryPolicy toPolicy(@Nullable Integer maxAttempts, RetryPolicy otherwise) {
             Duration first = or(delay, otherwise.firstDelay());
-            // Who asks for a longer first wait than the longest by default has not asked for that one.
+            // A first delay longer than the default maximum raises the maximum, which was not set explicitly.
             Duration longest = first.compareTo(otherwise.maxDelay()) > 0 ? first : otherwise.maxDelay();
             return new RetryPolicy(
                     or(maxAttempts, otherwise.maxAttempts()),
@@ -147,12 +151,14 @@ public record TopicSettings(
     }
 
     /**
-     * What calls for attention when it is exceeded.
+     * Limits that raise an alert when they are exceeded.
      *
-     * @param oldestDue age of the oldest message that is due and not taken
-     * @param due messages that are due and not taken
-     * @param dead dead letters
-     * @param waiting messages that wait, those of the far future included
+     * @param oldestDue Maximum age of the oldest due message that no listener has claimed, from 0s to 3650d. By default
+     *     there is no limit.
+     * @param due Maximum number of due messages that no listener has claimed, 0 or more. By default there is no limit.
+     * @param dead Maximum number of dead letters, 0 or more. By default there is no limit.
+     * @param waiting Maximum number of waiting messages, including those of the far future, 0 or more. By default there
+     *     is no limit.
      */
     public record Alerts(
             @Nullable Duration oldestDue, @Nullable Long due, @Nullable Long dead, @Nullable Long waiting) {

@@ -12,20 +12,20 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * Tries each setting of a topic alone, so that all wrong ones are found at once, also those of topics without a listener here.
- * The engine decides what works; what does not fit together is found with the listener.
+ * Checks each setting of a topic separately, so that all errors are found at once, including those of topics without a
+ * listener here. The engine decides which values are valid. Combinations are checked with the listener.
  */
 final class TopicSettingsCheck {
 
     private static final RetryPolicy RETRY =
             ListenerEndpoint.builder("check", "check", String.class).build().retry();
 
-    /** Alone it fits beside every other wait. */
+    /** A delay that fits every maximum. */
     private static final Duration NO_DELAY = Duration.ZERO;
 
     private final List<Complaint> complaints = new ArrayList<>();
 
-    /** @throws InvalidTopicSettingsException if one cannot work */
+    /** @throws InvalidTopicSettingsException if a setting is invalid */
     static void of(TopicSettings settings) {
         TopicSettingsCheck check = new TopicSettingsCheck();
         check.all(settings);
@@ -109,7 +109,7 @@ final class TopicSettingsCheck {
         }
     }
 
-    /** The engine says what is wrong, then a colon and what to do. */
+    /** Messages of the engine have the form "problem: remedy". */
     private static String remedy(String message) {
         return StringUtils.capitalize(
                 message.substring(message.lastIndexOf(": ") + 1).strip());

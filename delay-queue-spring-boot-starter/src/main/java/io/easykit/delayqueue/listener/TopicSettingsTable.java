@@ -6,11 +6,11 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * All settings of topics: those of a topic win over the annotation, and that wins over the defaults.
+ * The settings of all topics. Those of a topic override the annotation, which overrides the defaults.
  *
- * @param defaults of all topics
- * @param topics by name
- * @param stopTimeout for running methods to end by themselves when the application stops
+ * @param defaults settings of all topics
+ * @param topics settings by topic
+ * @param stopTimeout maximum time for running methods to finish when the application stops
  */
 public record TopicSettingsTable(TopicSettings defaults, Map<String, TopicSettings> topics, Duration stopTimeout) {
 
@@ -18,12 +18,12 @@ public record TopicSettingsTable(TopicSettings defaults, Map<String, TopicSettin
         topics = Map.copyOf(topics);
     }
 
-    /** How many shards a topic is set to have; 0 if that is left to Redis. */
+    /** Returns the configured number of shards of a topic; 0 if Redis decides. */
     public int shards(String topic) {
         return Objects.requireNonNullElse(settings(topic, TopicSettings.NONE).shards(), 0);
     }
 
-    /** The topics that have settings of their own. */
+    /** Returns the topics that have their own settings. */
     public Set<String> configured() {
         return topics.keySet();
     }

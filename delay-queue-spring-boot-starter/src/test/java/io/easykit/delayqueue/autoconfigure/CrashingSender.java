@@ -24,11 +24,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Stores orders and sends a message for each in the same transaction, in a process of its own, to be killed on the way.
- * Its arguments are the settings of the application.
+ * Stores orders and sends a message for each in the same transaction, in a separate process that a test kills. Its
+ * arguments are the settings of the application.
  *
- * <p>First there is one order for each phase and point, whose thread stops when its transaction has come to this point. The
- * line {@link #ALL_STOPPED} says that all have. Then others order without an end, and each is printed when it is through.
+ * <p>First it places one order for each phase and point. The thread of the order stops when its transaction reaches
+ * this point. The line {@link #ALL_STOPPED} is printed when all have stopped. Then further orders follow endlessly.
+ * Each is printed when it is complete.
  */
 final class CrashingSender {
 
@@ -44,7 +45,7 @@ final class CrashingSender {
 
     private CrashingSender() {}
 
-    /** Where a transaction can be, in the order of time if messages are stored before the commit. */
+    /** The points of a transaction, in temporal order if messages are stored before the commit. */
     enum Point {
         BEFORE_THE_SEND,
         AFTER_THE_SEND,
@@ -68,7 +69,7 @@ final class CrashingSender {
         IntStream.range(0, CUSTOMERS).forEach(i -> new Thread(() -> orderWithoutEnd(number, orders)).start());
     }
 
-    /** The name of the order that stops there. */
+    /** Name of the order that stops there. */
     static String order(SendPhase phase, Point point) {
         return phase + " " + point;
     }
@@ -86,7 +87,7 @@ final class CrashingSender {
         }
     }
 
-    /** Stays here if this is where the thread is to stop. */
+    /** Blocks if the thread must stop here. */
     private static void reach(Point here) {
         if (here == STOP.get()) {
             ON_THE_WAY.countDown();
@@ -152,7 +153,7 @@ final class CrashingSender {
         }
     }
 
-    /** Told of the coming commit before all others. */
+    /** Called first before the commit. */
     private static final class StopInTransaction implements TransactionSynchronization {
 
         @Override

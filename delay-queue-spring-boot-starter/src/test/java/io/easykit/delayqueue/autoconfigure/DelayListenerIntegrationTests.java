@@ -64,7 +64,7 @@ import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Annotated methods of a real application get messages through a real Redis. */
+/** Annotated methods of an application receive messages through a real Redis. */
 class DelayListenerIntegrationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -174,7 +174,7 @@ class DelayListenerIntegrationTests {
                 });
     }
 
-    /** As System.exit does, whose hook closes the context while the method waits for the end of the process. */
+    /** Like System.exit, whose hook closes the context while the method waits for the end of the process. */
     @Test
     void buriesAMessageWhoseMethodEndsTheApplicationEachTime() {
         AtomicInteger runs = new AtomicInteger();
@@ -562,7 +562,7 @@ class DelayListenerIntegrationTests {
         }
     }
 
-    /** A class proxy, by the annotation for transactions on a method that no interface has. */
+    /** Gets a class proxy because of @Transactional on a method that is in no interface. */
     static class TransactionalListener {
 
         private final Seen seen;
@@ -646,7 +646,7 @@ class DelayListenerIntegrationTests {
         }
     }
 
-    /** Is under way with some messages until it may go on. */
+    /** Blocks with some messages until it is released. */
     static class Slow {
 
         static final int QUICK_RUNS = 20;

@@ -59,7 +59,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** All without a Redis: an application starts while it is away. */
+/** An application without Redis starts. */
 @ExtendWith(OutputCaptureExtension.class)
 class DelayQueueAutoConfigurationTests {
 
@@ -197,7 +197,7 @@ class DelayQueueAutoConfigurationTests {
                 });
     }
 
-    /** Takes whatever is sent. */
+    /** Accepts all messages. */
     private static QueueStore storingStore() {
         return (QueueStore) Proxy.newProxyInstance(
                 QueueStore.class.getClassLoader(),
@@ -215,7 +215,7 @@ class DelayQueueAutoConfigurationTests {
                 .withPropertyValues("delay-queue.topics.orders.lease=900ms")
                 .run(context -> assertThat(output)
                         .containsOnlyOnce("The lease of listener 'orders' is PT0.9S")
-                        .contains("Give it PT1S or more"));
+                        .contains("Set the lease to PT1S or more"));
         runner.withUserConfiguration(Orders.class)
                 .withPropertyValues("delay-queue.topics.orders.lease=1s")
                 .run(context -> assertThat(output).containsOnlyOnce("The lease of listener"));
@@ -436,7 +436,7 @@ class DelayQueueAutoConfigurationTests {
         }
     }
 
-    /** The last of all post-processors: it misses what was made before it. */
+    /** The last post-processor: it misses beans created before it. */
     static final class Witness implements BeanPostProcessor {
 
         private final Set<String> seen = new HashSet<>();

@@ -29,7 +29,7 @@ class JedisIntegrationTests {
 
     private static final int SHARDS = 3;
 
-    /** The command timeout, and room for a busy machine. Jedis by itself waits for two seconds and more. */
+    /** The command timeout, with allowance for a busy machine. The default timeout of Jedis is two seconds and more. */
     private static final Duration SOON = Duration.ofMillis(1_500);
 
     @Test

@@ -26,7 +26,7 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Async;
 import reactor.core.publisher.Mono;
 
-/** What fails the start of an application, and what it is told then. */
+/** Declarations that fail the start of an application, and the report. */
 class ListenerDeclarationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()

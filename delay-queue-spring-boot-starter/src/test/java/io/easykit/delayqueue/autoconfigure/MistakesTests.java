@@ -10,7 +10,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Each row of the documentation's table of mistakes: what the start of an application says of it. */
+/** Checks each row of the documented table of mistakes against the report of a start. */
 class MistakesTests extends MistakesContract {
 
     private static final Map<String, Class<?>> LISTENERS = Map.ofEntries(

@@ -37,7 +37,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
-/** A user of Redis with the permissions that the documentation names, and no others. */
+/** A Redis user with the documented permissions only. */
 class PermissionsIntegrationTests {
 
     private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue.md");

@@ -53,7 +53,7 @@ class RedisStartupCheckIntegrationTests {
         try (RedisServer redis = RedisServer.start("--appendonly", "yes")) {
             String url = "spring.data.redis.url=" + redis.uri();
             String sharded = "delay-queue.topics.sent-elsewhere.shards=4";
-            // "c" is in the last of the shards, and nothing in the first.
+            // "c" is in the last shard; the first one is empty.
             runner.withPropertyValues(url, "delay-queue.defaults.shards=4").run(context -> context.getBean(
                             DelayQueueTemplate.class)
                     .send(OutgoingMessage.of("sent-elsewhere", 1).id("c").in(Duration.ofHours(1))));

@@ -34,7 +34,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** A process is killed around the commits of its database, and another gets the messages that it has left. */
+/** A process is killed around the commits of its database, and another one receives the messages left behind. */
 class SendCrashIntegrationTests {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -53,18 +53,19 @@ class SendCrashIntegrationTests {
         Collection<String> committed = committed();
         Collection<String> delivered = delivered();
 
-        // Stored before the commit: nothing is lost, and what a kill just before the commit finds stored fires.
+        // Stored before the commit: nothing is lost. A message stored just before a kill is delivered although its
+        // order is not committed.
         assertThat(of(SendPhase.BEFORE_COMMIT, delivered)).containsAll(of(SendPhase.BEFORE_COMMIT, committed));
         assertThat(of(SendPhase.BEFORE_COMMIT, committed))
                 .containsExactlyInAnyOrder(AFTER_THE_COMMIT, AFTER_THE_TRANSACTION);
         assertThat(of(SendPhase.BEFORE_COMMIT, delivered))
                 .containsExactlyInAnyOrder(AFTER_THE_STORE, BEFORE_THE_COMMIT, AFTER_THE_COMMIT, AFTER_THE_TRANSACTION);
-        // Stored after it: what a kill just after the commit does not find stored is lost, and nothing else fires.
+        // Stored after the commit: messages not stored before the kill are lost. No others are delivered.
         assertThat(of(SendPhase.AFTER_COMMIT, committed))
                 .containsExactlyInAnyOrder(AFTER_THE_COMMIT, AFTER_THE_STORE, AFTER_THE_TRANSACTION);
         assertThat(of(SendPhase.AFTER_COMMIT, delivered))
                 .containsExactlyInAnyOrder(AFTER_THE_STORE, AFTER_THE_TRANSACTION);
-        // Stored at once: nothing is lost, and everything that was sent fires.
+        // Stored at once: nothing is lost, and every sent message is delivered.
         assertThat(of(SendPhase.IMMEDIATELY, committed))
                 .containsExactlyInAnyOrder(AFTER_THE_COMMIT, AFTER_THE_TRANSACTION);
         assertThat(of(SendPhase.IMMEDIATELY, delivered))
@@ -101,7 +102,7 @@ class SendCrashIntegrationTests {
         }
     }
 
-    /** The points at which those orders stopped whose messages were sent in this phase. */
+    /** Returns the points at which the orders of this phase stopped. */
     private static List<Point> of(SendPhase phase, Collection<String> orders) {
         return Stream.of(Point.values())
                 .filter(point -> orders.contains(CrashingSender.order(phase, point)))
@@ -117,7 +118,7 @@ class SendCrashIntegrationTests {
                 .list();
     }
 
-    /** The orders that another application gets messages for, until there are no more messages. */
+    /** Returns the orders for which another application receives messages, until there are none left. */
     private static Collection<String> delivered() {
         Consumer consumer = new Consumer();
         new ApplicationContextRunner()

@@ -361,7 +361,7 @@ class TransactionIntegrationTests {
             database.execute("create table orders (id int primary key)");
         }
 
-        /** Looks when no transaction is under way: a message that is due at once may arrive just before the commit. */
+        /** Reads outside transactions: a message that is due at once may arrive just before the commit. */
         @DelayListener(topic = TOPIC)
         void on(int id) {
             transaction.lock();

@@ -97,7 +97,7 @@ class ListenerSignatureTests {
     void refusesAMessageWhoseHeaderIsSomethingElse() {
         assertThatThrownBy(() -> arguments(single("oneHeader"), message(Map.of("tries", "many"))))
                 .isInstanceOf(InvalidHeaderException.class)
-                .hasMessageContaining("is no int: 'many'");
+                .hasMessageContaining("is not a valid int: 'many'");
     }
 
     @Test
@@ -113,11 +113,11 @@ class ListenerSignatureTests {
         "nothing, no parameter for the payload",
         "onlyHeaders, no parameter for the payload",
         "twoPayloads, 2 parameters for the payload",
-        "disagreeing, disagree about the type",
-        "raw, type of the payload is not known",
-        "wildcard, type of the payload is not known",
-        "variable, 'type of the payload, T, is not known'",
-        "messages, inside of something else",
+        "disagreeing, different payload types",
+        "raw, type of the payload is unknown",
+        "wildcard, type of the payload is unknown",
+        "variable, 'type of the payload, T, is unknown'",
+        "messages, inside another type",
         "primitiveMissing, may be missing",
         "inconvertible, cannot be converted to java.io.InputStream",
         "wrongMap, Map<String",

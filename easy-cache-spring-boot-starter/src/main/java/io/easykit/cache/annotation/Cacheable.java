@@ -10,19 +10,20 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Caches what a method returns: a call is answered from the cache, or by the method, whose value is then stored.
+ * Caches the return value of a method. On a hit the cached value is returned; on a miss the method runs and its value
+ * is stored.
  *
  * <pre>{@code
  * @Cacheable(prefix = "user", keys = "#userId")
  * public User getUserById(Long userId) { … }
  * }</pre>
  *
- * <p>The method may run on another thread, where a value is renewed before it expires. What cannot work (an unknown
- * {@code #name}, a stream as value, a final method …) fails the start of the application.
+ * <p>The method may run on another thread when a value is refreshed before it expires. An invalid declaration (an
+ * unknown {@code #name}, a stream as value, a final method) fails the start of the application.
  *
- * <p>Durations are texts such as {@code "10m"} or {@code "1500ms"}; empty leaves them to the settings
- * {@code easy-cache.defaults.*}. A setting {@code easy-cache.caches.<prefix>.*} wins over the attribute here. Texts may
- * hold placeholders ({@code "${user.ttl}"}).
+ * <p>Durations are strings such as {@code "10m"} or {@code "1500ms"}. For an empty one the setting
+ * {@code easy-cache.defaults.*} applies. A setting {@code easy-cache.caches.<prefix>.*} overrides the attribute.
+ * Strings may contain placeholders ({@code "${user.ttl}"}).
  *
  * @see UpdateCache
  */
@@ -32,61 +33,61 @@ import java.lang.annotation.Target;
 public @interface Cacheable {
 
     /**
-     * First part of every key. Methods with the same prefix share their entries. In a class or interface that others
-     * extend, {@code {class}} stands for the simple name of the concrete one: {@code "{class}.byId"}.
+     * First part of every key. Methods with the same prefix share their entries. In a class or interface with several
+     * subclasses, {@code {class}} is replaced with the simple name of the concrete class: {@code "{class}.byId"}.
      */
     String prefix();
 
     /**
      * The parts of the key, each a SpEL expression over the parameters: {@code "#id"}, {@code {"#tenant", "#user.id"}}.
-     * Different parts never give the same key; a part that is null is an error.
+     * Different parts never result in the same key. A null part is an error.
      *
-     * <p>Besides {@code #name}: {@code #p0}, {@code #a0}, {@code #root.args}, {@code #root.method},
+     * <p>Available besides {@code #name}: {@code #p0}, {@code #a0}, {@code #root.args}, {@code #root.method},
      * {@code #root.target}, {@code #root.targetClass}, {@code @bean}.
      */
     String[] keys();
 
-    /** Which Redis. */
+    /** Id of the Redis cluster. */
     String clusterId() default CacheSpec.DEFAULT_CLUSTER;
 
     /**
-     * What a read may return around an update. {@link Consistency#AP} counts as not set: {@code
-     * easy-cache.defaults.consistency} can make all caches strong.
+     * Consistency of reads during and after an update. {@link Consistency#AP} counts as not set, so
+     * {@code easy-cache.defaults.consistency} can make all caches strongly consistent.
      */
     Consistency consistency() default Consistency.AP;
 
-    /** Life of a value. */
+    /** TTL of a value. */
     String ttl() default "";
 
-    /** Life of "there is nothing": null, or an empty {@code Optional}. */
+    /** TTL of an absent value: null, or an empty {@code Optional}. */
     String nullTtl() default "";
 
-    /** By which part of it (0 to 0.5) a life is shortened at random; negative leaves it to the settings. */
+    /** Share of the TTL, 0 to 0.5, by which it is shortened at random. For a negative value the settings apply. */
     double ttlJitter() default -1;
 
     /**
-     * For how long after an update a reader may still be given the old value, under {@link Consistency#AP};
-     * {@code "0s"} makes the entry strong at the moment of the update.
+     * Maximum time after an update during which readers may get the stale value, under {@link Consistency#AP}.
+     * {@code "0s"} never returns a stale value.
      */
     String staleWindow() default "";
 
-    /** The last part of the life in which one reader reloads in the background. */
+    /** Time before the expiry during which one reader refreshes the value in the background. */
     String refreshAhead() default "";
 
     /**
-     * Where a value is loaded again while an older one may still be returned. {@link Reload#BACKGROUND} counts as not set,
-     * and is {@link Reload#CALLER} for calls whose arguments can neither be copied nor are immutable. Choose
-     * {@link Reload#CALLER} for a method that depends on state of the calling thread, unless that state is propagated by a
-     * {@code TaskDecorator} or by Micrometer's context propagation.
+     * Thread on which a value is reloaded while the older one may still be returned. {@link Reload#BACKGROUND} counts
+     * as not set. It falls back to {@link Reload#CALLER} for calls whose arguments are neither immutable nor can be
+     * copied. Choose {@link Reload#CALLER} for a method that depends on state of the calling thread, unless a
+     * {@code TaskDecorator} or Micrometer's context propagation propagates that state.
      */
     Reload reload() default Reload.BACKGROUND;
 
-    /** SpEL over the parameters; where it is false the cache is left out of the call. Empty means always. */
+    /** SpEL expression over the parameters. If false, the call bypasses the cache. Empty means always true. */
     String condition() default "";
 
     /**
-     * SpEL over the parameters and {@code #result}, which is the content where that is an {@code Optional}; where it is
-     * true a loaded value is not stored. Empty means never.
+     * SpEL expression over the parameters and {@code #result}, which is the content of an {@code Optional}. If true, a
+     * loaded value is not stored. Empty means always false.
      */
     String unless() default "";
 }

@@ -9,8 +9,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A method that changes the data behind an entry: the change is announced before its commit, and the entry is
- * invalidated after its end, whatever that was.
+ * Invalidates entries when a method changes their data. The keys are marked before the commit and invalidated
+ * afterwards, even after a rollback.
  *
  * <pre>{@code
  * @UpdateCache(prefix = "user", keys = "#user.id")
@@ -18,10 +18,10 @@ import java.lang.annotation.Target;
  * public User update(User user) { … }
  * }</pre>
  *
- * <p>If the method itself is {@code @Transactional} and takes part in the present transaction, both belong to that
- * transaction. Otherwise they stand around the method and, inside a transaction, around the end of that transaction too: the
- * work may be committed before. Several annotations name several entries.
- * How long an old value may be returned is said by the {@link Cacheable} of the same prefix.
+ * <p>If the method itself is {@code @Transactional} and joins the present transaction, mark and invalidation belong to
+ * that transaction. Otherwise they surround the method and, inside a transaction, also the end of that transaction,
+ * because the method may commit its work earlier. Repeat the annotation for several entries. The {@link Cacheable} of
+ * the same prefix sets the maximum staleness.
  */
 @Documented
 @Repeatable(UpdateCaches.class)
@@ -31,25 +31,26 @@ public @interface UpdateCache {
 
     /**
      * First part of the key, as in {@link Cacheable#prefix()}. The start fails if no {@link Cacheable} and no
-     * {@link CacheSpec} bean has this prefix, unless {@code easy-cache.external-prefixes} names it.
+     * {@link CacheSpec} bean has this prefix, unless it is listed in {@code easy-cache.external-prefixes}.
      */
     String prefix();
 
     /**
-     * The parts of the key, as many as in {@link Cacheable#keys()}, and over {@code #result}, for an id that the database gives.
+     * The parts of the key, as many as in {@link Cacheable#keys()}. They may use {@code #result}, for example for a
+     * generated id.
      *
-     * <p>A key over {@code #result} is known only after the method. In a transaction that is still open it is announced
-     * before the commit like any other; without one it is invalidated when the method returns, so a reader that loaded
-     * before the change has until then to store what it found.
+     * <p>A key over {@code #result} is known only after the method. In an open transaction it is marked before the
+     * commit like any other. Without a transaction it is invalidated when the method returns, so until then a reader
+     * that loaded earlier may still store the older value.
      */
     String[] keys();
 
-    /** Which Redis. */
+    /** Id of the Redis cluster. */
     String clusterId() default CacheSpec.DEFAULT_CLUSTER;
 
     /**
-     * SpEL over the parameters, and over {@code #result} if the entry need not be announced before the method; where it
-     * is false nothing is invalidated. Empty means always.
+     * SpEL expression over the parameters, and over {@code #result} if the key need not be marked before the method. If
+     * false, nothing is invalidated. Empty means always true.
      */
     String condition() default "";
 }

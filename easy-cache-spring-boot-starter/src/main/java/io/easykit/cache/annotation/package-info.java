@@ -1,4 +1,4 @@
-/** What one writes on methods. */
+/** Annotations for the methods of an application. */
 @NullMarked
 package io.easykit.cache.annotation;
 

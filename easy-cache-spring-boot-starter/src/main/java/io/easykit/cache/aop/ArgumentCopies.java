@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.PageRequest;
 import org.springframework.data.domain.Sort;
 
-/** Copies the arguments of a call, so that a load in the background sees what its caller has passed. */
+/** Copies the arguments of a call, so that a background load uses the values at the time of the call. */
 final class ArgumentCopies {
 
     private static final Set<Class<?>> IMMUTABLE =
             Set.of(Locale.class, Currency.class, Class.class, PageRequest.class, Sort.class);
 
-    /** Collections whose copies cannot be told from them: an {@code ArrayList} or a {@code LinkedHashSet} is made. */
+    /** Collections that can be replaced by an equal {@code ArrayList} or {@code LinkedHashSet}. */
     private static final Set<Class<?>> LISTS = Set.of(
             ArrayList.class,
             Arrays.asList().getClass(),
@@ -38,7 +38,7 @@ final class ArgumentCopies {
 
     private ArgumentCopies() {}
 
-    /** Null if one of them could be changed by the caller and cannot be copied. */
+    /** Returns null if an argument is mutable and cannot be copied. */
     static Object @Nullable [] of(Object[] arguments) {
         Object[] copies = new Object[arguments.length];
         for (int i = 0; i < arguments.length; i++) {

@@ -16,11 +16,11 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Puts one of our interceptors on the methods that carry its annotation.
+ * Applies an interceptor to the methods with its annotation.
  *
- * <p>A read goes outside a transaction, so that a hit opens no connection, and inside what decides who may call at all.
- * An update goes as far inside as it can: with the precedence of the transaction advisor, which stands before it where
- * it is registered before it.
+ * <p>A read runs outside a transaction, so that a hit opens no connection, and inside security checks. An update runs
+ * as far inside as possible: it has the precedence of the transaction advisor, and follows it if that is registered
+ * earlier.
  */
 public final class CacheAdvisor extends AbstractPointcutAdvisor {
 
@@ -36,7 +36,7 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
         setOrder(order);
     }
 
-    /** The advisor for {@link Cacheable}. */
+    /** Creates the advisor of {@link Cacheable}. */
     public static CacheAdvisor forReads(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
         return new CacheAdvisor(
                 pointcut(
@@ -49,9 +49,9 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
     }
 
     /**
-     * The advisor for {@link UpdateCache}.
+     * Creates the advisor of {@link UpdateCache}.
      *
-     * @param transactional the methods whose update belongs to the present transaction alone
+     * @param transactional methods whose update belongs to the present transaction only
      */
     public static CacheAdvisor forUpdates(
             Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {

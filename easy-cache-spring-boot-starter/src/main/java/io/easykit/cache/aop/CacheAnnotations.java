@@ -13,8 +13,8 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.annotation.RepeatableContainers;
 
 /**
- * Finds our annotations: on the method that runs, else on the nearest one that it overrides or implements; as such or as
- * part of a composed annotation.
+ * Finds the annotations on the method that runs, or else on the nearest method that it overrides or implements.
+ * Supports composed annotations.
  */
 final class CacheAnnotations {
 
@@ -32,7 +32,7 @@ final class CacheAnnotations {
             Class<A> type, Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         List<MergedAnnotation<A>> found = nearest(type, specific);
-        // A repository's base class implements what the interface of the repository declares anew.
+        // The base class of a repository implements methods that the repository interface declares again.
         return found.isEmpty() && !specific.equals(method) ? nearest(type, method) : found;
     }
 

@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The caches that an application declares, the updates that name them, and what must hold between them.
+ * The declared caches and the updates that refer to them, with the rules between them.
  *
- * <p>Beans are created in any order, so until {@link #complete} declarations are only collected; what is found later, on
- * beans that are created on demand, is checked at once. A declaration of a parent context counts as one of its children.
+ * <p>Beans are created in any order, so declarations are only collected until {@link #complete}. Those of beans that
+ * are created later are checked at once. Declarations of a parent context are visible to its children.
  */
 final class CacheDeclarations {
 
@@ -41,12 +41,12 @@ final class CacheDeclarations {
     }
 
     /**
-     * What is around the declarations of one context.
+     * The environment of the declarations of one context.
      *
-     * @param clusterIds the Redis clusters that there are
-     * @param problems what keeps values of a type from being restored; null if nothing does
-     * @param parent those of the parent context; null if there are none
-     * @param hidden names of beans that do not exist yet and whose class is not known before
+     * @param clusterIds ids of the configured Redis clusters
+     * @param problems returns the reason why values of a type cannot be restored, or null
+     * @param parent declarations of the parent context; null if there is none
+     * @param hidden names of beans that do not exist yet and whose class is unknown until then
      */
     record Surroundings(
             Set<String> clusterIds,
@@ -71,7 +71,7 @@ final class CacheDeclarations {
         }
     }
 
-    /** Adds the cache of a bean that is a {@link CacheSpec}. */
+    /** Adds the cache of a {@link CacheSpec} bean. */
     void declare(String beanName, CacheSpec<?> spec) {
         Declaration declaration = new Declaration(null, "the bean '" + beanName + "'", spec, null);
         Declaration first = declared.putIfAbsent(CacheName.of(spec), declaration);
@@ -82,8 +82,8 @@ final class CacheDeclarations {
             requireSame(first.where, declaration, first);
         } else {
             log.warn(
-                    "easy-cache: the cache '{}' is declared by {} and differently by {}; updates follow the first. Give"
-                            + " both the same cluster, type and options.",
+                    "easy-cache: the cache '{}' is declared by {} and differently by {}. Updates use the first"
+                            + " declaration. Use the same cluster, type and options in both.",
                     spec.prefix(),
                     first.source,
                     declaration.source);
@@ -100,9 +100,9 @@ final class CacheDeclarations {
     }
 
     /**
-     * Checks what was declared until now.
+     * Checks the declarations collected so far.
      *
-     * @return what is wrong: a cluster or a prefix is unknown, or a key never names an entry
+     * @return problems: an unknown cluster or prefix, or a key that never matches an entry
      */
     List<InvalidCacheDeclarationException> complete(Surroundings around) {
         surroundings = around;
@@ -129,19 +129,19 @@ final class CacheDeclarations {
         return surroundings != null;
     }
 
-    /** Whether an update names entries of a cache that are only known after its method. */
+    /** Whether the keys of some update are known only after its method. */
     boolean isUpdatedByResult(CacheSpec<?> spec) {
         return updates.stream()
                 .anyMatch(update -> update.name.equals(CacheName.of(spec)) && update.isKnownAfterMethod());
     }
 
-    /** The cache that an update names: as declared, else with the settings only. */
+    /** Returns the cache of an update: as declared, or with the settings alone. */
     CacheSpec<?> specOf(CacheName name) {
         Declaration declaration = find(name);
         return declaration != null ? declaration.spec : undeclared.computeIfAbsent(name, this::undeclared);
     }
 
-    /** One line for each update of a cache that only another application declares. */
+    /** Returns one line for each update of a cache that only another application declares. */
     Set<String> describeExternal() {
         return updates.stream()
                 .filter(update -> find(update.name) == null)
@@ -152,10 +152,10 @@ final class CacheDeclarations {
     private String describeExternal(Update update) {
         CacheSpec<?> spec = specOf(update.name);
         return "easy-cache: " + update.where.shortName() + " updates " + settings.keyPattern(spec, update.keys) + " on "
-                + spec.clusterId() + ", which another application caches; here it counts as "
+                + spec.clusterId() + ", which another application caches; it is treated as "
                 + spec.options().consistency() + " with a stale window of "
                 + Staleness.text(spec.options().window()) + " (easy-cache.caches." + update.name.settingsName()
-                + " must say what that application says)";
+                + " must be equal in that application)";
     }
 
     private void check(Update update, Surroundings around) {
@@ -171,21 +171,21 @@ final class CacheDeclarations {
             throw where.problem(
                     "the cache '" + second.spec.prefix() + "' is declared with another consistency or stale"
                             + " window by " + first.source,
-                    "Give both the same, or set it once for the prefix under easy-cache.caches.");
+                    "Use the same in both, or set it once for the prefix under easy-cache.caches.");
         }
         String type = first.spec.type().getTypeName();
         if (!type.equals(second.spec.type().getTypeName())) {
             throw where.problem(
                     "the cache '" + second.spec.prefix() + "' holds " + type + " by " + first.source
                             + ", so neither could read what the other stores",
-                    "Give one of them another prefix.");
+                    "Use another prefix for one of them.");
         }
         if (first.keys != null && second.keys != null && first.keys.size() != second.keys.size()) {
             throw where.problem(
                     "the key has " + parts(second.keys) + ", but the cache '" + second.spec.prefix()
                             + "' has keys of " + parts(first.keys) + " by " + first.source
-                            + ", so an update of one would leave the other's entries as they are",
-                    "Give both the same parts, or one of them another prefix.");
+                            + ", so an update of one would not invalidate the other's entries",
+                    "Use the same parts in both, or another prefix for one of them.");
         }
     }
 
@@ -197,19 +197,19 @@ final class CacheDeclarations {
         }
     }
 
-    /** A value that is written and never read again would be stored for nothing, and loaded each time. */
+    /** A value that cannot be read again would be stored for nothing, and loaded each time. */
     private static void requireReadable(CachedMethod where, CacheSpec<?> spec, Surroundings around) {
         String problem = around.problems.apply(spec.type());
         if (problem != null) {
             throw where.problem(
                     problem,
-                    "Return a class with a constructor without parameters, or with a public one of all fields (a record"
-                            + " has it); give an abstract type @JsonTypeInfo; or define a ValueCodec bean that can read"
-                            + " it.");
+                    "Return a record, a class with a no-argument constructor, or one with a public constructor"
+                            + " for all fields; put @JsonTypeInfo on an abstract type; or define a ValueCodec"
+                            + " bean that can read it.");
         }
     }
 
-    /** An update of an entry that nobody caches would invalidate nothing. */
+    /** An update of a prefix without a cache would invalidate nothing. */
     private void requireDeclared(Update update, Surroundings around) {
         CacheName name = update.name;
         if (find(name) != null || settings.externalPrefixes().contains(name.prefix())) {
@@ -224,21 +224,22 @@ final class CacheDeclarations {
             throw update.where.problem(
                     "it updates '" + name.prefix() + "' on Redis cluster '" + name.clusterId()
                             + "', but that is cached on " + clusters,
-                    "Give it the clusterId of the @Cacheable.");
+                    "Use the clusterId of the @Cacheable.");
         }
         Set<String> known = all.stream().map(CacheName::prefix).collect(Collectors.toCollection(TreeSet::new));
         throw update.where.problem(
                 "no @Cacheable has the prefix '" + name.prefix() + "', so nothing would be invalidated; known are "
                         + known,
-                "Correct the prefix. If another application caches it, add it to easy-cache.external-prefixes; if it"
-                        + " is the prefix of a CacheSpec, define that as a bean." + remedyFor(around.hidden));
+                "Correct the prefix. If another application caches it, add it to easy-cache.external-prefixes."
+                        + " If it is the prefix of a CacheSpec, define that as a bean." + remedyFor(around.hidden));
     }
 
     private static String remedyFor(Set<String> hidden) {
         return hidden.isEmpty()
                 ? ""
-                : " If its @Cacheable is on one of the beans " + new TreeSet<>(hidden) + ", whose class is not known"
-                        + " before they are created, declare that class as the return type of the @Bean method.";
+                : " If its @Cacheable is on one of the beans " + new TreeSet<>(hidden) + ", whose class is"
+                        + " unknown" + " before they are created, declare that class as the return type of the"
+                        + " @Bean method.";
     }
 
     private void requireSameParts(Update update) {
@@ -261,13 +262,15 @@ final class CacheDeclarations {
         updates.forEach(update -> used.add(update.name.prefix()));
         for (String prefix : without(settings.caches().keySet(), used)) {
             log.warn(
-                    "easy-cache.caches has settings for '{}', but no @Cacheable or @UpdateCache has that prefix. Correct"
-                            + " the name (in brackets if it has dots or colons), or remove them.",
+                    "easy-cache.caches has settings for '{}', but no @Cacheable or @UpdateCache has that"
+                            + " prefix. They have no effect. Correct the name (in brackets if it has dots or"
+                            + " colons), or remove them.",
                     prefix);
         }
         for (String prefix : without(settings.externalPrefixes(), used)) {
             log.warn(
-                    "easy-cache.external-prefixes names '{}', but no @UpdateCache has that prefix. Correct or remove it.",
+                    "easy-cache.external-prefixes contains '{}', but no @UpdateCache has that prefix. It has no"
+                            + " effect. Correct or remove it.",
                     prefix);
         }
     }
@@ -302,7 +305,7 @@ final class CacheDeclarations {
         CachedMethod where = updates.stream()
                 .filter(update -> update.name.equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("Nobody updates " + name))
+                .orElseThrow(() -> new IllegalStateException("No method updates " + name))
                 .where;
         return factory.undeclared(where, name);
     }
@@ -311,8 +314,8 @@ final class CacheDeclarations {
      * A cache.
      *
      * @param where null if it is not declared by a method
-     * @param source for people
-     * @param keys the parts of its keys; null if they are not known
+     * @param source description for messages
+     * @param keys the parts of its keys; null if unknown
      */
     private record Declaration(
             @Nullable CachedMethod where, String source, CacheSpec<?> spec, @Nullable List<String> keys) {}

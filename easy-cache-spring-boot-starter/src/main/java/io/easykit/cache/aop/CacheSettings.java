@@ -8,18 +8,26 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of one cache, or of all; what is not set is null.
+ * Settings of one cache, or the defaults of all caches. A setting that is not set is null.
  *
- * @param consistency what a read may return around an update
- * @param ttl life of a value
- * @param nullTtl life of "there is nothing"
- * @param ttlJitter by which part of it (0 to 0.5) a life is shortened at random
- * @param staleWindow for how long after an update a reader may still be given the old value
- * @param refreshAhead the last part of the life in which one reader reloads in the background
- * @param election how long a loader is the only one
- * @param waiting how long a reader waits for somebody else's load before it loads for itself
- * @param lease how long an update that crashed keeps others from storing; longer than any commit
- * @param reload where a value is loaded again while an older one may still be returned
+ * @param consistency Consistency of reads during and after an update: ap may return a stale value within the stale
+ *     window, cp never does.
+ * @param ttl TTL of a value, from 10ms to 3650d.
+ * @param nullTtl TTL of an absent value (null or an empty Optional), from 10ms to 3650d.
+ * @param ttlJitter Maximum share of the TTL, from 0 to 0.5, by which it is shortened at random, so that entries do not
+ *     expire together.
+ * @param staleWindow Maximum time after an update during which readers may get the stale value, from 0s to 3650d and
+ *     shorter than the TTL. With 0s, or with cp, it is never returned.
+ * @param refreshAhead Time before the expiry during which one reader refreshes the value in the background, from 0s to
+ *     3650d, but at most a tenth of the TTL. With 0s values are not refreshed early.
+ * @param election Time for which one loader holds the exclusive right to load an entry, from 10ms to 3650d. Slower
+ *     loads are still stored.
+ * @param waiting Maximum time for a reader to wait for the load of another reader before it loads the value itself,
+ *     from 0s to 3650d. Set it longer than the slowest load.
+ * @param lease Time for which an entry is not stored after its updater crashed, from 10ms to 3650d. Set it longer than
+ *     any commit takes.
+ * @param reload Thread on which a value is reloaded while the older one may still be returned: background, or caller if
+ *     the load depends on state of the calling thread.
  */
 public record CacheSettings(
         @Nullable Consistency consistency,
@@ -36,7 +44,7 @@ public record CacheSettings(
     public static final CacheSettings NONE =
             new CacheSettings(null, null, null, null, null, null, null, null, null, null);
 
-    /** These settings, and where one is not set, the other's. */
+    /** Returns these settings, and the other's for those that are not set here. */
     CacheSettings over(CacheSettings other) {
         return new CacheSettings(
                 first(consistency, other.consistency),
@@ -52,9 +60,9 @@ public record CacheSettings(
     }
 
     /**
-     * The options that come out, where the library's defaults fill in what is not set.
+     * Returns the resulting options, with the library's defaults for settings that are not set.
      *
-     * @throws io.easykit.cache.InvalidCacheOptionsException if they cannot work
+     * @throws io.easykit.cache.InvalidCacheOptionsException if they are invalid
      */
     CacheOptions toOptions() {
         CacheOptions defaults = CacheOptions.defaults();
@@ -72,8 +80,8 @@ public record CacheSettings(
     }
 
     /**
-     * One attempt for each setting, which fails if it cannot work, whatever the others are. CP, because the rule between
-     * stale window and ttl is one between several.
+     * Returns one check for each setting, which throws if the setting is invalid regardless of the others. Uses CP,
+     * because under AP the stale window is compared with the TTL.
      */
     public List<Runnable> checks() {
         return List.of(

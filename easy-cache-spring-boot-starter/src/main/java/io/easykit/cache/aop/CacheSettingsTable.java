@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * All settings of caches: those of a prefix win over the annotation, and that wins over the defaults.
+ * The settings of all caches. Those of a prefix override the annotation, which overrides the defaults.
  *
- * @param keyPrefix start of every key in Redis
- * @param defaults of all caches
- * @param caches by prefix
- * @param externalPrefixes prefixes that other applications cache; updates may name them here
+ * @param keyPrefix prefix of all keys in Redis
+ * @param defaults settings of all caches
+ * @param caches settings by prefix
+ * @param externalPrefixes prefixes cached by other applications; updates may use them here
  */
 public record CacheSettingsTable(
         String keyPrefix, CacheSettings defaults, Map<String, CacheSettings> caches, Set<String> externalPrefixes) {
@@ -22,14 +22,12 @@ public record CacheSettingsTable(
         externalPrefixes = Set.copyOf(externalPrefixes);
     }
 
-    /** Shape of the keys of a cache in Redis, for example {@code ec:user::{#id}}. */
+    /** Returns the pattern of the Redis keys of a cache, for example {@code ec:user::{#id}}. */
     String keyPattern(CacheSpec<?> spec, List<String> keys) {
         return keyPrefix + spec.keyPattern(keys);
     }
 
-    /**
-     * @throws io.easykit.cache.InvalidCacheOptionsException if they cannot work
-     */
+    /** @throws io.easykit.cache.InvalidCacheOptionsException if they are invalid */
     CacheOptions options(String prefix, CacheSettings declared) {
         return caches.getOrDefault(prefix, CacheSettings.NONE)
                 .over(declared)

@@ -8,7 +8,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 
-/** Answers a call from the cache, whose loader is the rest of the call. */
+/** Runs a call through the cache. The loader is the rest of the invocation. */
 final class CacheableInterceptor implements MethodInterceptor {
 
     private final Supplier<CachedMethods> methods;

@@ -8,8 +8,8 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
- * Loads by running the rest of a call, as often as one likes: each time on a copy that stands where the interceptor stands.
- * Aspects inside find it as their current invocation.
+ * Loads by running the rest of an invocation, any number of times. Each time uses a copy at the position of the
+ * interceptor. Inner aspects see that copy as the current invocation.
  */
 final class CachedCall implements Loader<Object, Throwable> {
 
@@ -38,7 +38,7 @@ final class CachedCall implements Loader<Object, Throwable> {
         return new CachedCall(copy, operation, key)::loadInBackground;
     }
 
-    /** What the key or the method takes from its thread may be missing here, or belong to somebody else. */
+    /** Thread-bound state that the key or the method uses may be missing here, or belong to another call. */
     private @Nullable Object loadInBackground() throws Throwable {
         requireSameKey();
         Object value = load();
@@ -56,6 +56,6 @@ final class CachedCall implements Loader<Object, Throwable> {
             cause = unknown;
         }
         operation.reloads().giveUp();
-        throw new LoadAbandonedException("On this thread the key is no longer " + key, cause);
+        throw new LoadAbandonedException("The key depends on the thread: here it is not " + key, cause);
     }
 }

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * Where an annotation stands.
+ * The place of an annotation.
  *
- * @param targetClass the bean's class
+ * @param targetClass class of the bean
  * @param method the method that runs
- * @param declaring the method that carries the annotation: the same, or one that it overrides or implements
+ * @param declaring the method with the annotation: the same, or one that it overrides or implements
  */
 record CachedMethod(Class<?> targetClass, Method method, Method declaring, Class<? extends Annotation> annotation) {
 
@@ -24,12 +24,12 @@ record CachedMethod(Class<?> targetClass, Method method, Method declaring, Class
         return new InvalidCacheDeclarationException(this, problem, remedy, cause);
     }
 
-    /** For example {@code @Cacheable com.shop.Products.find(long)}. */
+    /** Returns for example {@code @Cacheable com.shop.Products.find(long)}. */
     String describe() {
         return "@" + annotation.getSimpleName() + " " + targetClass.getName() + "." + signature();
     }
 
-    /** For example {@code Products.find(long)}. */
+    /** Returns for example {@code Products.find(long)}. */
     String shortName() {
         return ClassUtils.getShortName(targetClass) + "." + signature();
     }

@@ -35,11 +35,11 @@ import org.springframework.core.type.MethodMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
- * Shows the class of each bean to {@link CachedMethods}: before it is proxied, since a final class would fail there
- * without a remedy, and a private method would just never be cached; of lazy beans and of what factories make at the end
- * of the start, by their type. Announces each bean that is a {@link CacheSpec}.
+ * Passes the class of each bean to {@link CachedMethods}, and declares each {@link CacheSpec} bean. Classes are
+ * inspected before the bean is proxied: a final class would fail there without a remedy, and a private method would
+ * silently never be cached. Lazy beans and products of factories are inspected by type at the end of the start.
  *
- * <p>Creates no other bean, and as a bean post-processor depends on none: it is given suppliers.
+ * <p>Creates no other beans. A bean post-processor must not depend on beans, so this one takes suppliers.
  */
 public final class CachedMethodProcessor implements BeanPostProcessor, BeanFactoryAware {
 
@@ -66,11 +66,11 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
     }
 
     /**
-     * Checks annotated methods in a start that fails anyway, so by the types of bean definitions. Only beans that are a
-     * {@link CacheSpec} are created.
+     * Checks annotated methods by the types of bean definitions, in a start that fails anyway. Creates
+     * {@link CacheSpec} beans only.
      *
-     * @param methods without any yet
-     * @param problemWith what keeps values of a type from being restored; null if nothing does
+     * @param methods an empty instance
+     * @param problemWith returns the reason why values of a type cannot be restored, or null
      */
     public static List<InvalidCacheDeclarationException> ofTypes(
             ConfigurableListableBeanFactory beans,
@@ -102,7 +102,10 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         return bean;
     }
 
-    /** Checks what was found until now and what is left. From now on problems are thrown when they are found. */
+    /**
+     * Checks the declarations found so far, and those of beans that do not exist yet. From now on problems are thrown
+     * when they are found.
+     */
     public List<InvalidCacheDeclarationException> complete() {
         ConfigurableListableBeanFactory factory = beans();
         for (String name : factory.getBeanNamesForType(Object.class, true, false)) {
@@ -125,7 +128,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         return all;
     }
 
-    /** What another post-processor needs is created before there are proxies. A mock has none either. */
+    /** Beans needed by other post-processors are created before any proxy. Mocks have no proxy either. */
     private void warnOfBeansBeforeTheirTime(ConfigurableListableBeanFactory factory) {
         for (String name : factory.getSingletonNames()) {
             Object bean = factory.getSingleton(name);
@@ -138,10 +141,11 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
                     && !CachedMethods.annotated(type).isEmpty()
                     && !isIntercepted(bean)) {
                 log.warn(
-                        "easy-cache: {} of bean '{}' has annotated methods that are not intercepted: they neither cache nor"
-                                + " invalidate. The bean was created before the cache, because a BeanPostProcessor or"
-                                + " BeanFactoryPostProcessor needs it, or was registered as an instance. Let the"
-                                + " post-processor take an ObjectProvider of it. (A mock has no proxy either.)",
+                        "easy-cache: {} of bean '{}' has annotated methods that are not intercepted: they"
+                                + " neither cache nor invalidate. The bean was created too early, because a"
+                                + " BeanPostProcessor or BeanFactoryPostProcessor needs it, or it was"
+                                + " registered as an instance. Inject an ObjectProvider of it into the"
+                                + " post-processor. (A mock has no proxy either.)",
                         type.getName(),
                         name);
             }
@@ -154,7 +158,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
                 : AopUtils.isAopProxy(bean);
     }
 
-    /** Logs what was found, at the end of a good start. */
+    /** Logs the declared caches after a successful start. */
     public void report() {
         methods.get().report();
     }
@@ -170,7 +174,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         }
     }
 
-    /** An update of a cache that was refused is not wrong on account of that. */
+    /** Drops problems of updates whose only mistake is that their cache was refused. */
     private static List<InvalidCacheDeclarationException> notFollowing(
             List<InvalidCacheDeclarationException> refused, List<InvalidCacheDeclarationException> later) {
         Set<String> prefixes = refused.stream()
@@ -183,7 +187,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
                 .toList();
     }
 
-    /** Beans whose class nobody knows before they are created: their factory method returns an abstract type. */
+    /** Returns beans whose class is unknown until they are created: their factory method returns an abstract type. */
     private Set<String> hidden(ConfigurableListableBeanFactory factory) {
         Set<String> hidden = new LinkedHashSet<>();
         for (String name : factory.getBeanDefinitionNames()) {
@@ -228,7 +232,9 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         }
     }
 
-    /** Problems of the start are kept for its end, so that one start reports all of them; later ones are thrown at once. */
+    /**
+     * Problems during the start are collected, so that one start reports all of them. Later ones are thrown at once.
+     */
     private void keep(List<InvalidCacheDeclarationException> found) {
         if (complete && !found.isEmpty()) {
             throw InvalidCacheDeclarationException.of(found);
@@ -240,7 +246,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         try {
             return running ? AutoProxyUtils.determineTargetClass(factory, name) : factory.getType(name, false);
         } catch (Throwable unknown) {
-            log.debug("Cannot tell the type of bean '{}'", name, unknown);
+            log.debug("The type of bean '{}' cannot be determined", name, unknown);
             return null;
         }
     }
@@ -269,6 +275,6 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         return beans;
     }
 
-    /** What only a cache knows. */
+    /** Facts that only a built cache has. */
     private record Knowledge(Set<String> clusterIds, Function<Type, @Nullable String> problemWith) {}
 }

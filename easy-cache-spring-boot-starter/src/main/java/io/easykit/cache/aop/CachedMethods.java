@@ -25,11 +25,11 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.env.Environment;
 
 /**
- * The annotated methods of an application: each is read and checked once, and its operation found again by method and
+ * The annotated methods of an application. Each is read and checked once; its operation is then looked up by method and
  * class.
  *
- * <p>{@link #inspect} is told of each bean's class at start; {@link #complete} then checks what concerns several of them
- * and says what was found.
+ * <p>{@link #inspect} is called with the class of each bean during the start. {@link #complete} then checks the rules
+ * between several methods.
  */
 public final class CachedMethods {
 
@@ -55,7 +55,7 @@ public final class CachedMethods {
         this.beans = beans;
     }
 
-    /** Null if the method is not {@code @Cacheable}. */
+    /** Returns null if the method is not {@code @Cacheable}. */
     @Nullable ReadOperation read(Method method, Class<?> targetClass) {
         MethodClassKey key = new MethodClassKey(method, targetClass);
         Optional<ReadOperation> known = reads.get(key);
@@ -66,7 +66,7 @@ public final class CachedMethods {
         return known.orElse(null);
     }
 
-    /** Null if the method has no {@code @UpdateCache}. */
+    /** Returns null if the method has no {@code @UpdateCache}. */
     @Nullable UpdateOperation update(Method method, Class<?> targetClass) {
         MethodClassKey key = new MethodClassKey(method, targetClass);
         Optional<UpdateOperation> known = updates.get(key);
@@ -78,10 +78,10 @@ public final class CachedMethods {
     }
 
     /**
-     * Reads and checks the annotated methods of a bean's class. Costs nothing the second time.
+     * Reads and checks the annotated methods of a bean's class. Repeated calls are cheap.
      *
      * @param classProxies whether beans with interfaces get class proxies too
-     * @return what is wrong with those that cannot work
+     * @return the problems of invalid methods
      */
     List<InvalidCacheDeclarationException> inspect(Class<?> beanClass, boolean classProxies) {
         List<InvalidCacheDeclarationException> problems = new ArrayList<>();
@@ -96,7 +96,7 @@ public final class CachedMethods {
         return problems;
     }
 
-    /** Adds a bean of a class that was inspected. */
+    /** Adds a bean of an inspected class. */
     void addBean(String beanName, Class<?> beanClass) {
         if (isRefused(beanClass)) {
             return;
@@ -109,7 +109,7 @@ public final class CachedMethods {
         }
     }
 
-    /** Whether a class has methods that cannot work. To make its proxy could fail, before all problems are reported. */
+    /** Whether a class has invalid methods. Creating its proxy could fail before all problems are reported. */
     boolean isRefused(Class<?> beanClass) {
         return refused.contains(beanClass);
     }
@@ -133,7 +133,7 @@ public final class CachedMethods {
                 .toList();
     }
 
-    /** The methods of a class that carry one of our annotations. */
+    /** Returns the methods of a class that have one of the annotations. */
     static Set<Method> annotated(Class<?> beanClass) {
         return MethodIntrospector.selectMethods(
                 beanClass,
@@ -142,19 +142,18 @@ public final class CachedMethods {
                         || !CacheAnnotations.updateCache(method, beanClass).isEmpty());
     }
 
-    /** Announces the cache of a bean. */
+    /** Declares the cache of a bean. */
     void declare(String beanName, CacheSpec<?> spec) {
         declarations.declare(beanName, spec);
     }
 
     /**
-     * Checks what concerns several methods, and logs one line for each cached one.
+     * Checks the rules between several methods.
      *
-     * @param clusterIds the Redis clusters that there are
-     * @param problemWith what keeps values of a type from being restored; null if nothing does
-     * @param hidden names of beans that do not exist yet and whose class is not known before
-     * @return what is wrong: an update names no entry that is cached, a cluster is unknown, or a type cannot be
-     *     restored
+     * @param clusterIds ids of the configured Redis clusters
+     * @param problemWith returns the reason why values of a type cannot be restored, or null
+     * @param hidden names of beans that do not exist yet and whose class is unknown until then
+     * @return problems: an update of an entry that is not cached, an unknown cluster, or a type that cannot be restored
      */
     List<InvalidCacheDeclarationException> complete(
             Set<String> clusterIds, Function<Type, @Nullable String> problemWith, Set<String> hidden) {
@@ -163,7 +162,7 @@ public final class CachedMethods {
                 clusterIds, problemWith, parent == null ? null : parent.declarations, hidden));
     }
 
-    /** Logs what was found, and what is set for nothing, at the end of a good start. */
+    /** Logs the declared caches, and settings without effect, after a successful start. */
     void report() {
         declarations.warnOfUnusedSettings();
         shared.warn();
@@ -212,7 +211,7 @@ public final class CachedMethods {
         return operation;
     }
 
-    /** One line at the end of the start, or at once for what is found later. */
+    /** Logged at the end of the start, or at once for declarations found later. */
     private void announce(CachedMethod where, ReadOperation operation) {
         if (declarations.isComplete()) {
             log.info(describe(where, operation));

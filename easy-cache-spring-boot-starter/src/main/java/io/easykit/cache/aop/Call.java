@@ -7,7 +7,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
-/** One call, as expressions see it: it is their {@code #root}, hence the getters. */
+/** A method call as the {@code #root} of expressions. The getters are part of the expression language. */
 final class Call {
 
     private final @Nullable Object target;
@@ -38,8 +38,8 @@ final class Call {
     }
 
     /**
-     * The class whose type arguments count. Of a proxy without a class of its own, such as a repository, it is the
-     * interface that the application declared.
+     * The class whose type arguments apply. For a proxy without its own class, such as a repository, it is the
+     * interface that the application declares.
      */
     private static Class<?> targetClass(Object target, Method method) {
         Class<?> implementation = AopUtils.getTargetClass(target);
@@ -56,9 +56,7 @@ final class Call {
         return implementation;
     }
 
-    /**
-     * @param value what the method returned; expressions see the content of an {@code Optional}
-     */
+    /** @param value return value of the method; expressions see the content of an {@code Optional} */
     Call withResult(@Nullable Object value) {
         Object content = value instanceof Optional<?> optional ? optional.orElse(null) : value;
         return new Call(target, targetClass, method, args, content);
@@ -68,7 +66,7 @@ final class Call {
         return args[index];
     }
 
-    /** Null before the method has returned. */
+    /** Returns null before the method has returned. */
     @Nullable Object result() {
         return result;
     }
@@ -77,7 +75,7 @@ final class Call {
         return target;
     }
 
-    /** The class that does the work: for a repository that of Spring Data. */
+    /** The implementing class: for a repository that of Spring Data. */
     Class<?> implementationClass() {
         return target == null ? targetClass : AopUtils.getTargetClass(target);
     }

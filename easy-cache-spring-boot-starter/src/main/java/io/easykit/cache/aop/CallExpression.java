@@ -2,7 +2,7 @@ package io.easykit.cache.aop;
 
 import org.jspecify.annotations.Nullable;
 
-/** An expression over a call: a part of a key, or a condition. */
+/** An expression over a call: a key part or a condition. */
 @FunctionalInterface
 interface CallExpression {
 

@@ -36,10 +36,11 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
 /**
- * Turns the texts of one method into expressions, and refuses those that cannot work.
+ * Compiles the expressions of one method, and rejects invalid ones.
  *
- * <p>What SpEL answers with null at call time, such as a misspelt {@code #name}, is found here by looking at the syntax
- * tree. Simple forms ({@code #id}, {@code #user.id}, {@code 'text'}) become direct accesses, which cost a tenth of SpEL.
+ * <p>Errors for which SpEL returns null at call time, such as a misspelt {@code #name}, are found here in the syntax
+ * tree. Simple forms ({@code #id}, {@code #user.id}, {@code 'text'}) become direct accesses, at a tenth of the cost of
+ * SpEL.
  */
 final class Expressions {
 
@@ -61,7 +62,7 @@ final class Expressions {
         this.names = new ParameterNames(where);
     }
 
-    /** A condition; null if the text is empty. */
+    /** Compiles a condition; returns null if it is empty. */
     @Nullable Compiled condition(String attribute, String text, boolean mayUseResult) {
         if (text.isBlank()) {
             return null;
@@ -76,7 +77,7 @@ final class Expressions {
         return compiled;
     }
 
-    /** A part of a key. */
+    /** Compiles a key part. */
     Compiled keyPart(String text, boolean mayUseResult) {
         if (text.isBlank()) {
             throw where.problem("a key part is empty", "Name a parameter, for example keys = \"#id\".");
@@ -87,7 +88,7 @@ final class Expressions {
         if (unfit != null) {
             throw where.problem(
                     "the key part '" + text + "' is a " + unfit.getTypeName()
-                            + ", which has no text that is the same for equal values and another one for unequal values",
+                            + ", which has no text that is equal for equal values and different for different values",
                     "Use its id, or a list of texts, for example keys = \"#user.id\", or make it a record.");
         }
         return compiled;
@@ -124,11 +125,11 @@ final class Expressions {
         }
     }
 
-    /** Whether the node is {@code #result}. */
+    /** Returns whether the node is {@code #result}. */
     private boolean checkNode(String attribute, String text, SpelNode node, boolean mayUseResult) {
         if (node instanceof FunctionReference) {
             throw where.problem(
-                    "'" + text + "' in " + attribute + " calls a function that nobody registered",
+                    "'" + text + "' in " + attribute + " calls a function that is not registered",
                     "Call a bean instead, for example @keys.of(#user).");
         }
         if (node instanceof BeanReference bean && !beans.containsBean(bean.getName())) {
@@ -138,7 +139,8 @@ final class Expressions {
         }
         if (node instanceof Assign || node instanceof OpInc || node instanceof OpDec) {
             throw where.problem(
-                    "'" + text + "' in " + attribute + " changes a value", "Compare with ==, and change nothing.");
+                    "'" + text + "' in " + attribute + " changes a value",
+                    "Compare with ==, and do not change" + " values.");
         }
         if (node instanceof TypeReference || node instanceof ConstructorReference) {
             SpelNode name = node.getChild(0);
@@ -168,7 +170,7 @@ final class Expressions {
         }
     }
 
-    /** Finds properties that no value can have, also inside of comparisons and calls. */
+    /** Finds properties that no value can have, also inside comparisons and calls. */
     private void checkPath(String attribute, String text, SpelNode node) {
         if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference) {
             Compiled start = variable(node.getChild(0), false);
@@ -181,8 +183,8 @@ final class Expressions {
     private void requireResult(String attribute, String text, boolean mayUseResult) {
         if (!mayUseResult) {
             throw where.problem(
-                    "'" + text + "' in " + attribute + " uses #result, which is not known before the method",
-                    "Use the parameters; #result belongs into unless, or into an @UpdateCache.");
+                    "'" + text + "' in " + attribute + " uses #result, which is unknown before the method",
+                    "Use the parameters. #result is available in unless, and in @UpdateCache.");
         }
     }
 
@@ -190,7 +192,7 @@ final class Expressions {
         if (!names.areKnown() && where.method().getParameterCount() > 0) {
             return where.problem(
                     "'" + text + "' in " + attribute + " names a parameter, but the class was compiled without"
-                            + " parameter names, so every call would have the key of null",
+                            + " parameter names, so every key would be null",
                     "Compile with -parameters, or write #p0 for the first parameter.");
         }
         return where.problem(
@@ -198,7 +200,7 @@ final class Expressions {
                 "Correct it; " + names.describe() + ".");
     }
 
-    /** Finds the forgotten {@code #}: a bare name is a property of the root object, which is the call. */
+    /** Finds a missing {@code #}: a bare name is a property of the root object, which is the call. */
     private void checkRootProperties(String attribute, String text, SpelNode node) {
         if (node instanceof PropertyOrFieldReference property) {
             requireRootProperty(attribute, text, property.getName());
@@ -224,7 +226,7 @@ final class Expressions {
         }
     }
 
-    /** A short cut past SpEL; null if there is none. */
+    /** Returns a direct access without SpEL; null if there is none. */
     private @Nullable Compiled direct(String attribute, String text, SpelNode root, boolean usesResult) {
         if (root instanceof Literal literal) {
             return constant(attribute, text, literal.getLiteralValue().getValue());
@@ -286,14 +288,14 @@ final class Expressions {
         Property found = Property.find(type, property.getName());
         if (found == null && isClosed(type)) {
             throw where.problem(
-                    "'" + text + "' in " + attribute + " asks for '" + property.getName() + "', which "
+                    "'" + text + "' in " + attribute + " uses the property '" + property.getName() + "', which "
                             + type.getTypeName() + " does not have",
                     "Use a property with a public accessor.");
         }
         return found;
     }
 
-    /** No subclass can add a property. */
+    /** Final classes have no subclass that could add a property. */
     private static boolean isClosed(Class<?> type) {
         return Modifier.isFinal(type.getModifiers()) && !type.isArray();
     }
@@ -308,7 +310,7 @@ final class Expressions {
         } catch (RuntimeException | Error failure) {
             throw failure;
         } catch (Throwable checked) {
-            throw new IllegalStateException("A key's accessor failed", checked);
+            throw new IllegalStateException("An accessor used in a key failed", checked);
         }
     }
 
@@ -325,10 +327,10 @@ final class Expressions {
     }
 
     /**
-     * An expression, and what is known of it.
+     * A compiled expression.
      *
-     * @param type of its value; null if only the call will tell
-     * @param genericType of its value, as far as it is known
+     * @param type type of its value; null if only the call determines it
+     * @param genericType generic type of its value, as far as known
      */
     record Compiled(
             CallExpression expression, boolean usesResult, @Nullable Class<?> type, @Nullable Type genericType) {

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** An annotation that cannot work where it stands. Says which method, what is wrong, and what to do about it. */
+/** An invalid annotation. The message names the method, the mistake, and the remedy. */
 public final class InvalidCacheDeclarationException extends EasyCacheException implements Explained {
 
     private static final long serialVersionUID = 1L;
@@ -37,7 +37,7 @@ public final class InvalidCacheDeclarationException extends EasyCacheException i
         this.problems = List.copyOf(problems);
     }
 
-    /** One exception for all of them. */
+    /** Combines all of them in one exception. */
     static InvalidCacheDeclarationException of(List<InvalidCacheDeclarationException> all) {
         if (all.size() == 1) {
             return all.get(0);
@@ -47,12 +47,12 @@ public final class InvalidCacheDeclarationException extends EasyCacheException i
         return new InvalidCacheDeclarationException(all, problems);
     }
 
-    /** Of the first problem. */
+    /** Returns the class of the first problem. */
     public Class<?> beanType() {
         return beanType;
     }
 
-    /** Of the first problem. */
+    /** Returns the method of the first problem. */
     public Method method() {
         return method;
     }

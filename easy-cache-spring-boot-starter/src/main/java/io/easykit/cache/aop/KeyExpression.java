@@ -4,23 +4,19 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import java.util.List;
 
-/** The parts of one key. */
+/** The parts of a key. */
 final class KeyExpression {
 
     private final List<String> texts;
     private final CallExpression[] parts;
 
-    /**
-     * @param texts as declared
-     */
+    /** @param texts the declared expressions */
     KeyExpression(List<String> texts, List<CallExpression> parts) {
         this.texts = texts;
         this.parts = parts.toArray(CallExpression[]::new);
     }
 
-    /**
-     * @throws io.easykit.cache.InvalidCacheKeyException if a part is null, or has no stable text
-     */
+    /** @throws io.easykit.cache.InvalidCacheKeyException if a part is null, or has no stable text */
     <V> CacheKey<V> of(CacheSpec<V> spec, Call call) {
         if (parts.length == 1) {
             return spec.key(parts[0].evaluate(call));

@@ -8,17 +8,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the key parts of all methods of a cache by their declared types. The text {@code "42"} and the number 42 are
- * different keys, so an update with the one would never invalidate what a read stored under the other.
+ * Compares the declared types of key parts across all methods of a cache. The text {@code "42"} and the number 42 are
+ * different keys: an update with one would never invalidate an entry stored with the other.
  */
 final class KeyKinds {
 
     private final Map<Part, Declared> declared = new ConcurrentHashMap<>();
 
     /**
-     * @param texts of the parts
-     * @param types of the parts; null where only the value tells
-     * @throws InvalidCacheDeclarationException if another method of the cache declares a part with another type
+     * @param texts the expressions of the parts
+     * @param types the types of the parts; null if only the value determines it
+     * @throws InvalidCacheDeclarationException if another method of the cache declares a different type for a part
      */
     void require(CacheName cache, CachedMethod where, List<String> texts, List<@Nullable Class<?>> types) {
         for (int i = 0; i < types.size(); i++) {

@@ -23,7 +23,7 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.io.InputStreamSource;
 import org.springframework.util.ClassUtils;
 
-/** What a proxy can intercept, and what a cache can keep. */
+/** Rules for intercepted methods and cached types. */
 final class MethodRules {
 
     private static final List<Class<?>> ONE_SHOT = List.of(
@@ -34,7 +34,7 @@ final class MethodRules {
             Closeable.class,
             InputStreamSource.class);
 
-    /** Not always on the class path. */
+    /** Names, because the types may be missing from the class path. */
     private static final List<String> RESPONSES = List.of(
             "org.springframework.http.HttpEntity",
             "org.springframework.web.servlet.ModelAndView",
@@ -86,15 +86,15 @@ final class MethodRules {
                 && !CacheAnnotations.updateCache(where.method(), where.targetClass())
                         .isEmpty()) {
             throw where.problem(
-                    "@Cacheable and @UpdateCache are on one method, so a hit would leave out the update",
-                    "Keep one of them; a method that changes data is not cached.");
+                    "@Cacheable and @UpdateCache are on one method, so a hit would skip the update",
+                    "Keep one of them. A method that changes data is not cached.");
         }
         MergedAnnotations present = CacheAnnotations.on(where.method());
         for (Class<? extends Annotation> springs : SPRINGS_OWN) {
             if (present.isPresent(springs)) {
                 throw where.problem(
-                        "Spring's @" + springs.getSimpleName() + " is on the same method, so two caches would answer",
-                        "Keep one of them; check the imports.");
+                        "Spring's @" + springs.getSimpleName() + " is on the same method, so two caches would be used",
+                        "Keep one of them, and check the imports.");
             }
         }
     }
@@ -110,7 +110,7 @@ final class MethodRules {
         }
     }
 
-    /** The full generic type of the values. */
+    /** Returns the full generic type of the values. */
     static Type requireCacheableType(CachedMethod where) {
         requireSynchronous(where);
         ResolvableType type = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
@@ -121,7 +121,7 @@ final class MethodRules {
         return fullType(type);
     }
 
-    /** With all type variables replaced by what the concrete class says, at any depth. */
+    /** Replaces all type variables, at any depth, as declared by the concrete class. */
     private static Type fullType(ResolvableType type) {
         Class<?> raw = type.resolve(Object.class);
         if (type.isArray()) {
@@ -156,7 +156,7 @@ final class MethodRules {
         }
         if (isAsynchronous(raw)) {
             throw where.problem(
-                    raw.getTypeName() + " is a value to come, which is not supported", "Return the plain value.");
+                    raw.getTypeName() + " is an asynchronous value, which is not supported", "Return the plain value.");
         }
         for (ResolvableType part : type.getGenerics()) {
             Class<?> inner = part.resolve();

@@ -26,10 +26,12 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.StringUtils;
 
-/** Reads annotations: resolves placeholders, compiles expressions, merges settings, and refuses what cannot work. */
+/**
+ * Reads annotations: resolves placeholders, compiles expressions, merges settings, and rejects invalid declarations.
+ */
 final class OperationFactory {
 
-    /** Stands for the concrete class in a prefix that several classes inherit. */
+    /** Placeholder for the concrete class in an inherited prefix. */
     private static final String CLASS = "{class}";
 
     private final Environment environment;
@@ -48,7 +50,7 @@ final class OperationFactory {
     CachedMethod site(MergedAnnotation<?> annotation, Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         Method declaring = annotation.getSource() instanceof Method source ? source : method;
-        @SuppressWarnings("unchecked") // it is the annotation's own type
+        @SuppressWarnings("unchecked") // the type of the annotation itself
         Class<? extends Annotation> type = (Class<? extends Annotation>) annotation.getType();
         return new CachedMethod(targetClass, specific, declaring, type);
     }
@@ -70,9 +72,7 @@ final class OperationFactory {
                 new BackgroundReloads(where));
     }
 
-    /**
-     * @param specs finds the cache of an entry when it is updated: its {@code @Cacheable} may not be known yet
-     */
+    /** @param specs finds the cache of an entry at the time of an update: its {@code @Cacheable} may be found later */
     UpdateOperation update(
             List<CachedMethod> wheres,
             List<MergedAnnotation<UpdateCache>> annotations,
@@ -132,7 +132,7 @@ final class OperationFactory {
         return new KeyExpression(texts, parts.stream().map(Compiled::expression).toList());
     }
 
-    /** The cache of entries that are only updated here: what the settings say. */
+    /** Returns the cache of entries that are only updated here, with the settings alone. */
     CacheSpec<Object> undeclared(CachedMethod where, CacheName name) {
         return spec(where, name, Object.class, () -> settings.options(name.prefix(), CacheSettings.NONE));
     }
@@ -191,20 +191,20 @@ final class OperationFactory {
             return environment.resolveRequiredPlaceholders(text);
         } catch (IllegalArgumentException unknown) {
             throw where.problem(
-                    attribute + " = \"" + text + "\" has a placeholder that has no value: " + unknown.getMessage(),
-                    "Set the property, or give a default as in ${name:value}.",
+                    attribute + " = \"" + text + "\" has a placeholder without a value: " + unknown.getMessage(),
+                    "Set the property, or add a default as in ${name:value}.",
                     unknown);
         }
     }
 
-    /** The key of the entries of one cache, whatever they are. */
+    /** Identifies a cache. */
     record CacheName(String clusterId, String prefix) {
 
         static CacheName of(CacheSpec<?> spec) {
             return new CacheName(spec.clusterId(), spec.prefix());
         }
 
-        /** As one writes it in a properties file. */
+        /** The prefix as written in a properties file. */
         String settingsName() {
             return prefix.chars().allMatch(c -> Character.isLetterOrDigit(c) || c == '-')
                     ? prefix

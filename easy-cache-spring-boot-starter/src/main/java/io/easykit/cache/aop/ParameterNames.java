@@ -10,8 +10,8 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 
 /**
- * Which parameter an expression means: {@code #name} as declared where the annotation stands, else as the running method
- * has it; {@code #p0} and {@code #a0} by position.
+ * Resolves parameters of expressions: {@code #name} as declared on the annotated method, then as on the method that
+ * runs; {@code #p0} and {@code #a0} by position.
  */
 final class ParameterNames {
 
@@ -47,7 +47,7 @@ final class ParameterNames {
         return indexes.get(name);
     }
 
-    /** Whether {@code #name} can work at all. */
+    /** Whether {@code #name} is available. */
     boolean areKnown() {
         return compiledWithNames;
     }

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * One step from an object to a property of it, without SpEL: a getter, an accessor of that very name, or a public field,
- * looked up once by the declared type.
+ * One property access without SpEL: a getter, an accessor with the name of the property, or a public field. Resolved
+ * once for the declared type.
  */
 record Property(MethodHandle handle, Class<?> type) {
 
     private static final MethodType ANY = MethodType.methodType(Object.class, Object.class);
 
-    /** Null if the type has no such property, or keeps it from us. */
+    /** Returns null if the type has no such accessible property. */
     static @Nullable Property find(Class<?> owner, String property) {
         String capitalized = StringUtils.capitalize(property);
         return Stream.of("get" + capitalized, "is" + capitalized, property)
@@ -31,7 +31,7 @@ record Property(MethodHandle handle, Class<?> type) {
                 .orElseGet(() -> field(owner, property));
     }
 
-    /** Null if the type has no such method, or keeps it from us. */
+    /** Returns null if the type has no such accessible method. */
     static @Nullable Property method(Class<?> owner, String name) {
         try {
             Method method = owner.getMethod(name);
@@ -54,7 +54,7 @@ record Property(MethodHandle handle, Class<?> type) {
         }
     }
 
-    /** The property's value; null of null, so that a key says that a part of it is missing. */
+    /** Returns the value; null for a null owner, so that the missing key part is reported. */
     @Nullable Object of(@Nullable Object owner) throws Throwable {
         return owner == null ? null : (Object) handle.invokeExact(owner);
     }

@@ -5,11 +5,11 @@ import io.easykit.cache.CacheSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@code @Cacheable} method does.
+ * The operation of a {@code @Cacheable} method.
  *
  * @param condition null if there is none
  * @param unless null if there is none
- * @param reloads whether its calls may be repeated on another thread
+ * @param reloads whether its calls can be repeated on another thread
  */
 record ReadOperation(
         CacheSpec<Object> spec,
@@ -26,7 +26,7 @@ record ReadOperation(
         return key.of(spec, call);
     }
 
-    /** Whether everything that is loaded may be stored. */
+    /** Whether every loaded value is stored. */
     boolean storesAll() {
         return unless == null;
     }

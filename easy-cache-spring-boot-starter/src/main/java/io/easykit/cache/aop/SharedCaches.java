@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds beans that share the entries of one annotation: several beans of a class, or of classes that inherit it. That is
- * right for a decorator, and wrong for two clients of different regions, so it is a warning.
+ * Finds beans that share the entries of one annotation: several beans of a class, or of classes that inherit it. This
+ * is right for a decorator and wrong for two clients of different regions, so it is a warning.
  */
 final class SharedCaches {
 
@@ -33,10 +33,10 @@ final class SharedCaches {
         beans.forEach((annotated, names) -> {
             if (names.size() > 1) {
                 log.warn(
-                        "easy-cache: the beans {} share the entries of '{}', since all of them have the @Cacheable of"
-                                + " {}.{}. If they return different values, one is given those of another: use {class} in"
-                                + " the prefix where their classes differ, or add what differs to the key, such as"
-                                + " #root.target.region.",
+                        "easy-cache: the beans {} share the entries of '{}', because all of them have the"
+                                + " @Cacheable of {}.{}. If their values differ, one gets those of another. Use"
+                                + " {class} in the prefix if their classes differ, or add a distinguishing part"
+                                + " to the key, such as #root.target.region.",
                         new TreeSet<>(names),
                         annotated.prefix,
                         annotated.method.getDeclaringClass().getSimpleName(),

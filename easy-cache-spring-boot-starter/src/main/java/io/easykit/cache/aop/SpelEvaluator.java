@@ -6,7 +6,7 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.Expression;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** Evaluates by SpEL what has no short cut. Reflection's findings are shared by all calls. */
+/** Evaluates expressions without a direct access by SpEL. The resolved accessors are shared by all calls. */
 final class SpelEvaluator {
 
     private static final String RESULT = "result";
@@ -23,7 +23,7 @@ final class SpelEvaluator {
         return expression.getValue(context);
     }
 
-    /** Finds parameters by name when they are asked for. */
+    /** Resolves parameters by name on demand. */
     private static final class CallContext extends StandardEvaluationContext {
 
         private final Call call;

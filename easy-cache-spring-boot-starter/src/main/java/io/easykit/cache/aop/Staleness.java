@@ -7,16 +7,14 @@ import io.easykit.cache.Outbox;
 import java.time.Duration;
 
 /**
- * How old a value can be that a reader gets.
+ * Describes the maximum staleness of a cache for the log.
  *
- * @param degraded what happens while Redis is away
- * @param outbox whether another node delivers what a node without Redis could not
+ * @param degraded options while Redis is unavailable
+ * @param outbox whether other nodes deliver invalidations of a node without Redis
  */
 public record Staleness(DegradedOptions degraded, boolean outbox) {
 
-    /**
-     * @param updatedByResult whether keys are only known after the method that updates them
-     */
+    /** @param updatedByResult whether keys are known only after the method that updates them */
     String describe(CacheOptions options, boolean updatedByResult) {
         return options.consistency() + ", ttl " + text(options.ttl()) + ", " + worst(options)
                 + (updatedByResult ? lateKeys(options) : "");
@@ -37,7 +35,7 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
                 + ";" + failover(options) + ")";
     }
 
-    /** Replication is asynchronous, and the client cannot see whether a server has replicas. */
+    /** Replication is asynchronous, and a client cannot determine whether a server has replicas. */
     private static String failover(CacheOptions options) {
         return " after a fail-over of Redis that lost the update: until its node has repeated it, or the ttl of "
                 + text(options.ttl()) + " if that node died";
@@ -52,7 +50,8 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
     }
 
     private static String lateKeys(CacheOptions options) {
-        return "; without a transaction around the method, keys over #result are invalidated when it returns, or after the"
+        return "; without a transaction around the method, keys over #result are invalidated when it returns,"
+                + " or after the"
                 + " ttl of " + text(options.ttl()) + " if the node dies between commit and return";
     }
 

@@ -2,13 +2,13 @@ package io.easykit.cache.aop;
 
 import java.lang.reflect.Method;
 
-/** The methods that declare how they stand to transactions. */
+/** Finds the methods that declare their transaction behaviour. */
 @FunctionalInterface
 public interface TransactionalMethods {
 
-    /** No method declares anything. */
+    /** No method is transactional. */
     TransactionalMethods NONE = (method, targetClass) -> false;
 
-    /** Whether the method declares that it does its work in the transaction that is present when its body begins. */
+    /** Whether the method declares that it works in the transaction present at the start of its body. */
     boolean joinTransaction(Method method, Class<?> targetClass);
 }

@@ -11,14 +11,13 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a method as an update of the entries that it changes.
+ * Runs a method as an update of entries.
  *
- * <p>Right on either side of the transaction advisor. Inside, the transaction is open: all keys, those over the result
- * too, become part of it. Outside, the update goes around the whole method, and its commit.
+ * <p>Works on either side of the transaction advisor. Inside it the transaction is open: all keys, including those over
+ * the result, become part of the transaction. Outside it the update surrounds the whole method and its commit.
  *
- * <p>A method that declares that it takes part in the present transaction is trusted: its update belongs to that
- * transaction alone. Any other method may commit its work before, or may work in a store without transactions: its update
- * goes around the call as well.
+ * <p>If a method declares that it joins the present transaction, its update belongs to that transaction only. Any other
+ * method may commit its work earlier, or use a store without transactions, so its update also surrounds the call.
  */
 final class UpdateCacheInterceptor implements MethodInterceptor {
 
@@ -26,9 +25,7 @@ final class UpdateCacheInterceptor implements MethodInterceptor {
     private final Supplier<EasyCache> cache;
     private final Supplier<TransactionalMethods> transactional;
 
-    /**
-     * @param transactional the methods whose update belongs to the present transaction alone
-     */
+    /** @param transactional methods whose update belongs to the present transaction only */
     UpdateCacheInterceptor(
             Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {
         this.methods = methods;

@@ -7,10 +7,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an {@code @UpdateCache} method does.
+ * The operation of an {@code @UpdateCache} method.
  *
- * @param before entries that are known before the method
- * @param after entries that its result names
+ * @param before entries known before the method
+ * @param after entries named by its result
  */
 record UpdateOperation(List<Entry> before, List<Entry> after) {
 
@@ -20,7 +20,7 @@ record UpdateOperation(List<Entry> before, List<Entry> after) {
         return keys;
     }
 
-    /** The data have changed already, so an entry without a key must not keep the others from being invalidated. */
+    /** The data have changed already, so an entry without a key must not prevent the invalidation of the others. */
     KeysAfter keysAfter(Call call) {
         List<CacheKey<?>> keys = new ArrayList<>(after.size());
         Throwable problem = null;
@@ -35,9 +35,9 @@ record UpdateOperation(List<Entry> before, List<Entry> after) {
     }
 
     /**
-     * Keys that the result names.
+     * Keys named by the result.
      *
-     * @param problem why there are not more; null if these are all
+     * @param problem the first failure; null if the keys are complete
      */
     record KeysAfter(List<CacheKey<?>> keys, @Nullable Throwable problem) {}
 

@@ -1,6 +1,6 @@
 /**
- * Finds the annotations on beans, checks them once, and runs the cache around the methods. Plain Spring AOP: works on
- * class and interface proxies, and does not see a call from inside the bean.
+ * Finds the annotations on beans, checks them once, and applies the cache to the methods. Uses plain Spring AOP:
+ * supports class and interface proxies, and does not intercept calls from inside the bean.
  */
 @NullMarked
 package io.easykit.cache.aop;

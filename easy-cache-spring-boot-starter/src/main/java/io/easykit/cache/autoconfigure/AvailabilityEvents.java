@@ -11,8 +11,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Publishes changes of availability to the application's event listeners. The cache works before the application has
- * started; until then the latest change of each cluster is kept, and published at the end of the start.
+ * Publishes changes of availability as application events. The cache works before the application has started. Until
+ * then the latest change of each cluster is kept; it is published at the end of the start.
  */
 final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -23,7 +23,7 @@ final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEv
         this.publisher = publisher;
     }
 
-    /** What the cache tells of changes. Not a bean, which would be one of the application's own listeners. */
+    /** Returns the listener of the cache. It is not a bean, because listener beans belong to the application. */
     CacheListener listener() {
         return new CacheListener() {
             @Override

@@ -8,8 +8,8 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * Where values are refreshed: a bounded number of threads, each for one refresh. Deliberately no {@code Executor} to the
- * application, which would otherwise lose Boot's own.
+ * Runs background refreshes, each on one of a bounded number of threads. Not an {@code Executor} bean: the application
+ * would lose the one of Spring Boot.
  */
 final class BackgroundExecutor implements SmartLifecycle {
 
@@ -20,17 +20,13 @@ final class BackgroundExecutor implements SmartLifecycle {
     private final TaskDecorator decorator;
     private volatile @Nullable SimpleAsyncTaskExecutor executor;
 
-    /**
-     * @param decorator takes along what belongs to a caller's thread
-     */
+    /** @param decorator propagates thread-bound state of the caller */
     BackgroundExecutor(boolean virtual, TaskDecorator decorator) {
         this.virtual = virtual;
         this.decorator = decorator;
     }
 
-    /**
-     * @throws RejectedExecutionException if all threads are busy, or the application is not running
-     */
+    /** @throws RejectedExecutionException if all threads are busy, or the application is not running */
     void execute(Runnable task) {
         SimpleAsyncTaskExecutor running = executor;
         if (running == null) {

@@ -16,7 +16,7 @@ import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-/** The connections and JPA sessions that are bound to a thread. */
+/** The connections and JPA sessions bound to a thread. */
 final class BoundSessions {
 
     private static final boolean JDBC = isPresent("org.springframework.jdbc.datasource.ConnectionHolder");
@@ -25,7 +25,9 @@ final class BoundSessions {
 
     private BoundSessions() {}
 
-    /** The pools whose connections are held, each a {@code DataSource}, or the factory of the session that holds it. */
+    /**
+     * Returns the pools with a held connection: each a {@code DataSource}, or the factory of the session that holds it.
+     */
     static Set<Object> heldPools(Map<Object, Object> resources) {
         Set<Object> pools = new LinkedHashSet<>();
         resources.forEach((key, resource) -> {
@@ -38,7 +40,7 @@ final class BoundSessions {
         return pools;
     }
 
-    /** The factories of the sessions. */
+    /** Returns the factories of the sessions. */
     static List<Object> factories(Map<Object, Object> resources) {
         List<Object> factories = new ArrayList<>();
         resources.forEach((key, resource) -> {
@@ -77,7 +79,7 @@ final class BoundSessions {
             return dataSource != null ? dataSource : factory;
         }
 
-        /** Sessions of other kinds, such as those of Hibernate's own transaction manager, are opened on demand. */
+        /** Other kinds of sessions, such as those of Hibernate's own transaction manager, are opened on demand. */
         static boolean isReplaceable(Object key, Object resource) {
             return key instanceof EntityManagerFactory && resource.getClass() == EntityManagerHolder.class;
         }
@@ -94,7 +96,7 @@ final class BoundSessions {
 
     private static final class Hibernate {
 
-        /** Any session that is not Hibernate's counts as connected. */
+        /** Sessions of other providers count as connected. */
         static boolean holdsConnection(@Nullable EntityManager session) {
             if (session == null) {
                 return false;

@@ -9,7 +9,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 
-/** Meters of each Redis: {@code easycache.available} (1 or 0), {@code easycache.undelivered}, {@code easycache.outbox.*}. */
+/**
+ * Meters of each Redis: {@code easycache.available} (1 or 0), {@code easycache.undelivered},
+ * {@code easycache.outbox.*}.
+ */
 final class ClusterMeters implements MeterBinder {
 
     private final EasyCache cache;
@@ -22,25 +25,25 @@ final class ClusterMeters implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         for (String id : cache.clusterIds()) {
             Gauge.builder("easycache.available", cache, all -> available(all, id))
-                    .description("Whether the Redis cluster is asked by readers")
+                    .description("Whether readers use the Redis cluster (1 or 0)")
                     .tag("cluster", id)
                     .register(registry);
             Gauge.builder("easycache.undelivered", cache, all -> all.undelivered(id))
-                    .description("Invalidations that wait for the Redis cluster")
+                    .description("Invalidations not yet delivered to the Redis cluster")
                     .tag("cluster", id)
                     .register(registry);
-            outbox(registry, id, "waiting", "Invalidations in the outbox that were not delivered", Backlog::waiting);
-            outbox(registry, id, "delivered", "Invalidations in the outbox that were delivered", Backlog::delivered);
+            outbox(registry, id, "waiting", "Invalidations in the outbox that are not delivered", Backlog::waiting);
+            outbox(registry, id, "delivered", "Invalidations in the outbox that are delivered", Backlog::delivered);
             outbox(
                     registry,
                     id,
                     "oldest",
-                    "Seconds since the first of those that wait was written",
+                    "Age of the oldest undelivered invalidation in the outbox, in seconds",
                     backlog -> backlog.oldest().toMillis() / 1000.0);
         }
     }
 
-    /** NaN on nodes that do not count. */
+    /** NaN on nodes that do not count the outbox. */
     private void outbox(
             MeterRegistry registry, String id, String name, String description, ToDoubleFunction<Backlog> value) {
         Gauge.builder("easycache.outbox." + name, cache, all -> {

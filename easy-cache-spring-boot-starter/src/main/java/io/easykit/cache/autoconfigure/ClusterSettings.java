@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 
 /**
- * What cannot work in the settings of a further Redis. Boot would blame {@code spring.data.redis} for it, and print the
- * password of an URL.
+ * Checks the settings of a further Redis. Spring Boot would attribute errors to {@code spring.data.redis}, and print
+ * the password of a URL.
  */
 final class ClusterSettings {
 
@@ -46,7 +46,7 @@ final class ClusterSettings {
         return check.problems;
     }
 
-    /** What Boot or the driver refused. Says nothing of a cause that may hold a password. */
+    /** Describes an error of Spring Boot or the driver. Masks passwords in the message. */
     static Problem problem(String id, RuntimeException refused) {
         Throwable root = refused;
         while (root.getCause() != null) {
@@ -57,7 +57,7 @@ final class ClusterSettings {
         return new Problem(
                 "The settings " + prefixOf(id) + "* cannot be used: "
                         + text.replaceAll("//[^/\\s]*@", "//******@").replaceFirst("\\.$", "") + ".",
-                "Correct them; they are those of spring.data.redis.");
+                "Correct them. They have the names and values of spring.data.redis.");
     }
 
     private static String prefixOf(String id) {
@@ -73,16 +73,16 @@ final class ClusterSettings {
         try {
             URI uri = new URI(url);
             if (uri.getScheme() == null || !SCHEMES.contains(uri.getScheme())) {
-                add("url", "an URL of the scheme '" + uri.getScheme() + "'", remedy);
+                add("url", "a URL of the scheme '" + uri.getScheme() + "'", remedy);
             } else if (uri.getHost() == null) {
-                add("url", "an URL without a host that can be read", remedy);
+                add("url", "a URL without a valid host", remedy);
             } else if (uri.getPort() == 0 || uri.getPort() > 65_535) {
-                add("url", "an URL with the port " + uri.getPort(), remedy);
+                add("url", "a URL with the port " + uri.getPort(), remedy);
             } else if (!uri.getPath().matches("/?|/\\d{1,9}")) {
-                add("url", "an URL whose path is no number of a database", remedy);
+                add("url", "a URL whose path is not the number of a database", remedy);
             }
         } catch (URISyntaxException unreadable) {
-            add("url", "no URL (" + unreadable.getReason() + ")", remedy);
+            add("url", "not a URL (" + unreadable.getReason() + ")", remedy);
         }
     }
 
@@ -97,7 +97,7 @@ final class ClusterSettings {
                 .toList();
         if (places.size() > 1) {
             problems.add(new Problem(
-                    "The settings " + prefix + "* name several places: " + String.join(", ", places) + ".",
+                    "The settings " + prefix + "* set several topologies: " + String.join(", ", places) + ".",
                     "Keep one of them."));
         }
     }
@@ -105,7 +105,7 @@ final class ClusterSettings {
     private void sentinel(DataRedisProperties.@Nullable Sentinel sentinel) {
         if (sentinel != null) {
             if (sentinel.getMaster() == null || sentinel.getMaster().isBlank()) {
-                add("sentinel.master", "missing", "Name the master as the sentinels do.");
+                add("sentinel.master", "missing", "Set the name of the master as configured in the sentinels.");
             }
             nodes("sentinel.nodes", sentinel.getNodes());
         }
@@ -130,8 +130,8 @@ final class ClusterSettings {
         if (host.isBlank() || host.matches(".*[\\s/@].*|[^:]*:\\d*")) {
             add(
                     "host",
-                    "'" + host + "', which is no name of a host",
-                    "Write the name alone; port and url are settings.");
+                    "'" + host + "', which is not a host name",
+                    "Write the name alone. Use the settings port or url for the rest.");
         }
     }
 

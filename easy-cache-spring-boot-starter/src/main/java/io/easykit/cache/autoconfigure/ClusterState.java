@@ -11,13 +11,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators are told of one Redis.
+ * The state of one Redis for operators.
  *
- * @param state whether readers ask it
- * @param forced whether an operator has set that
- * @param undelivered how many invalidations wait for it
- * @param outbox what the outbox has for it; null if this node does not count
- * @param nodes state of each master of a cluster, by its slots; left out otherwise
+ * @param state whether readers use it
+ * @param forced whether an operator has set the state
+ * @param undelivered number of invalidations waiting for it
+ * @param outbox its backlog in the outbox; null if this node does not count it
+ * @param nodes state of each master of a cluster, by slots; empty otherwise
  */
 record ClusterState(
         State state,

@@ -10,11 +10,12 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reserves connections for threads that hold one already and need a further one.
+ * Reserves connections for threads that hold one and need a further one.
  *
- * <p>Such threads can block each other: all connections of a pool are held, and each holder waits for one more. So only a
- * part of each pool is given to them. A thread without a reservation must neither take a further connection nor wait for
- * a thread that does. Then at least one connection is always held by a thread that will give it back.
+ * <p>Such threads can deadlock: all connections of a pool are held, and each holder waits for one more. So only a part
+ * of each pool may be used as further connections. A thread without a reservation must neither take a further
+ * connection nor wait for a thread that does. Then at least one connection is always held by a thread that will return
+ * it.
  */
 final class ConnectionPools {
 
@@ -23,8 +24,8 @@ final class ConnectionPools {
     private final Map<Object, Reservable> reservables = new ConcurrentHashMap<>();
 
     /**
-     * @param pools the pool of a {@code DataSource}; null if its size is not known
-     * @param extraConnections reservations for each pool; null for half of its connections
+     * @param pools finds the pool of a {@code DataSource}; null if its size is unknown
+     * @param extraConnections reservations for each pool; null for half of its size
      */
     ConnectionPools(PoolSizes pools, @Nullable Integer extraConnections) {
         this.pools = pools;
@@ -32,10 +33,10 @@ final class ConnectionPools {
     }
 
     /**
-     * Reserves a further connection beside those that this thread holds.
+     * Reserves a further connection for a thread that already holds some.
      *
-     * @param held the pools of these
-     * @return gives the reservation back; null if there is none
+     * @param held the pools of the held connections
+     * @return releases the reservation; null if there is none left
      */
     @Nullable Runnable reserve(Collection<Object> held) {
         List<Semaphore> reserved = new ArrayList<>(held.size());
@@ -67,9 +68,9 @@ final class ConnectionPools {
     }
 
     /**
-     * A pool of connections.
+     * A connection pool.
      *
-     * @param active how many connections are in use
+     * @param active number of connections in use
      */
     record Pool(int size, IntSupplier active) {
 

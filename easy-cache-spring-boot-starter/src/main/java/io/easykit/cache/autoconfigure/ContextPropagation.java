@@ -8,7 +8,7 @@ import org.springframework.core.task.support.CompositeTaskDecorator;
 import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
 import org.springframework.util.ClassUtils;
 
-/** What takes a caller's context along to a load in the background. */
+/** Combines the decorators that propagate the caller's context to a background load. */
 final class ContextPropagation {
 
     private static final boolean MICROMETER =
@@ -16,7 +16,7 @@ final class ContextPropagation {
 
     private ContextPropagation() {}
 
-    /** All decorators of the application in their order, and Micrometer's context propagation if it is there. */
+    /** Returns all decorators of the application in their order, and Micrometer's context propagation if present. */
     static TaskDecorator with(Stream<TaskDecorator> decorators) {
         List<TaskDecorator> all = new ArrayList<>(decorators.toList());
         if (MICROMETER && all.stream().noneMatch(ContextPropagatingTaskDecorator.class::isInstance)) {

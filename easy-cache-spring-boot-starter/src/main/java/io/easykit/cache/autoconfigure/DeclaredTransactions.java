@@ -10,10 +10,10 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
 /**
- * What {@code @Transactional} declares.
+ * Evaluates {@code @Transactional}.
  *
- * <p>A method with {@code REQUIRES_NEW} or {@code NOT_SUPPORTED} does not count: the present transaction may be the
- * surrounding one, if our advisor stands outside the transaction's.
+ * <p>{@code REQUIRES_NEW} and {@code NOT_SUPPORTED} do not count: if the update advisor runs outside the transaction
+ * advisor, the present transaction is the surrounding one.
  */
 final class DeclaredTransactions implements TransactionalMethods {
 

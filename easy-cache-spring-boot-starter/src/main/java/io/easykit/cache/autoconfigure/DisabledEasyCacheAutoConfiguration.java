@@ -10,8 +10,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of a cache that is switched off: the beans that applications inject, so that these start. Annotated
- * methods just run, and so do the loaders and actions that are given to {@link EasyCache}. No Redis is used.
+ * Auto-configuration of a disabled cache: defines the beans that applications inject, so that they start. Annotated
+ * methods, and the loaders and actions passed to {@link EasyCache}, run without a cache. Redis is not used.
  */
 @AutoConfiguration
 @ConditionalOnEnabled(value = "easy-cache", enabled = false)
@@ -30,9 +30,9 @@ public final class DisabledEasyCacheAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     EasyCache easyCache(ValueCodec codec) {
-        log.warn(
-                "The cache is switched off (easy-cache.enabled): methods just run, and no update is invalidated in Redis. If"
-                        + " other processes cache the same data, they may return old values until the TTL.");
+        log.warn("The cache is disabled (easy-cache.enabled is false): methods run uncached, and updates"
+                + " invalidate nothing in Redis. Other processes that cache the same data may return"
+                + " stale values until the TTL.");
         return EasyCache.builder(codec).disabled().build();
     }
 }

@@ -51,11 +51,11 @@ import org.springframework.util.function.SingletonSupplier;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Auto-configuration of easy-cache: an {@link EasyCache} on the application's Redis, and the advisors that put it around
+ * Auto-configuration of easy-cache: an {@link EasyCache} on the application's Redis, and the advisors that apply it to
  * annotated methods.
  *
- * <p>Comes after the transactions': the update's advisor has the precedence of theirs and stands inside it because it is
- * registered later.
+ * <p>Runs after the transaction auto-configuration: the update advisor has the precedence of the transaction advisor,
+ * and follows it because it is registered later.
  */
 @AutoConfiguration(
         after = DataRedisAutoConfiguration.class,
@@ -130,12 +130,12 @@ public final class EasyCacheAutoConfiguration {
                 SingletonSupplier.of(() -> transactional.getIfAvailable(() -> TransactionalMethods.NONE)));
     }
 
-    /** An advisor is made before ordinary beans, so it must not need one yet. */
+    /** Advisors are created before ordinary beans, so they must not request them during creation. */
     private static <T> Supplier<T> once(ObjectProvider<T> provider) {
         return SingletonSupplier.of(provider::getObject);
     }
 
-    /** The cache and what only it uses: all of it, or the application's own. */
+    /** The cache and the beans used only by it. All are skipped if the application defines an {@link EasyCache}. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(EasyCache.class)
     static class CacheConfiguration {
@@ -200,7 +200,10 @@ public final class EasyCacheAutoConfiguration {
             return new EasyCacheLifecycle(cache, required);
         }
 
-        /** For Boot's executors, so that tasks of a load belong to it. Any other decorator is preferred where one is injected. */
+        /**
+         * Makes tasks on Spring Boot's executors part of the load that submits them. A fallback: any other decorator is
+         * preferred for injection.
+         */
         @Bean
         @Fallback
         TaskDecorator easyCacheRunningLoadDecorator() {
@@ -255,7 +258,7 @@ public final class EasyCacheAutoConfiguration {
         }
     }
 
-    /** Makes sure that there is an auto-proxy creator; one that is there already stays as it is. */
+    /** Ensures that there is an auto-proxy creator. An existing one is not changed. */
     static final class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
 
         @Override

@@ -2,7 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.EasyCache;
 
-/** Adjusts how the application's {@link EasyCache} is built, after the settings were applied. */
+/** Customizes the builder of the application's {@link EasyCache}, after the settings are applied. */
 @FunctionalInterface
 public interface EasyCacheCustomizer {
 

@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Qualifies the {@link javax.sql.DataSource} of the outbox, where it is not the application's only or primary one. It
- * should be the one to which the updates write: only then their messages are part of their transactions.
+ * Qualifies the {@link javax.sql.DataSource} of the outbox if it is not the application's only or primary one. Choose
+ * the one to which the updates write. Otherwise the messages are not part of their transactions.
  */
 @Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -11,7 +11,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
-/** Shows the state of every Redis to operators, and lets those with unrestricted access force it. */
+/** Shows the state of every Redis, and lets operators with unrestricted access force it. */
 @Endpoint(id = "easycache", defaultAccess = Access.READ_ONLY)
 final class EasyCacheEndpoint {
 
@@ -21,11 +21,11 @@ final class EasyCacheEndpoint {
         this.cache = cache;
     }
 
-    /** What an operator may say. */
+    /** The states that can be set. */
     enum Setting {
         AVAILABLE,
         UNAVAILABLE,
-        /** The cluster's own behaviour decides. */
+        /** The state is determined automatically. */
         AUTO
     }
 
@@ -39,7 +39,7 @@ final class EasyCacheEndpoint {
         Availability availability = cache.availability(cluster);
         if (availability == null) {
             throw new InvalidEndpointRequestException(
-                    "There is no Redis cluster '" + cluster + "', but " + cache.clusterIds(), "Unknown cluster");
+                    "There is no Redis cluster '" + cluster + "'. Use one of " + cache.clusterIds(), "Unknown cluster");
         }
         switch (state) {
             case AVAILABLE -> availability.force(State.AVAILABLE);

@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration of the actuator's endpoint {@code easycache}. */
+/** Auto-configuration of the actuator endpoint {@code easycache}. */
 @AutoConfiguration(after = EasyCacheAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnAvailableEndpoint(EasyCacheEndpoint.class)

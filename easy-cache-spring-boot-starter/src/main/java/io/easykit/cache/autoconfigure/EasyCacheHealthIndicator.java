@@ -8,8 +8,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Says which Redis the cache goes without. Never DOWN: the application goes on, and taking it out of service would help
- * nobody. Asks no Redis itself, so it never waits.
+ * Shows which Redis clusters the cache currently bypasses. Never DOWN: the application works without Redis, and taking
+ * it out of service would not help. Sends no commands to Redis, so it never waits.
  */
 final class EasyCacheHealthIndicator implements HealthIndicator {
 

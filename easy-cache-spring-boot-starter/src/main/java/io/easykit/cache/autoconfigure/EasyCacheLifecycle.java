@@ -10,10 +10,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.context.SmartLifecycle;
 
-/** Looks after every Redis while the application runs; refuses to start without those that are required. */
+/** Starts and stops the cache. Fails the start if a required Redis does not reply. */
 final class EasyCacheLifecycle implements SmartLifecycle {
 
-    /** The first connection of a JVM may take longer than a command may. */
+    /** The first connection of a JVM may take longer than the command timeout. */
     private static final int ATTEMPTS = 10;
 
     private final EasyCache cache;
@@ -62,8 +62,8 @@ final class EasyCacheLifecycle implements SmartLifecycle {
                 if (attempt == ATTEMPTS) {
                     return Optional.of(Problem.setting(
                             "easy-cache.require-redis-at-start",
-                            "true, but Redis cluster '" + clusterId + "' does not answer: " + away.getMessage(),
-                            "Start that Redis, correct its address, or leave the setting out: then the application"
+                            "true, but Redis cluster '" + clusterId + "' does not reply: " + away.getMessage(),
+                            "Start that Redis or correct its address. Without this setting the application"
                                     + " starts without Redis and recovers by itself."));
                 }
             }

@@ -24,7 +24,7 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
-/** Auto-configuration of the outbox in a database of the application. */
+/** Auto-configuration of the outbox in the application's database. */
 @AutoConfiguration(
         before = EasyCacheAutoConfiguration.class,
         afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
@@ -72,7 +72,7 @@ public final class EasyCacheOutboxAutoConfiguration {
             throw new InvalidConfigurationException(Problem.setting(
                     "easy-cache.outbox",
                     "jdbc, but there are several DataSources and none of them is primary",
-                    "Put @EasyCacheDataSource on the @Bean method of the one to which the updates write."));
+                    "Put @EasyCacheDataSource on the @Bean method of the DataSource to which the updates write."));
         }
         return dataSource;
     }
@@ -80,17 +80,16 @@ public final class EasyCacheOutboxAutoConfiguration {
     private static void requireTable(JdbcOutbox outbox) {
         try {
             if (!outbox.check()) {
-                log.warn(
-                        "The database of easy-cache.outbox cannot be reached. Until it can, updates of which Redis cannot be"
-                                + " told are refused.");
+                log.warn("The database of easy-cache.outbox cannot be reached. Until it can, updates fail while"
+                        + " Redis is unavailable.");
             }
         } catch (OutboxException unusable) {
             throw new InvalidConfigurationException(Problem.setting(
                     "easy-cache.outbox",
                     "jdbc, but the table easy_cache_outbox cannot be used: " + unusable.getMessage(),
                     "Set easy-cache.jdbc.initialize-schema to always, or create the table with the script"
-                            + " schema-<platform>.sql from the package io.easykit.cache.jdbc; the application needs SELECT,"
-                            + " INSERT, UPDATE and DELETE on it."));
+                            + " schema-<platform>.sql from the package io.easykit.cache.jdbc. The application"
+                            + " needs SELECT, INSERT, UPDATE and DELETE on it."));
         }
     }
 }

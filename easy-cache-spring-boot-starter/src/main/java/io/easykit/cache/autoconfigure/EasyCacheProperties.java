@@ -24,23 +24,28 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 /**
  * Settings of easy-cache.
  *
- * @param enabled whether annotated methods are cached at all; without it they just run
- * @param keyPrefix start of every key in Redis; another for each application that shares the Redis
- * @param commandTimeout how long a call waits for an answer of Redis before it goes on without
- * @param defaults settings of all caches, where an annotation says nothing
- * @param caches settings of single caches by their prefix, in brackets where it has dots or colons; they win over the
- *     annotation
- * @param externalPrefixes prefixes that other applications cache; every other prefix of an update must have a cache
- *     here
- * @param local the level in this JVM that answers while Redis is away
- * @param clusters further Redis servers by the id that annotations name, each with the settings of {@code spring.data.redis}
- * @param availability when a Redis counts as ill and when as well again
- * @param degraded what happens while a Redis is away
- * @param transactions where loads run whose caller holds a transaction or a connection of the database
- * @param outbox where updates are recorded of which Redis cannot be told before their commit
- * @param jdbc the outbox in a database
- * @param requireRedisAtStart whether the start fails if a Redis does not answer; otherwise the application starts
- *     without and recovers by itself
+ * @param enabled Whether annotated methods are cached. If false, they run uncached, Redis is not used, and updates
+ *     invalidate nothing.
+ * @param keyPrefix Prefix of all keys in Redis, 1 to 64 letters, digits and characters of . _ : / -. Use another one
+ *     for each application that shares the Redis.
+ * @param commandTimeout Maximum time to wait for a reply from Redis, from 1ms to 1h. After it a call bypasses the
+ *     cache.
+ * @param defaults Settings of all caches. Annotation attributes and the settings of a cache override them.
+ * @param caches Settings of single caches by prefix, which override the annotation. By default there are none. Put a
+ *     prefix with dots or colons in brackets.
+ * @param externalPrefixes Prefixes that only other applications cache. Every other prefix of an @UpdateCache needs a
+ *     cache in this application. By default there are none.
+ * @param local Cache level in this JVM, used while Redis is unavailable.
+ * @param clusters Further Redis clusters by the id used in annotations. Each has the settings of spring.data.redis. By
+ *     default there are none.
+ * @param availability Detection of an unavailable Redis and of its recovery.
+ * @param degraded Behaviour while a Redis is unavailable.
+ * @param transactions Loads of callers that hold a transaction or a database connection.
+ * @param outbox Store for updates that cannot be sent to Redis before their commit: none keeps them in memory until
+ *     this node reaches Redis again, jdbc also records them in the application's database.
+ * @param jdbc Outbox in a database.
+ * @param requireRedisAtStart Whether the start fails if a Redis does not reply. If false, the application starts
+ *     without Redis and recovers by itself.
  */
 @ConfigurationProperties(prefix = "easy-cache", ignoreUnknownFields = false)
 record EasyCacheProperties(
@@ -69,7 +74,7 @@ record EasyCacheProperties(
                 !clusters.containsKey(CacheSpec.DEFAULT_CLUSTER),
                 "clusters",
                 "about a cluster '" + CacheSpec.DEFAULT_CLUSTER + "', which is the application's own Redis",
-                "Set that one under spring.data.redis, or choose another name.");
+                "Configure that Redis under spring.data.redis, or choose another name.");
         checks.add(defaultsProblems());
         caches.forEach((prefix, settings) -> checks.add(cacheProblems(prefix, settings)));
         clusters.forEach((id, settings) -> checks.add(ClusterSettings.problems(id, settings)));
@@ -88,7 +93,7 @@ record EasyCacheProperties(
         return Problem.setting(
                 "easy-cache.outbox",
                 "jdbc, but there is no DataSource or spring-boot-jdbc is not on the class path",
-                "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or leave the setting out.");
+                "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or remove the setting.");
     }
 
     DegradedOptions degradedOptions() {
@@ -106,7 +111,7 @@ record EasyCacheProperties(
                 keyPrefix, defaults == null ? CacheSettings.NONE : defaults, caches, externalPrefixes);
     }
 
-    /** Without the caches that have a wrong setting, so that these are not reported again with each annotation. */
+    /** Returns the valid settings only, so that errors are not reported again for each annotation. */
     CacheSettingsTable usableTable() {
         Map<String, CacheSettings> usable = new HashMap<>(caches);
         caches.forEach((prefix, settings) -> {
@@ -122,14 +127,15 @@ record EasyCacheProperties(
     }
 
     /**
-     * When a Redis counts as ill and when as well again.
+     * Detection of an unavailable Redis and of its recovery.
      *
-     * @param window over which calls are counted
-     * @param failureRate which part of them must have failed
-     * @param minimumCalls how many there must be before the rate says anything
-     * @param probeInterval how often an unavailable Redis is probed, and an available one asked for raised epochs: one
-     *     second at the most
-     * @param probesToRecover how many probes in a row must succeed
+     * @param window Time window over which calls are counted, from 100ms to 1d.
+     * @param failureRate Share of failed calls, above 0 and up to 1, at which a Redis becomes unavailable.
+     * @param minimumCalls Minimum number of calls in the window before the failure rate is evaluated, 1 or more.
+     * @param probeInterval Interval of probes of an unavailable Redis, and of maintenance of an available one, from 1ms
+     *     to 1s.
+     * @param probesToRecover Number of successful probes in a row after which a Redis is available again, 1 or more. As
+     *     many failed ones make it unavailable.
      */
     record Availability(
             @DefaultValue("10s") Duration window,
@@ -162,14 +168,18 @@ record EasyCacheProperties(
     }
 
     /**
-     * What happens while a Redis is away.
+     * Behaviour while a Redis is unavailable.
      *
-     * @param concurrentLoads how many loads may run at a time, so that the database survives; further readers wait
-     * @param cpReads what a CP reader gets: what it loads itself (bypass), or an exception (fail)
-     * @param cpUpdates what becomes of a CP update that cannot be announced before its commit
-     * @param apUpdates what becomes of an AP update that cannot be announced before its commit
-     * @param journalSize how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
-     *     invalidated
+     * @param concurrentLoads Maximum number of loads at a time while Redis is unavailable, and of loads by readers whose
+     *     waiting time is over, 1 or more. Further readers wait. Set it to the capacity of the database.
+     * @param cpReads Result of a cp read while Redis is unavailable: bypass loads the value without caching it, fail
+     *     throws an exception.
+     * @param cpUpdates Result of a cp update that cannot be marked in Redis before its commit: refuse throws an
+     *     exception, proceed accepts stale reads on other nodes until the invalidation is delivered.
+     * @param apUpdates Result of an ap update that cannot be marked in Redis before its commit: proceed accepts stale
+     *     reads on other nodes until the invalidation is delivered, refuse throws an exception.
+     * @param journalSize Maximum number of keys with undelivered invalidations kept in memory, 1 or more. Beyond it
+     *     whole prefixes are invalidated.
      */
     record Degraded(
             @DefaultValue("32") int concurrentLoads,
@@ -191,11 +201,13 @@ record EasyCacheProperties(
     }
 
     /**
-     * Where loads run whose caller holds a transaction or a connection of the database.
+     * Loads of callers that hold a transaction or a database connection.
      *
-     * @param readOnlyLoads where a load runs that is called inside a read-only transaction
-     * @param extraConnections maximum number of loads at a time that take a further connection of a pool, because their
-     *     caller holds one; half of the pool by default. Less than the size of the pool
+     * @param readOnlyLoads Place of a load inside a read-only transaction: separate runs it on another connection and
+     *     caches the value, attached runs it in the transaction and does not cache the value.
+     * @param extraConnections Maximum number of loads at a time that take a further connection of a pool because their
+     *     caller holds one, 0 or more and less than the size of the pool. By default half of the pool. Set it if Spring
+     *     Boot cannot determine the size of the pool.
      */
     record Transactions(@DefaultValue("separate") ReadOnlyLoads readOnlyLoads, @Nullable Integer extraConnections) {
 
@@ -209,35 +221,36 @@ record EasyCacheProperties(
         }
     }
 
-    /** Where a load runs that is called inside a read-only transaction. */
+    /** Place of a load inside a read-only transaction. */
     enum ReadOnlyLoads {
-        /** Outside the transaction, on a connection of its own. Its value is cached. */
+        /** Outside the transaction, on a separate connection. The value is cached. */
         SEPARATE,
-        /** In the transaction. Its value is not cached. */
+        /** Inside the transaction. The value is not cached. */
         ATTACHED
     }
 
-    /** Where updates are recorded of which Redis cannot be told before their commit. */
+    /** Store for updates that cannot be sent to Redis before their commit. */
     enum OutboxType {
-        /** In this node's memory: lost if it dies before Redis is back. */
+        /** Memory of this node: lost if the process dies before Redis is available again. */
         NONE,
-        /** In a table of the application's database. */
+        /** A table of the application's database. */
         JDBC
     }
 
     /**
-     * The outbox in a database.
+     * Outbox in a database.
      *
-     * @param initializeSchema when the table is created
-     * @param schema script that creates it; {@code @@platform@@} in it stands for the platform
-     * @param platform which script is run; null to detect the database
+     * @param initializeSchema Condition for creating the outbox table: embedded (in-memory databases only), always or
+     *     never.
+     * @param schema Location of the script that creates the outbox table, with @@platform@@ in place of the platform.
+     * @param platform Platform of the script: h2, mysql, mariadb or postgresql. By default it is detected.
      */
     record Jdbc(
             @DefaultValue("embedded") SchemaMode initializeSchema,
             @DefaultValue("classpath:io/easykit/cache/jdbc/schema-@@platform@@.sql") String schema,
             @Nullable String platform) {}
 
-    /** When the table is created, as with Boot's own starters. */
+    /** When the table is created, as in Spring Boot's own starters. */
     enum SchemaMode {
         EMBEDDED,
         ALWAYS,
@@ -245,10 +258,10 @@ record EasyCacheProperties(
     }
 
     /**
-     * The level in this JVM.
+     * Cache level in this JVM, used while Redis is unavailable.
      *
-     * @param maximumSize how many entries it keeps for each Redis; 0 switches it off
-     * @param ttl how old what it answers may be
+     * @param maximumSize Maximum number of entries for each Redis. 0 disables the local level.
+     * @param ttl Maximum age of a value returned by the local level, from 1ms to 3650d.
      */
     record Local(@DefaultValue("10000") long maximumSize, @DefaultValue("5s") Duration ttl) {
 
@@ -262,7 +275,7 @@ record EasyCacheProperties(
                             ttl,
                             Duration.ofMillis(1),
                             LONGEST_LIFE,
-                            "1ms to ten years, for example 5s; maximum-size 0 switches it off")
+                            "1ms to ten years, for example 5s; a maximum-size of 0 disables it")
                     .complete();
         }
     }

@@ -27,7 +27,7 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
-/** Checks the settings of the cache, and the annotated methods. */
+/** Checks the settings of the cache and the annotated methods. */
 final class EasyCacheStartCheck implements StartCheck {
 
     private final Environment environment;
@@ -90,7 +90,7 @@ final class EasyCacheStartCheck implements StartCheck {
         return new SettingsReport("easy-cache").bind(EasyCacheProperties.class, environment);
     }
 
-    /** A cluster with wrong settings exists too. */
+    /** Includes clusters with invalid settings. */
     private Set<String> clusterIds(EasyCacheProperties settings) {
         Set<String> ids = new TreeSet<>(settings.clusters().keySet());
         ids.add(CacheSpec.DEFAULT_CLUSTER);

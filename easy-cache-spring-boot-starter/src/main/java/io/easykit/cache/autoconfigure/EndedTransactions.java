@@ -11,16 +11,17 @@ import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transactions of this thread that have ended, and whose callbacks run ({@code afterCommit}, {@code afterCompletion}).
+ * The transactions of this thread that have ended and whose callbacks are running ({@code afterCommit},
+ * {@code afterCompletion}).
  *
- * <p>Their connections are still bound, and code in a callback uses them. What it writes is committed when the transaction
- * manager gives the connection back: after the last callback, by switching to auto-commit.
+ * <p>Their connections are still bound, and code in a callback uses them. Its writes are committed when the transaction
+ * manager releases the connection after the last callback, by switching to auto-commit.
  */
 final class EndedTransactions {
 
     private final Object key = new Object();
 
-    /** The database is about to commit or to roll back. Callbacks follow. */
+    /** The database is about to commit or roll back. Callbacks follow. */
     void ending(TransactionExecution transaction) {
         Deque<Ended> ended = bound();
         if (ended == null) {
@@ -42,8 +43,8 @@ final class EndedTransactions {
     }
 
     /**
-     * Whether the connections of ended transactions that are bound to this thread are still held, to be asked on any
-     * thread; null if there are none.
+     * Returns a check, callable on any thread, whether bound connections of ended transactions are still held; null if
+     * there are none.
      */
     @Nullable BooleanSupplier connections() {
         if (bound() == null && !isUnreportedEnd()) {
@@ -63,7 +64,7 @@ final class EndedTransactions {
                 : ended.stream().anyMatch(one -> one.holders.stream().anyMatch(held -> held == holder));
     }
 
-    /** A transaction manager that does not report its ends is recognized in {@code afterCompletion}. */
+    /** For a transaction manager that does not report the end: detected in {@code afterCompletion}. */
     private static boolean isUnreportedEnd() {
         return TransactionSynchronizationManager.isActualTransactionActive()
                 && !TransactionSynchronizationManager.isSynchronizationActive();
@@ -76,7 +77,7 @@ final class EndedTransactions {
                 .filter(ResourceHolderSupport::isSynchronizedWithTransaction);
     }
 
-    @SuppressWarnings("unchecked") // only this class binds it
+    @SuppressWarnings("unchecked") // bound by this class only
     private @Nullable Deque<Ended> bound() {
         return (Deque<Ended>) TransactionSynchronizationManager.getResource(key);
     }

@@ -16,47 +16,49 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Decides where a load runs, and runs it there.
  *
- * <h2>What a load must not see</h2>
+ * <h2>Unsafe reads</h2>
  *
- * A thread may have a session (a persistence context) or a connection bound to it. Boot does so for each web request (open
- * session in view), and a transaction for its duration. A load through these may return an entity that was changed and
- * never saved, one that was read before somebody else's update, or rows of an old snapshot. Stored, it would be served to
- * everybody.
+ * A thread may have a session (a persistence context) or a connection bound to it. Spring Boot binds a session for each
+ * web request (open session in view), and a transaction binds one for its duration. A load through these may return an
+ * entity that was changed and never saved, an entity read before another update, or rows of an old snapshot. If it were
+ * stored, all readers would get it.
  *
- * <h2>Loads run apart</h2>
+ * <h2>Separate loads</h2>
  *
- * The caller is suspended for the duration of the load ({@link SuspendedCaller}). Where it had a JPA session, the load gets
- * a new one, so that lazy loading works inside. The value is stored while that session is open. It reaches its first caller
- * detached, as it does on every hit. Where it had a transaction, the loader gets a read-only one
+ * The state of the caller is suspended during the load ({@link SuspendedCaller}). If it had a JPA session, the load
+ * gets a new one, so that lazy loading works inside. The value is stored while that session is open. The first caller
+ * gets it detached, as on every hit. If it had a transaction, the loader gets a read-only one
  * ({@link LoadTransactions}).
  *
- * <p>This needs a further connection if the caller holds one. The number of those is limited ({@link ConnectionPools}).
+ * <p>This needs a further connection if the caller holds one. Their number is limited ({@link ConnectionPools}).
  *
- * <h2>Loads that stay attached</h2>
+ * <h2>Attached loads</h2>
  *
  * <ul>
- *   <li>In a read-write transaction: apart from it, the load would miss the transaction's own writes and could wait for
- *       its locks.
- *   <li>In a transaction that cannot be suspended from here (JTA), or whose end is not reported.
- *   <li>If no further connection may be taken.
+ *   <li>In a read-write transaction: a separate load would miss the transaction's own writes and could wait for its
+ *       locks.
+ *   <li>In a transaction that cannot be suspended (JTA), or whose end is not reported.
+ *   <li>If no further connection is available.
  * </ul>
  *
- * Their values are returned, and not stored.
+ * Their values are returned and not stored.
  */
 final class LoadScopes {
 
     private static final LoadScope READ_WRITE =
-            LoadScope.attached("inside a read-write transaction (to cache it, call the"
-                    + " method outside, or declare the transaction readOnly = true)");
+            LoadScope.attached("inside a read-write transaction (to cache it, call the method outside, or"
+                    + " declare the transaction readOnly = true)");
     private static final LoadScope READ_ONLY = LoadScope.attached(
             "inside a read-only transaction (to cache it, set easy-cache.transactions.read-only-loads to 'separate')");
     private static final LoadScope NOT_SUSPENDABLE = LoadScope.attached(
             "inside a transaction that the cache cannot suspend, as with JTA (to cache it, call the method outside)");
     private static final LoadScope HIDDEN = LoadScope.attached(
-            "inside a transaction whose manager reports no end (to cache it, allow the manager to synchronize)");
-    private static final LoadScope NO_CONNECTION = LoadScope.attached(
-            "while its caller held a database connection and no"
-                    + " further one was free (to cache it, enlarge the pool or easy-cache.transactions.extra-connections)");
+            "inside a transaction whose manager does not report its end (to cache it, enable synchronization in"
+                    + " the manager)");
+    private static final LoadScope NO_CONNECTION =
+            LoadScope.attached("while its caller held a database connection and no"
+                    + " further one was free (to cache it, enlarge the pool or"
+                    + " easy-cache.transactions.extra-connections)");
 
     private final ConnectionPools pools;
     private final ReadOnlyLoads readOnlyLoads;
@@ -68,7 +70,7 @@ final class LoadScopes {
         this.readOnlyLoads = readOnlyLoads;
     }
 
-    /** Some transactions are bound to their thread by another system. */
+    /** The transactions of other systems are bound to their thread. */
     void setNotSuspendable() {
         suspendable = false;
     }
@@ -99,7 +101,7 @@ final class LoadScopes {
         return apart(resources, transactions.likeCallers(caller.timeout()));
     }
 
-    /** Nothing was updated in it, and nothing can be written through another manager's transaction inside. */
+    /** Nothing was updated in it, and no transaction of another manager can write inside it. */
     private static boolean isReadOnly(SpringTransactions caller) {
         return TransactionSynchronizationManager.isCurrentTransactionReadOnly()
                 && caller.current() == null
@@ -112,7 +114,7 @@ final class LoadScopes {
         return release == null ? NO_CONNECTION : new Apart(BoundSessions.factories(resources), transaction, release);
     }
 
-    /** A thread of ours has nothing bound, but its load needs sessions and a transaction where the caller had some. */
+    /** A background thread has nothing bound, but its load needs sessions and a transaction if the caller had some. */
     LoadScope background() {
         List<Object> factories = BoundSessions.factories(TransactionSynchronizationManager.getResourceMap());
         LoadTransaction transaction = transactions.likeCallers(null);

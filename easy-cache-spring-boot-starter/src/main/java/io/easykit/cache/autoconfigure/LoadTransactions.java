@@ -15,10 +15,10 @@ import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Gives a load that runs apart from its caller's transaction a read-only one of its own.
+ * Gives a load that runs outside its caller's transaction a read-only transaction.
  *
- * <p>Without it, what works without the cache would fail: methods with {@code MANDATORY}, queries that lock or return a
- * stream, several queries that rely on one snapshot.
+ * <p>Without it, code that works without a cache would fail: methods with {@code MANDATORY}, locking or streaming
+ * queries, and several queries that rely on one snapshot.
  */
 final class LoadTransactions {
 
@@ -29,9 +29,9 @@ final class LoadTransactions {
     }
 
     /**
-     * A transaction like the one of the calling thread.
+     * Returns a transaction like the one of the calling thread.
      *
-     * @param timeout what is left of the caller's time; null if it has no limit
+     * @param timeout remaining time of the caller's transaction; null if it has no limit
      * @return null if the thread has none, or one of an unknown transaction manager
      */
     @Nullable LoadTransaction likeCallers(@Nullable Duration timeout) {
@@ -40,7 +40,7 @@ final class LoadTransactions {
         }
         ResourceTransactionManager found = null;
         for (ResourceTransactionManager manager : managers) {
-            // The manager of a session binds the session's DataSource, too.
+            // The manager of a session also binds the session's DataSource.
             if (isAtWork(manager) && (found == null || found.getResourceFactory() instanceof DataSource)) {
                 found = manager;
             }
@@ -59,7 +59,7 @@ final class LoadTransactions {
         definition.setName("easy-cache load");
         definition.setReadOnly(true);
         Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
-        // What nobody has committed must not be stored.
+        // Uncommitted data must not be stored.
         if (isolation != null && isolation != TransactionDefinition.ISOLATION_READ_UNCOMMITTED) {
             definition.setIsolationLevel(isolation);
         }
@@ -69,7 +69,7 @@ final class LoadTransactions {
         return definition;
     }
 
-    /** Begins where the load begins, and has ended when its value is stored. */
+    /** Begins with the load, and has ended when its value is stored. */
     record LoadTransaction(PlatformTransactionManager manager, TransactionDefinition definition) {
 
         <V, X extends Throwable> Loader<V, X> around(Loader<V, X> loader) {
@@ -103,7 +103,7 @@ final class LoadTransactions {
             return value;
         }
 
-        /** What the loader has thrown must reach the caller. */
+        /** The exception of the loader must reach the caller. */
         private void rollback(TransactionStatus status, Throwable failure) {
             try {
                 manager.rollback(status);

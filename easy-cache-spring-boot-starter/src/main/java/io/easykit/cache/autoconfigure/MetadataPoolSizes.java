@@ -7,7 +7,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
 
-/** Reads the sizes of the pools that Spring Boot knows. */
+/** Reads the sizes of pools through Spring Boot's pool metadata. */
 final class MetadataPoolSizes implements PoolSizes {
 
     private final DataSourcePoolMetadataProvider provider;

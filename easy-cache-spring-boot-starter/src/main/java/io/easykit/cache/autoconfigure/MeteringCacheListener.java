@@ -15,9 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.loads}, {@code
- * easycache.invalidations} and {@code easycache.unreadable}. A registry is asked for them once a cache. The gauge {@code
- * easycache.node.available} of a master of a cluster appears with its first change.
+ * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.loads},
+ * {@code easycache.invalidations} and {@code easycache.unreadable}. Meters are registered once for each cache. The
+ * gauge {@code easycache.node.available} of a cluster master is registered with its first change.
  */
 final class MeteringCacheListener implements CacheListener {
 
@@ -64,7 +64,7 @@ final class MeteringCacheListener implements CacheListener {
     private AtomicInteger newNode(String clusterId, String node) {
         AtomicInteger available = new AtomicInteger();
         Gauge.builder("easycache.node.available", available, AtomicInteger::get)
-                .description("Whether these slots of the Redis cluster are asked by readers")
+                .description("Whether readers use these slots of the Redis cluster (1 or 0)")
                 .tags("cluster", clusterId, "node", node)
                 .register(registry);
         return available;
@@ -108,7 +108,7 @@ final class MeteringCacheListener implements CacheListener {
             this.acknowledged = invalidations("acknowledged");
             this.undelivered = invalidations("failed");
             this.unreadable = Counter.builder("easycache.unreadable")
-                    .description("Values that nobody could read, and that were removed")
+                    .description("Unreadable values that were removed")
                     .tags(tags)
                     .register(registry);
         }
@@ -132,21 +132,21 @@ final class MeteringCacheListener implements CacheListener {
 
         private Counter requests(String result) {
             return Counter.builder("easycache.requests")
-                    .description("Reads by what answered them")
+                    .description("Reads, by source of the value")
                     .tags(tags.and("result", result))
                     .register(registry);
         }
 
         private Timer loads(String result) {
             return Timer.builder("easycache.loads")
-                    .description("Calls of the method by what became of the value")
+                    .description("Loads, by result")
                     .tags(tags.and("result", result))
                     .register(registry);
         }
 
         private Counter invalidations(String result) {
             return Counter.builder("easycache.invalidations")
-                    .description("Entries that updates invalidated")
+                    .description("Entries invalidated by updates, by result")
                     .tags(tags.and("result", result))
                     .register(registry);
         }

@@ -20,21 +20,21 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The Redis servers that only the cache uses, by their {@code clusterId}.
+ * The further Redis clusters of the cache, by {@code clusterId}.
  *
- * <p>Each is what Boot itself makes of such settings, in a small context of its own: so every setting of {@code
- * spring.data.redis} means what it means there, and the application, which sees none of these beans, keeps its own.
+ * <p>Each is created by Spring Boot's auto-configuration in a small separate context. So every setting of
+ * {@code spring.data.redis} has its usual meaning, and the beans are invisible to the application.
  */
 final class NamedClusters implements SmartLifecycle, DisposableBean {
 
-    /** The name under which Boot registers its settings, and leaves ours in place. */
+    /** Bean name of Spring Boot's settings: a bean with this name replaces them. */
     private static final String PROPERTIES_BEAN = "spring.data.redis-" + DataRedisProperties.class.getName();
 
     private final Map<String, AnnotationConfigApplicationContext> contexts = new LinkedHashMap<>();
     private final Map<String, RedisConnections> connections = new LinkedHashMap<>();
     private volatile boolean running;
 
-    /** @throws InvalidConfigurationException with all clusters whose settings cannot work */
+    /** @throws InvalidConfigurationException with the problems of all clusters */
     NamedClusters(EasyCacheProperties settings, @Nullable SslBundles sslBundles) {
         List<Problem> problems = new ArrayList<>();
         settings.clusters().forEach((id, properties) -> {
@@ -109,7 +109,7 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
         return context;
     }
 
-    /** The settings are bound already; the application's own must not get in. */
+    /** The settings are already bound. The application's own must not be visible. */
     private static final class EmptyEnvironment extends StandardEnvironment {
 
         @Override

@@ -5,15 +5,15 @@ import io.easykit.cache.InvalidCacheOptionsException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tries settings that the engine may refuse. */
+/** Runs checks of settings against the engine. */
 final class OptionChecks {
 
     private OptionChecks() {}
 
     /**
-     * Tries several, each alone.
+     * Runs each check separately.
      *
-     * @param prefix of their names, with a dot at its end
+     * @param prefix prefix of the setting names, with a dot at its end
      */
     static List<Problem> problems(String prefix, List<Runnable> attempts) {
         List<Problem> problems = new ArrayList<>();

@@ -3,14 +3,14 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.autoconfigure.ConnectionPools.Pool;
 import org.jspecify.annotations.Nullable;
 
-/** How large connection pools are. */
+/** Finds the sizes of connection pools. */
 @FunctionalInterface
 interface PoolSizes {
 
     /**
-     * The pool of a {@code DataSource}.
+     * Returns the pool of a {@code DataSource}.
      *
-     * @return null if its size is not known
+     * @return null if its size is unknown
      */
     @Nullable Pool of(Object dataSource);
 }

@@ -3,11 +3,11 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.Availability;
 
 /**
- * Published when the cache begins to go without a Redis, and when it asks it again; also when an operator says so.
+ * Published when the cache starts or stops bypassing a Redis, also if an operator forces it.
  *
- * @param clusterId which Redis; {@code default} is the application's own
- * @param node which part of a Redis Cluster, for example {@code slots 0-5460}; empty for the whole, which counts as
- *     available only if all parts are
- * @param state what it is now
+ * @param clusterId id of the Redis; {@code default} is the application's own
+ * @param node part of a Redis Cluster, for example {@code slots 0-5460}; empty for the whole, which is available only
+ *     if all parts are
+ * @param state the new state
  */
 public record RedisAvailabilityEvent(String clusterId, String node, Availability.State state) {}

@@ -9,15 +9,15 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * The cache's own connection to the application's Redis. Deliberately no {@code RedisConnectionFactory} to the
- * application, which would otherwise lose Boot's own.
+ * The cache's dedicated connection to the application's Redis. Not a {@code RedisConnectionFactory} bean: the
+ * application would lose the one of Spring Boot.
  *
- * <p>Works from the moment it is made, so that beans may use the cache while they start; may be stopped and started as
- * often as one likes.
+ * <p>Usable from its construction, so that beans may use the cache while they start. Can be stopped and started
+ * repeatedly.
  */
 final class RedisConnections implements SmartLifecycle {
 
-    /** That of the application's own connection factory. */
+    /** Phase of the application's own connection factory. */
     static final int PHASE = 0;
 
     private final OwnConnections own;
@@ -36,9 +36,7 @@ final class RedisConnections implements SmartLifecycle {
         return store;
     }
 
-    /**
-     * @throws io.easykit.cache.StoreUnavailableException if Redis does not answer
-     */
+    /** @throws io.easykit.cache.StoreUnavailableException if Redis does not reply */
     void ping() {
         store.ping();
     }

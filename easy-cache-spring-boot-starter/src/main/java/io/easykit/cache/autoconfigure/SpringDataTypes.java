@@ -21,8 +21,8 @@ import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.std.StdSerializer;
 
 /**
- * Pages, slices, page requests and sorts of Spring Data, which have no constructor that Jackson could use. A class of the
- * application's that extends one of them comes back as the class of Spring Data, so the cache refuses it.
+ * Serializes pages, slices, page requests and sorts of Spring Data, which have no constructor that Jackson can use. A
+ * subclass defined by the application would be read as the class of Spring Data, so the cache rejects it.
  */
 final class SpringDataTypes {
 
@@ -117,8 +117,8 @@ final class SpringDataTypes {
         }
     }
 
-    /** Writes the elements one by one, so that those with a type id get it. */
-    @SuppressWarnings("rawtypes") // Jackson asks for serializers by class
+    /** Writes each element separately, so that type ids are included. */
+    @SuppressWarnings("rawtypes") // Jackson finds serializers by raw class
     private static final class SliceSerializer extends StdSerializer<Slice> {
 
         SliceSerializer() {
@@ -144,15 +144,13 @@ final class SpringDataTypes {
         }
     }
 
-    @SuppressWarnings("rawtypes") // Jackson asks for deserializers by class
+    @SuppressWarnings("rawtypes") // Jackson finds deserializers by raw class
     private static final class SliceDeserializer<T extends Slice> extends StdDeserializer<T> {
 
         private final Class<T> type;
         private final @Nullable JavaType content;
 
-        /**
-         * @param content type of the list; null where only the property tells
-         */
+        /** @param content type of the list; null if only the property determines it */
         SliceDeserializer(Class<T> type, @Nullable JavaType content) {
             super(type);
             this.type = type;
@@ -183,7 +181,7 @@ final class SpringDataTypes {
                 }
             }
             if (page == null) {
-                return context.reportInputMismatch(this, "This is no slice");
+                return context.reportInputMismatch(this, "The value is not a slice");
             }
             Pageable pageable = page.toPageable();
             return type.cast(

@@ -22,14 +22,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * The transactions that Spring manages on this thread.
  *
- * <p>A participant is called back by a synchronization, and is a resource of its transaction: unbound while that is
- * suspended, bound again when it goes on. Some commits have no synchronization of their own, or concern participants of a
- * suspended transaction. These are reported by the transaction managers, if {@link #listener} is registered with them:
+ * <p>A participant is called back by a synchronization. It is also a resource of its transaction: unbound while the
+ * transaction is suspended, and bound again when it resumes. Some commits have no synchronization of their own, or
+ * concern participants of a suspended transaction. The transaction managers report these if {@link #listener} is
+ * registered with them:
  *
  * <ul>
- *   <li>A participant that was enlisted by somebody's {@code beforeCommit} is not called back before the commit any more.
+ *   <li>A participant that joins during another {@code beforeCommit} gets no call before the commit.
  *   <li>A transaction that begins while another one is suspended commits before that one ends.
- *   <li>A transaction of a second transaction manager commits on its own, but shares the synchronizations of the first
+ *   <li>A transaction of a second transaction manager commits separately, but shares the synchronizations of the first
  *       one: an <em>inner</em> transaction.
  * </ul>
  */
@@ -56,7 +57,7 @@ final class SpringTransactions implements Transactions {
                 && TransactionSynchronizationManager.isSynchronizationActive();
     }
 
-    /** Whether a transaction manager is at work that was told to use no synchronizations. */
+    /** Whether a transaction manager without synchronization is active. */
     @Override
     public boolean isEndHidden() {
         if (TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -100,7 +101,7 @@ final class SpringTransactions implements Transactions {
         return scopes.background();
     }
 
-    /** A manager that holds its transaction as a resource of the thread can be suspended from outside. */
+    /** A manager that binds its transaction as a thread resource can be suspended from outside. */
     void manages(PlatformTransactionManager manager) {
         if (manager instanceof ResourceTransactionManager suspendable) {
             scopes.add(suspendable);
@@ -120,8 +121,8 @@ final class SpringTransactions implements Transactions {
                 .orElse(null);
     }
 
-    /** Adds to a list that is bound to this thread, whatever transaction is suspended or resumed. */
-    @SuppressWarnings("unchecked") // only this class binds it
+    /** Adds to a list bound to this thread, independent of suspended transactions. */
+    @SuppressWarnings("unchecked") // bound by this class only
     private static <T> void push(Object key, T element) {
         List<T> bound = (List<T>) TransactionSynchronizationManager.getResource(key);
         if (bound == null) {
@@ -140,7 +141,7 @@ final class SpringTransactions implements Transactions {
         }
     }
 
-    @SuppressWarnings("unchecked") // only this class binds it
+    @SuppressWarnings("unchecked") // bound by this class only
     private List<Participant> suspended() {
         List<Participant> bound = (List<Participant>) TransactionSynchronizationManager.getResource(suspendedKey);
         return bound == null ? List.of() : List.copyOf(bound);
@@ -178,7 +179,7 @@ final class SpringTransactions implements Transactions {
         }
     }
 
-    /** Called by transaction managers, for each transaction that they begin. */
+    /** Called by transaction managers for each transaction that they begin. */
     private final class CommitListener implements TransactionExecutionListener {
 
         @Override

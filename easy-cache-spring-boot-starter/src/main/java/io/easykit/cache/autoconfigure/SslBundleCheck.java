@@ -16,14 +16,14 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.core.env.Environment;
 
-/** Finds clusters that name an SSL bundle which no setting defines. */
+/** Finds clusters with an undefined SSL bundle. */
 final class SslBundleCheck {
 
     private static final String SETTINGS = "spring.ssl.bundle.";
 
     private SslBundleCheck() {}
 
-    /** Nothing is wrong if beans of the application may define bundles. */
+    /** Reports nothing if beans of the application may define bundles. */
     static List<Problem> problems(
             Map<String, DataRedisProperties> clusters, Environment environment, ConfigurableListableBeanFactory beans) {
         List<Problem> problems = new ArrayList<>();
@@ -38,7 +38,7 @@ final class SslBundleCheck {
             if (bundle != null && !known.contains(bundle)) {
                 problems.add(Problem.setting(
                         SettingChecks.element("easy-cache.clusters", id) + ".ssl.bundle",
-                        "'" + bundle + "', which is no SSL bundle; known are " + known,
+                        "'" + bundle + "', which is not an SSL bundle; known are " + known,
                         "Define it as " + SETTINGS + "jks." + bundle + " or " + SETTINGS + "pem." + bundle
                                 + ", or correct the name."));
             }

@@ -11,10 +11,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * What Spring has bound to this thread for its caller: connections, sessions and the transaction. Taken off the thread
- * for a while, as a transaction manager does for {@code NOT_SUPPORTED}; but also without a transaction, and after its end.
+ * The caller's state bound to this thread by Spring: connections, sessions and the transaction. It is unbound for a
+ * while, as a transaction manager does for {@code NOT_SUPPORTED}, but also without a transaction and after its end.
  *
- * <p>Not for JTA, whose transactions are bound to the thread by somebody else.
+ * <p>Not for JTA, whose transactions are bound to the thread by another system.
  */
 final class SuspendedCaller {
 
@@ -81,7 +81,7 @@ final class SuspendedCaller {
         }
     }
 
-    /** After the synchronizations, which have unbound their own. */
+    /** Runs after the synchronizations, which unbind their own resources. */
     private void unbindResources() {
         Map<Object, Object> bound = new LinkedHashMap<>(TransactionSynchronizationManager.getResourceMap());
         bound.forEach((key, resource) -> {

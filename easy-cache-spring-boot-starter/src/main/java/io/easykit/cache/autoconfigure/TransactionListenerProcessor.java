@@ -6,7 +6,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 
-/** Makes {@link SpringTransactions} and each transaction manager known to one another. */
+/** Connects {@link SpringTransactions} with each transaction manager. */
 final class TransactionListenerProcessor implements BeanPostProcessor {
 
     private final Supplier<Transactions> transactions;

@@ -1,4 +1,4 @@
-/** easy-cache in a Spring Boot application: settings under {@code easy-cache}, and the beans that follow from them. */
+/** Integrates easy-cache into Spring Boot: settings under {@code easy-cache}, and the beans built from them. */
 @NullMarked
 package io.easykit.cache.autoconfigure;
 

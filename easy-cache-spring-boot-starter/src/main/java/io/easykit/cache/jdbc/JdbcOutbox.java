@@ -23,14 +23,14 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outbox in a table of the application's database, one row a key.
+ * The outbox in a table of the application's database, one row for each key.
  *
  * <ul>
- *   <li>All times are the database's. Rows are found by the time at which they are due, never by an order of ids: of two
+ *   <li>All times are those of the database. Rows are selected by due time, never by an order of ids: of two
  *       transactions the later one may commit first.
- *   <li>Nothing is locked between a query and what follows from it. Two nodes that read the same rows deliver both.
- *   <li>Rows are changed in the order of their keys, so that two nodes do not deadlock; where they do, the next round
- *       repeats.
+ *   <li>Rows are not locked between a query and the following delivery. Two nodes that read the same rows deliver both.
+ *   <li>Rows are changed in the order of their keys, to avoid deadlocks between nodes. After a deadlock the next round
+ *       repeats the change.
  * </ul>
  */
 public final class JdbcOutbox implements Outbox {
@@ -38,7 +38,7 @@ public final class JdbcOutbox implements Outbox {
     private static final String TABLE = "easy_cache_outbox";
     private static final int ROWS = 1000;
 
-    /** A row of this cluster holds the identity of the table. */
+    /** Cluster id of the row that holds the identity of the table. */
     private static final String NO_CLUSTER = "";
 
     private static final String IDENTITY = "identity";
@@ -82,9 +82,7 @@ public final class JdbcOutbox implements Outbox {
     private final String scope;
     private volatile @Nullable String id;
 
-    /**
-     * @param scope start of what is written as cluster: only nodes with the same one deliver a message
-     */
+    /** @param scope prefix of the cluster id in each row; a message is delivered only by nodes with the same prefix */
     public JdbcOutbox(DataSource dataSource, String scope) {
         this.connections = new OutboxConnections(dataSource);
         this.scope = scope;
@@ -93,7 +91,7 @@ public final class JdbcOutbox implements Outbox {
     /**
      * Checks that the table can be used.
      *
-     * @return false if the database cannot be reached, so that nothing is known
+     * @return false if the database cannot be reached, so the check is inconclusive
      * @throws OutboxException if it cannot be used
      */
     public boolean check() {
@@ -218,7 +216,7 @@ public final class JdbcOutbox implements Outbox {
         }
     }
 
-    /** All keys of some messages: a limit must not cut one in two. */
+    /** Reads all keys of the messages, because a row limit could split a message. */
     private static List<Due> messages(Connection connection, String clusterId, Set<String> ids) throws SQLException {
         String query = SELECT_MESSAGES.formatted(ids.stream().map(id -> "?").collect(Collectors.joining(", ")));
         try (PreparedStatement select = connection.prepareStatement(query)) {
@@ -240,7 +238,7 @@ public final class JdbcOutbox implements Outbox {
             }
             List<Due> due = new ArrayList<>();
             messages.forEach((id, rows) -> {
-                // Another node may have delivered it since the query before.
+                // Another node may have delivered it since the previous query.
                 if (rows.stream().anyMatch(Row::due)) {
                     List<String> keys = rows.stream().map(Row::key).toList();
                     due.add(new Due(
@@ -307,7 +305,7 @@ public final class JdbcOutbox implements Outbox {
         });
     }
 
-    /** What is no text is no key either. */
+    /** Null becomes an empty text, which is never a key. */
     private static String text(byte @Nullable [] bytes) {
         return bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
     }

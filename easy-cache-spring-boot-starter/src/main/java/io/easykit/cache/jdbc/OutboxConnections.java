@@ -13,11 +13,11 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Connections for the outbox: that of the present transaction, or one of its own.
+ * Connections of the outbox: that of the present transaction, or a separate one.
  *
- * <p>A transaction can be joined if its manager has bound a connection of this very data source, and it may write. A
- * connection that {@link DataSourceUtils} has bound itself, inside the transaction of another resource, belongs to no
- * transaction: what is written on it may be committed at once, or never.
+ * <p>A transaction can be joined if its manager has bound a connection of this data source, and it may write. A
+ * connection bound by {@link DataSourceUtils} inside the transaction of another resource belongs to no transaction: its
+ * writes may be committed at once, or never.
  */
 final class OutboxConnections {
 
@@ -29,8 +29,8 @@ final class OutboxConnections {
     private final DataSource dataSource;
 
     /**
-     * For threads that hold a connection already. If many of them asked the pool for a second one, each could wait for all
-     * others.
+     * For threads that already hold a connection. If many of them requested a second one from the pool, they could
+     * deadlock.
      */
     private final Semaphore second = new Semaphore(1);
 
@@ -46,7 +46,7 @@ final class OutboxConnections {
         T on(Connection connection) throws SQLException;
     }
 
-    /** Work on a connection, without a result. */
+    /** Work on a connection without a result. */
     @FunctionalInterface
     interface Task {
         void on(Connection connection) throws SQLException;
@@ -92,7 +92,7 @@ final class OutboxConnections {
                         .noneMatch(one -> one.getClass().getName().startsWith(BOUND_ON_DEMAND));
     }
 
-    /** Works in a transaction of its own. */
+    /** Works in a separate transaction. */
     <T extends @Nullable Object> T own(Work<T> work) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             return inTransaction(work);
@@ -109,8 +109,8 @@ final class OutboxConnections {
         try {
             if (!second.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 throw new OutboxException(
-                        "another transaction is waiting for a second connection; enlarge the pool, or use a data source of"
-                                + " its own for the outbox",
+                        "another transaction is waiting for a second connection; enlarge the pool, or use a"
+                                + " separate data source for the outbox",
                         null);
             }
         } catch (InterruptedException stop) {
@@ -133,7 +133,7 @@ final class OutboxConnections {
                 }
             }
         } catch (SQLException | RuntimeException failed) {
-            // A pool that cannot be filled throws unchecked exceptions of its own.
+            // A pool that cannot open connections throws its own unchecked exceptions.
             throw failure(failed);
         }
     }

@@ -11,7 +11,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.util.StringUtils;
 
-/** Creates the table of the outbox where it is missing. Scripts exist for H2, MySQL, MariaDB and PostgreSQL. */
+/** Creates the table of the outbox if it is missing. Scripts exist for H2, MySQL, MariaDB and PostgreSQL. */
 public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
 
     private final String location;
@@ -20,7 +20,7 @@ public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
 
     /**
      * @param mode when the script runs
-     * @param location of the script; {@code @@platform@@} in it stands for the platform
+     * @param location location of the script; {@code @@platform@@} is replaced with the platform
      * @param platform null to detect it
      */
     public OutboxSchema(
@@ -29,7 +29,7 @@ public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
         this.location = location;
     }
 
-    /** Names the setting if the script does not exist. */
+    /** Reports the setting if the script does not exist. */
     @Override
     public void afterPropertiesSet() throws Exception {
         try {
@@ -43,8 +43,8 @@ public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
         return new InvalidConfigurationException(Problem.setting(
                 "easy-cache.jdbc.schema",
                 "'" + location + "', which cannot be run: " + cause.getMessage(),
-                "Name a script that exists, or set easy-cache.jdbc.platform to h2, mariadb, mysql or postgresql; or"
-                        + " create the table yourself and set easy-cache.jdbc.initialize-schema to never."));
+                "Set an existing script, or set easy-cache.jdbc.platform to h2, mariadb, mysql or postgresql;"
+                        + " or create the table manually and set easy-cache.jdbc.initialize-schema to never."));
     }
 
     private static DatabaseInitializationSettings settings(
@@ -52,7 +52,7 @@ public final class OutboxSchema extends DataSourceScriptDatabaseInitializer {
         DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
         settings.setMode(mode);
         settings.setSchemaLocations(locations(dataSource, mode, location, platform));
-        // Two nodes that start together create it together; what is missing afterwards fails the start.
+        // Two nodes may create it at the same time. If it is still missing afterwards, the start fails.
         settings.setContinueOnError(true);
         return settings;
     }

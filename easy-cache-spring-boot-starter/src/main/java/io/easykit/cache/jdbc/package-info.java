@@ -1,4 +1,4 @@
-/** The outbox in a database of the application. */
+/** The outbox in the application's database. */
 @NullMarked
 package io.easykit.cache.jdbc;
 

@@ -30,7 +30,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Tries each type of {@link ValueZoo}, and compares what it finds with the table in {@code docs/easy-cache/values.md}. With
+ * Tries each type of {@link ValueZoo}, and compares the results with the table in {@code docs/easy-cache/values.md}. With
  * {@code -Deasykit.write-docs=true} it writes the table instead.
  */
 class ValueTypesIntegrationTests {

@@ -30,7 +30,7 @@ import org.springframework.transaction.interceptor.BeanFactoryTransactionAttribu
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** How our advisors stand to the one of the transactions, and that an update is right on either side of it. */
+/** The order of our advisors and the transaction advisor. An update works on either side of it. */
 class AdvisorOrderIntegrationTests {
 
     static class Accounts {
@@ -57,7 +57,10 @@ class AdvisorOrderIntegrationTests {
             return id;
         }
 
-        /** Registered before the cache's own, and so called before it: what lies in Redis between commit and end. */
+        /**
+         * Registered before the cache's own synchronization, so called before it: records the state of Redis between
+         * commit and completion.
+         */
         private void lookAtCommit(String key) {
             TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
                 @Override
@@ -112,7 +115,7 @@ class AdvisorOrderIntegrationTests {
         }
     }
 
-    /** With the transaction inside, a key over the result is known only when that has committed. */
+    /** If the transaction is inside, a key over the result is known only after the commit. */
     private static void shouldAnnounceBeforeTheCommit(Accounts accounts, boolean resultIsInTime) {
         Accounts target = target(accounts);
         assertThat(accounts.update(1)).isEqualTo(1);

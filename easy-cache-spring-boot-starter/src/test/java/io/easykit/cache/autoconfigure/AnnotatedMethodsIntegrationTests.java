@@ -41,7 +41,7 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.test.util.AopTestUtils;
 
-/** Where annotations may stand, what keys may say, and how values come back. */
+/** Places of annotations, key expressions, and restored values. */
 class AnnotatedMethodsIntegrationTests {
 
     record User(long id, String name) {}
@@ -149,7 +149,7 @@ class AnnotatedMethodsIntegrationTests {
         }
     }
 
-    /** An aspect inside the cache: it must find its invocation on the thread of a refresh, too. */
+    /** An aspect inside the cache: it must find its invocation on a refresh thread, too. */
     @Aspect
     static class Inner {
 
@@ -329,7 +329,7 @@ class AnnotatedMethodsIntegrationTests {
         }
     }
 
-    /** Keys that hold a value, not only a lock. */
+    /** Keys with a value, not only a lock. */
     private static List<String> values() {
         try (RawRedis redis = RedisServer.shared().connect()) {
             return keys().stream()

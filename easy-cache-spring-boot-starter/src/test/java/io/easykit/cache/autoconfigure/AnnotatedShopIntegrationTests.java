@@ -32,12 +32,12 @@ import org.springframework.test.util.AopTestUtils;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The annotations on a service with a database, as an application has them. */
+/** The annotations on a service with a database. */
 class AnnotatedShopIntegrationTests {
 
     record Product(Long id, String name) {}
 
-    /** How an update's method and its transaction stand to one another. */
+    /** Relation between the method of an update and its transaction. */
     enum Transactionality {
         NONE,
         AROUND_METHOD

@@ -46,7 +46,7 @@ class AvailabilityEventsTests {
         }
     }
 
-    /** Starts after the cache, and waits until that has noticed that there is no Redis. */
+    /** Starts after the cache, and waits until the cache has detected that Redis is unavailable. */
     static final class SlowStart implements SmartLifecycle {
 
         private final EasyCache cache;

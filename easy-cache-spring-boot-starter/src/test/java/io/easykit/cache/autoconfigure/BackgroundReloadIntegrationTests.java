@@ -36,13 +36,13 @@ import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.test.util.AopTestUtils;
 
-/** A load in the background runs when its caller has gone on: it must load what the caller has asked for. */
+/** A background load runs after its caller has continued: it must load the values the caller requested. */
 class BackgroundReloadIntegrationTests {
 
     private static final ThreadLocal<String> TENANT = new ThreadLocal<>();
     private static final ThreadLocal<String> CONTEXT = new ThreadLocal<>();
 
-    /** What many applications reuse from call to call. */
+    /** A mutable argument that callers reuse. */
     static final class Query {
 
         private volatile long id;
@@ -158,7 +158,7 @@ class BackgroundReloadIntegrationTests {
             return renaming("inner");
         }
 
-        /** Leaves its name in the thread's. */
+        /** Sets its name as that of the thread. */
         private static TaskDecorator renaming(String name) {
             return task -> () -> {
                 Thread thread = Thread.currentThread();
@@ -213,7 +213,7 @@ class BackgroundReloadIntegrationTests {
         CONTEXT.remove();
     }
 
-    /** Another node updates, and a load in the background waits at the gate. */
+    /** Another node updates while a background load waits at the gate. */
     private void updateElsewhere(long id) {
         elsewhere.getBean(Rows.class).update(id);
         target.version = "new";

@@ -43,7 +43,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import reactor.core.publisher.Mono;
 
-/** What fails the start of an application, each with its method and what to do about it. */
+/** Declarations that fail the start of an application, with the reported method and remedy. */
 @ExtendWith(OutputCaptureExtension.class)
 class CacheDeclarationTests {
 
@@ -113,7 +113,7 @@ class CacheDeclarationTests {
 
     @Test
     void refusesTheResultInAKeyThatIsNeededBefore() {
-        refuses(ResultTooEarly.class, "find(long)", "#result, which is not known before the method", "parameters");
+        refuses(ResultTooEarly.class, "find(long)", "#result, which is unknown before the method", "parameters");
     }
 
     static class Malformed {
@@ -435,7 +435,7 @@ class CacheDeclarationTests {
 
     @Test
     void refusesSpringsAnnotationBesideOurs() {
-        refuses(SpringsToo.class, "find(long)", "Spring's @Cacheable", "Keep one of them; check the imports");
+        refuses(SpringsToo.class, "find(long)", "Spring's @Cacheable", "Keep one of them, and check the imports");
     }
 
     static class SpringsEvictToo {
@@ -476,7 +476,7 @@ class CacheDeclarationTests {
 
     @Test
     void refusesAPrefixWithTwoConsistencies() {
-        refuses(TwoConsistencies.class, "another consistency or stale window by @Cacheable", "Give both the same");
+        refuses(TwoConsistencies.class, "another consistency or stale window by @Cacheable", "Use the same in both");
     }
 
     static class TwoTypes {
@@ -679,7 +679,7 @@ class CacheDeclarationTests {
         refuses(Placeholder.class, "find(long)", "prefix = \"${users.name}\"", "Set the property");
     }
 
-    // What is right
+    // Valid declarations
 
     static class Valid {
         @Cacheable(prefix = "user", keys = "#id")
@@ -709,14 +709,17 @@ class CacheDeclarationTests {
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
                 .containsOnlyOnce("CacheDeclarationTests.Valid.find(long) -> ec:user::{#id} on default, AP, ttl 10m,"
-                        + " worst staleness 1.5s while every node reaches Redis (30s after a crash of an updater, +5s while"
-                        + " Redis is away; after an update on a node without Redis: until that node reaches it again, or"
-                        + " the ttl of 10m if it dies before; after a fail-over of Redis that lost the update: until its"
-                        + " node has repeated it, or the ttl of 10m if that node died); without a transaction around the method, keys over #result are invalidated when it"
-                        + " returns, or after the ttl of 10m if the node dies between commit and return")
+                        + " worst staleness 1.5s while every node reaches Redis (30s after a crash of an"
+                        + " updater, +5s while Redis is away; after an update on a node without Redis:"
+                        + " until that node reaches it again, or the ttl of 10m if it dies before; after"
+                        + " a fail-over of Redis that lost the update: until its node has repeated it,"
+                        + " or the ttl of 10m if that node died); without a transaction around the"
+                        + " method, keys over #result are invalidated when it returns, or after the ttl"
+                        + " of 10m if the node dies between commit and return")
                 .containsOnlyOnce("Valid.stock(String, String) -> ec:stock::{#shop}:{#sku} on default, CP, ttl 90s,"
-                        + " never stale (not stored for 1m after a crash of an updater), except after a fail-over of Redis"
-                        + " that lost the update: until its node has repeated it, or the ttl of 90s if that node died");
+                        + " never stale (not stored for 1m after a crash of an updater), except after a"
+                        + " fail-over of Redis that lost the update: until its node has repeated it, or"
+                        + " the ttl of 90s if that node died");
     }
 
     @ParameterizedTest

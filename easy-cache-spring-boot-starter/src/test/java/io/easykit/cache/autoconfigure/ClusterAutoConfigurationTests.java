@@ -36,7 +36,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.test.util.ReflectionTestUtils;
 
-/** Several Redis servers, none of which is there. */
+/** Several unavailable Redis servers. */
 class ClusterAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -118,7 +118,7 @@ class ClusterAutoConfigurationTests {
     void refusesToStartWithoutRedisIfThatWasChosen() {
         refuses(
                 "easy-cache.require-redis-at-start=true",
-                "Redis cluster 'default' does not answer",
+                "Redis cluster 'default' does not reply",
                 "Start that Redis");
         runner.run(context -> assertThat(context).hasNotFailed());
     }

@@ -6,14 +6,12 @@ import java.sql.Connection;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the statements that are prepared. */
+/** Counts prepared statements. */
 final class CountingConnections {
 
     private CountingConnections() {}
 
-    /**
-     * @param part of the statements that are counted
-     */
+    /** @param part text contained in the counted statements */
     static Connection of(Connection connection, String part, AtomicInteger count) {
         return (Connection) Proxy.newProxyInstance(
                 Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {

@@ -30,7 +30,7 @@ import org.springframework.data.redis.cache.RedisCacheManager;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** An application that is killed in the middle of an update leaves nothing old behind for longer than the lease. */
+/** After a crash in the middle of an update, nothing stale remains for longer than the lease. */
 class CrashIntegrationTests {
 
     private static final Duration LEASE = Duration.ofSeconds(2);
@@ -104,7 +104,7 @@ class CrashIntegrationTests {
         killLeavesNothingOldBeyondTheLease(Point.AFTER_THE_COMMIT);
     }
 
-    /** What is prevented: the very same kill, with Spring's annotation. */
+    /** For comparison: the same crash with Spring's annotation. */
     @Test
     void springsEvictionNeverComesWhenTheKillIsBetweenCommitAndEviction() {
         kill("spring", Point.AFTER_THE_COMMIT);
@@ -113,7 +113,7 @@ class CrashIntegrationTests {
                 .isEqualTo("old");
     }
 
-    /** Reads until what the kill left behind is over: a value is stored again, with nothing beside it. */
+    /** Reads until the marks of the crashed update are gone: a value is stored again, with no other field. */
     private boolean isAtRest(CacheKey<String> key) {
         cache.fetch(key, this::loadName);
         try (var raw = redis.connect()) {
@@ -152,7 +152,7 @@ class CrashIntegrationTests {
                 .single();
     }
 
-    /** Opened and closed each time, since only one process at a time may have the file. */
+    /** Opened and closed each time, because only one process at a time can open the file. */
     private JdbcClient database() {
         JdbcDataSource source = new JdbcDataSource();
         source.setUrl(url());

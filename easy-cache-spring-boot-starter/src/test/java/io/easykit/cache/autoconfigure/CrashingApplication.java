@@ -17,9 +17,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Updates a name in a process of its own and stops at one point of the update, to be killed there.
+ * Updates a name in a separate process and stops at one point of the update, to be killed there.
  *
- * <p>Arguments: who updates ({@code easy} or {@code spring}), the point, and the settings of the application.
+ * <p>Arguments: the annotation to use ({@code easy} or {@code spring}), the point, and the settings of the application.
  */
 final class CrashingApplication {
 
@@ -29,7 +29,7 @@ final class CrashingApplication {
 
     private CrashingApplication() {}
 
-    /** Where the process stops. */
+    /** The point at which the process stops. */
     enum Point {
         IN_THE_METHOD,
         BEFORE_THE_COMMIT,
@@ -62,7 +62,7 @@ final class CrashingApplication {
         stopAt(Point.IN_THE_METHOD, point);
     }
 
-    /** Says where it is, and stays there. */
+    /** Prints its position, and stays there. */
     private static void stopAt(Point here, Point wanted) {
         if (here == wanted) {
             System.out.println("stopped " + here);
@@ -127,7 +127,7 @@ final class CrashingApplication {
         }
     }
 
-    /** After all others before the commit, before all others after it. */
+    /** Called last before the commit, and first after it. */
     private record StopInTransaction(Point point) implements TransactionSynchronization {
 
         @Override

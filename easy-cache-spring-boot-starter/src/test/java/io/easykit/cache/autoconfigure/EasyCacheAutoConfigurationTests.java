@@ -43,7 +43,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** All without a Redis: an application starts and works while it is away. */
+/** An application without Redis starts and works. */
 class EasyCacheAutoConfigurationTests {
 
     private static final CacheSpec<String> NAMES = CacheSpec.of("name", String.class);
@@ -88,7 +88,7 @@ class EasyCacheAutoConfigurationTests {
         });
     }
 
-    /** What injects the cache starts, and its calls run. */
+    /** Beans that inject the cache start, and their calls run. */
     @ParameterizedTest
     @ValueSource(strings = {"false", "off", "No"})
     void isOffIfToldSo(String off) {

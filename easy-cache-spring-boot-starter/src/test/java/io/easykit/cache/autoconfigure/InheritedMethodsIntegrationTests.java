@@ -69,7 +69,7 @@ class InheritedMethodsIntegrationTests {
 
     interface CountryRepository extends CachedRepository<Country, String> {}
 
-    /** Implemented by a proxy alone, as clients and mappers are. */
+    /** Implemented by a proxy only, like clients and mappers. */
     interface Weather {
 
         @Cacheable(prefix = "weather", keys = "#city.id")

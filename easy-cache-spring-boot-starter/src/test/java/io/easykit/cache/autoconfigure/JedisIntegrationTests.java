@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 /** An application that uses Redis through Jedis. */
 class JedisIntegrationTests {
 
-    /** The command timeout, and room for a busy machine. Jedis by itself waits for two seconds and more. */
+    /** The command timeout, with allowance for a busy machine. The default timeout of Jedis is two seconds and more. */
     private static final Duration SOON = Duration.ofMillis(1_500);
 
     private final CacheSpec<String> users = CacheSpec.of("user", String.class);

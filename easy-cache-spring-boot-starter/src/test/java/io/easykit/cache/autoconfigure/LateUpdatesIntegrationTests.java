@@ -23,7 +23,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Updates that are made while the application ends. */
+/** Updates during the shutdown of the application. */
 @ExtendWith(OutputCaptureExtension.class)
 class LateUpdatesIntegrationTests {
 

@@ -203,7 +203,7 @@ class LoadScopesTests {
     @Test
     void staysAttachedInsideATransactionThatIsNotSynchronized() {
         manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
-        readOnly(manager, () -> shouldBeAttached(transactions, "reports no end"));
+        readOnly(manager, () -> shouldBeAttached(transactions, "does not report its end"));
     }
 
     @Test
@@ -248,9 +248,7 @@ class LoadScopesTests {
         }
     }
 
-    /**
-     * @param size of the pool; 0 if it is not known
-     */
+    /** @param size size of the pool; 0 if unknown */
     private SpringTransactions transactions(ReadOnlyLoads loads, int size, @Nullable Integer extraConnections) {
         PoolSizes sizes = key -> size == 0 ? null : new Pool(size, inUse::get);
         return new SpringTransactions(new LoadScopes(new ConnectionPools(sizes, extraConnections), loads));
@@ -309,7 +307,7 @@ class LoadScopesTests {
         };
     }
 
-    /** Does not hold its transactions as resources of the thread. */
+    /** A manager that does not bind its transactions to the thread. */
     private static final class ForeignTransactionManager implements PlatformTransactionManager {
 
         @Override

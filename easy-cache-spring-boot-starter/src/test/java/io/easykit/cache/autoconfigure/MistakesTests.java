@@ -14,7 +14,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Each row of the documentation's table of mistakes: what the start of an application says of it. */
+/** Checks each row of the documented table of mistakes against the report of a start. */
 class MistakesTests extends MistakesContract {
 
     private static final Map<String, Class<?>> BEANS = Map.ofEntries(

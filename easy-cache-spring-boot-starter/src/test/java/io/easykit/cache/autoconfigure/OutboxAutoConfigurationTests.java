@@ -32,7 +32,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Which outbox an application has, and where its table comes from. */
+/** The outbox of an application, and the creation of its table. */
 class OutboxAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -204,7 +204,7 @@ class OutboxAutoConfigurationTests {
         }
     }
 
-    /** As a migration tool would create it. */
+    /** Like the table created by a migration tool. */
     @Configuration(proxyBeanMethods = false)
     static class OwnTable {
         @Bean

@@ -43,14 +43,15 @@ import org.springframework.transaction.annotation.Transactional;
 /**
  * Applications on one database and one Redis: {@code a} is cut off from Redis, {@code b} and {@code c} are not.
  *
- * <p>The stale window is a minute, and so are the lives of the two other bounds: what is new earlier is so by the outbox.
+ * <p>The stale window is a minute, and so are the other two limits. A value that is fresh earlier was invalidated
+ * through the outbox.
  */
 class OutboxIntegrationTests {
 
     private static final String DATABASE = "outbox";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** Part of the query of a round; a round without messages has no other one. */
+    /** Part of the query of each round; a round without messages has no other query. */
     private static final String IDLE_QUERY = "due_at <= current_timestamp(3) order by due_at";
 
     private static final AtomicInteger STATEMENTS = new AtomicInteger();
@@ -209,7 +210,7 @@ class OutboxIntegrationTests {
 
     @Test
     void nothingIsWrittenWhileRedisIsWellAndAllNodesTogetherQueryOnceASecond() {
-        // Where the machine is so busy that the holder loses its lease, its successor queries once more.
+        // If the holder loses its lease on a busy machine, its successor queries once more.
         await().pollInterval(Duration.ZERO).atMost(PATIENCE).until(() -> {
             jdbc.sql("delete from easy_cache_outbox where cluster_id <> ''").update();
             Duration took = fourQueries();
@@ -218,7 +219,7 @@ class OutboxIntegrationTests {
         });
     }
 
-    /** How long it took. The first two may be of a holder and its successor. */
+    /** Returns the duration of four queries. The first two may come from a holder and its successor. */
     private Duration fourQueries() {
         long begin = System.nanoTime();
         int before = STATEMENTS.get();
@@ -230,7 +231,7 @@ class OutboxIntegrationTests {
         return Duration.ofNanos(System.nanoTime() - begin);
     }
 
-    /** The new master has the old value and never heard of the invalidation. */
+    /** The new master has the old value and never received the invalidation. */
     @Test
     void whatAFailoverHasLostIsDeliveredAgain() {
         try (RedisServer next = RedisServer.start();

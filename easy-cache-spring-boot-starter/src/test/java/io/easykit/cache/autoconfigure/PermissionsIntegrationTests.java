@@ -27,7 +27,7 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** A user of Redis with the permissions that the documentation names, and no others. */
+/** A Redis user with the documented permissions only. */
 class PermissionsIntegrationTests {
 
     private static final Path DOCUMENTATION = Path.of("..", "docs", "easy-cache", "operations.md");

@@ -53,7 +53,7 @@ class RedisConnectionsIntegrationTests {
                     throw new IllegalStateException("away");
                 });
         RedisConnections through = new RedisConnections(foreign, "ec:", TIMEOUT);
-        assertThat(output).contains("which is not Lettuce: its timeouts apply");
+        assertThat(output).contains("which is neither Lettuce nor Jedis. Its own timeouts apply");
         assertThatThrownBy(through::ping).isInstanceOf(StoreUnavailableException.class);
     }
 }

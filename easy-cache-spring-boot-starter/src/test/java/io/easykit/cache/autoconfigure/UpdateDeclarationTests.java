@@ -27,7 +27,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
-/** An update that never invalidates anything fails the start, whatever the order and the kind of the beans. */
+/** An update that would never invalidate anything fails the start, regardless of the order and kind of the beans. */
 @ExtendWith(OutputCaptureExtension.class)
 class UpdateDeclarationTests {
 
@@ -196,7 +196,7 @@ class UpdateDeclarationTests {
                 });
         assertThat(output)
                 .contains("UpdateDeclarationTests.UserUpdates.update(long) updates ec:user::{#id} on default, which"
-                        + " another application caches; here it counts as CP with a stale window of 0ms")
+                        + " another application caches; it is treated as CP with a stale window of 0ms")
                 .doesNotContain("names 'user'");
     }
 
@@ -211,7 +211,8 @@ class UpdateDeclarationTests {
     void warnsOfExternalPrefixesThatNoMethodUpdates(CapturedOutput output) {
         runner.withPropertyValues("easy-cache.external-prefixes=stock")
                 .run(context -> assertThat(context).hasNotFailed());
-        assertThat(output).contains("easy-cache.external-prefixes names 'stock', but no @UpdateCache has that prefix");
+        assertThat(output)
+                .contains("easy-cache.external-prefixes contains 'stock', but no @UpdateCache has that prefix");
     }
 
     // Caches that no annotation declares
@@ -236,7 +237,7 @@ class UpdateDeclarationTests {
                 runner.withBean("users", CacheSpec.class, () -> STRONG).withBean(CachedUsers.class),
                 "@Cacheable " + CachedUsers.class.getName() + ".find(long)",
                 "declared with another consistency or stale window by the bean 'users'",
-                "Give both the same");
+                "Use the same in both");
     }
 
     @Test
@@ -273,7 +274,7 @@ class UpdateDeclarationTests {
                 runner.withBean(CachedUsers.class).withBean(TwoPartUsers.class),
                 TwoPartUsers.class.getName() + ".find(String, long)",
                 "the key has 2 parts [#tenant, #id], but the cache 'user' has keys of 1 part [#id]",
-                "or one of them another prefix");
+                "or another prefix for one of them");
     }
 
     // Contexts with a parent
@@ -329,7 +330,7 @@ class UpdateDeclarationTests {
                 .doesNotContain("share the entries"));
         runner.withBean("eu", Prices.class).withBean("us", UsPrices.class).run(context -> assertThat(output)
                 .containsOnlyOnce("share the entries")
-                .contains("the beans [eu, us] share the entries of 'price', since all of them have the @Cacheable of"
+                .contains("the beans [eu, us] share the entries of 'price', because all of them have the @Cacheable of"
                         + " Prices.price"));
         runner.withBean("one", Prices.class).withBean("two", Prices.class).run(context -> assertThat(output)
                 .contains("the beans [one, two] share the entries of 'price'")

@@ -47,10 +47,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** An update belongs to the transaction in which its work is done, wherever its method stands. */
+/** An update belongs to the transaction in which its method works. */
 class UpdateTransactionsIntegrationTests {
 
-    /** What a method does with the row, in a database that others may use. */
+    /** Changes of a row that others may use. */
     static class Stocks {
 
         private final JdbcClient jdbc;
@@ -120,7 +120,7 @@ class UpdateTransactionsIntegrationTests {
 
     record Pair(Long first, @Nullable Long second) {}
 
-    /** How the method of an update declares its transaction. */
+    /** The ways to declare the transaction of an update. */
     enum Way {
         UNDECLARED,
         UNDECLARED_BY_RESULT,
@@ -151,7 +151,7 @@ class UpdateTransactionsIntegrationTests {
             return new Stocks(jdbc);
         }
 
-        /** Of another database: its transactions share the synchronizations of the first manager's. */
+        /** Manager of another database: its transactions share the synchronizations of the first manager. */
         @Bean(defaultCandidate = false)
         PlatformTransactionManager other() {
             JdbcDataSource database = new JdbcDataSource();
@@ -163,7 +163,7 @@ class UpdateTransactionsIntegrationTests {
     private static final AtomicLong IDS = new AtomicLong();
     private static ConfigurableApplicationContext context;
 
-    /** A rollback invalidates a key at once only if it has not done so in the last second. */
+    /** A rollback invalidates a key at once, but at most once a second. */
     private final long id = IDS.incrementAndGet();
 
     private final Stocks stocks = context.getBean(Stocks.class);
@@ -315,7 +315,7 @@ class UpdateTransactionsIntegrationTests {
         shouldBeVisible();
     }
 
-    /** Spring gives the connection back after all callbacks, and that commits what was done on it. */
+    /** Spring releases the connection after all callbacks. This commits their writes. */
     @ParameterizedTest
     @CsvSource({
         "UNDECLARED, true",
@@ -399,7 +399,7 @@ class UpdateTransactionsIntegrationTests {
         assertThat(stocks.find(id)).isEqualTo(1);
     }
 
-    /** Others read what the database holds, and store it. */
+    /** Other nodes read the row, and store it. */
     private void shouldBeVisible() {
         assertThat(elsewhere(() -> stocks.find(id))).isEqualTo(1);
     }

@@ -6,7 +6,7 @@ import jakarta.persistence.Id;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A row that requests edit. Its title is that of its revision, unless the edit was never committed. */
+/** A row edited by requests. The title belongs to the revision, unless the edit was never committed. */
 @Entity
 public class Article {
 

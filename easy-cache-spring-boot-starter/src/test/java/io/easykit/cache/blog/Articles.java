@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.hibernate.Hibernate;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Cached look-ups and updates of articles, as a service has them. */
+/** Cached reads and updates of articles, as a service has them. */
 class Articles {
 
     record Headline(long revision, String title) {
@@ -19,7 +19,7 @@ class Articles {
         }
     }
 
-    /** Needs a session, since the tags are loaded lazily. */
+    /** Needs a session, because the tags are loaded lazily. */
     record Summary(String title, int tags) {}
 
     private final ArticleRepository repository;
@@ -51,7 +51,7 @@ class Articles {
         return load(id);
     }
 
-    /** By queries that work in a transaction only. */
+    /** Uses queries that require a transaction. */
     @Cacheable(prefix = "demanding", keys = "#id", staleWindow = "1h", ttl = "2h")
     public List<Long> demanding(long id) {
         loads.incrementAndGet();

@@ -3,7 +3,7 @@ package io.easykit.cache.blog;
 import org.springframework.transaction.event.TransactionPhase;
 import org.springframework.transaction.event.TransactionalEventListener;
 
-/** Works when a transaction has committed. Its connection and its session are still bound to the thread. */
+/** Runs work after a commit. Its connection and its session are still bound to the thread. */
 class CommitListener {
 
     record Committed(Runnable work) {}

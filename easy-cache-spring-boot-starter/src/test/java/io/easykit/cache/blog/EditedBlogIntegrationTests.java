@@ -28,8 +28,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * Random edits of a web application with JPA and Spring Boot's defaults, over HTTP: saved, rejected and rolled back. No
- * reader is given a value that the database never held, or one that it no longer held when its update had returned (AP: for
- * longer than the stale window).
+ * reader gets a value that the database never contained, or one that was replaced before its update returned (AP:
+ * longer ago than the stale window).
  */
 class EditedBlogIntegrationTests {
 
@@ -122,7 +122,7 @@ class EditedBlogIntegrationTests {
             }
         }
 
-        /** What is not saved follows a save of the same article: then the cache has no value, and the edit loads one. */
+        /** Unsaved edits follow a save of the same article. Then the cache has no value, and the edit loads one. */
         private void edit(String consistency, int any, String kind) {
             int id = kind.equals("saved") ? any : savedLast;
             History history = histories.get(id);
@@ -178,7 +178,7 @@ class EditedBlogIntegrationTests {
         }
     }
 
-    /** The revisions of an article, as its editors know them. */
+    /** The revisions of an article as returned to its editors. */
     private static final class History {
 
         private record Returned(long time, long revision) {}

@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
-/** What editors do over HTTP. Each method that edits also reads the cache in the same request. */
+/** Requests of editors over HTTP. Each method that edits also reads the cache in the same request. */
 @RestController
 class Editors {
 

@@ -46,15 +46,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.context.request.ServletWebRequest;
 
-/** What is stored was read apart from the unfinished work of its reader. */
+/** Stored values never contain uncommitted work of their reader. */
 class OpenSessionIntegrationTests {
 
     private static final long ID = 1;
 
-    /** No test updates it through this node, which would serve nothing stale of it for an hour. */
+    /** This node never updates it in these tests: it would return nothing stale of it for an hour. */
     private static final long REVISED_ELSEWHERE = 20;
 
-    /** Where a reader stands when it has a session with entities of its own. */
+    /** Places of a reader with a session and loaded entities. */
     enum Place {
         VIEW,
         SUPPORTS,
@@ -144,7 +144,7 @@ class OpenSessionIntegrationTests {
         assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
     }
 
-    /** The other nodes may not have been told yet. */
+    /** The other nodes may not have received the invalidation. */
     @Test
     void readsTheUpdateOfItsTransactionInAnAfterCommitListener() {
         articles.strong(ID);
@@ -247,7 +247,7 @@ class OpenSessionIntegrationTests {
         assertThat(target.loads).hasValue(2);
     }
 
-    /** As another node does; this one would return nothing older than its own update. */
+    /** Updates like another node. This node would return nothing older than its own update. */
     private void reviseElsewhere() {
         new TransactionTemplate(manager).executeWithoutResult(status -> target.revise(REVISED_ELSEWHERE));
         RedisEntryStore store =
@@ -273,7 +273,7 @@ class OpenSessionIntegrationTests {
         assertThat(repository.findById(ID).orElseThrow().getTitle()).isEqualTo(Article.titleOf(0));
     }
 
-    /** All connections are held, and each holder would like a further one. */
+    /** All connections are held, and each holder needs a further one. */
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
     void neverWaitsForAConnectionThatOnlyItselfCouldGiveBack(int size) {
@@ -316,7 +316,7 @@ class OpenSessionIntegrationTests {
         return session.find(Article.class, ID);
     }
 
-    /** Others are given the revision, and need no load. */
+    /** Other readers get the revision without a load. */
     private void shouldBeStored(long revision) {
         target.loads.set(0);
         assertThat(elsewhere(() -> articles.strong(ID))).isEqualTo(new Headline(revision, Article.titleOf(revision)));
@@ -325,7 +325,7 @@ class OpenSessionIntegrationTests {
         assertThat(target.loads).hasValue(0);
     }
 
-    /** Reads what the reader has in its session, then the cache. */
+    /** Reads the entities of the session, then the cache. */
     private void in(Place place, Runnable session, Runnable reads) {
         AtomicBoolean done = new AtomicBoolean();
         Runnable both = () -> {
@@ -374,7 +374,7 @@ class OpenSessionIntegrationTests {
         };
     }
 
-    /** The listener of the application runs the reads when the transaction has committed. */
+    /** The application's listener runs the reads after the commit. */
     private void publishInTransaction(Runnable session, Runnable reads) {
         readOnly(TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult(status -> {
             session.run();

@@ -37,8 +37,8 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The outbox on H2 in each of its modes, and on the database that {@value #URL} names, with its user and password in the
- * URL, if that is set.
+ * The outbox on H2 in each of its modes, and on the database at {@value #URL}, if set, with its user and password in
+ * the URL.
  */
 @ParameterizedClass
 @MethodSource("databases")
@@ -210,7 +210,7 @@ class JdbcOutboxTests {
         assertThat(count()).isEqualTo(1);
     }
 
-    /** Its connection is bound to the thread, and writes nothing that anybody commits. */
+    /** Its connection is bound to the thread, but its writes are never committed. */
     @Test
     void aConnectionThatIsOnlyUsedInTheTransactionOfAnotherDataSourceIsNotJoined() {
         DriverManagerDataSource manual = new DriverManagerDataSource(((DriverManagerDataSource) dataSource).getUrl()) {
@@ -247,7 +247,7 @@ class JdbcOutboxTests {
         assertThat(due()).hasSize(1);
     }
 
-    /** Ids are no order: the one that was written first is committed last. */
+    /** Ids are not ordered: the one written first is committed last. */
     @Test
     void whatIsCommittedLateIsSeen() {
         transaction.executeWithoutResult(status -> {
