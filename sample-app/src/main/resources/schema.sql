@@ -8,7 +8,7 @@ create table if not exists stock (
     sku varchar(60) primary key,
     quantity bigint not null check (quantity >= 0)
 );
--- A stock of the largest int could not take back what an unpaid order had reserved.
+-- An int could overflow when an unpaid order returns its reservation.
 alter table stock alter column quantity bigint not null;
 
 create table if not exists orders (

@@ -1,4 +1,4 @@
-/** Measurements, side by side with the peers; see the README of this module. */
+/** Comparative measurements; see the README of this module. */
 @NullMarked
 package io.easykit.benchmarks;
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 
-/** Two shops cannot share a data directory: the database and the embedded Redis belong to one process. */
+/** Reports that the data directory is in use: the database and the embedded Redis belong to one process. */
 final class AnotherShopRuns implements FailureAnalyzer {
 
     @Override
@@ -17,7 +17,7 @@ final class AnotherShopRuns implements FailureAnalyzer {
                         cause instanceof SQLException sql && sql.getErrorCode() == ErrorCode.DATABASE_ALREADY_OPEN_1);
         return isInUse
                 ? new FailureAnalysis(
-                        "Another shop runs on this data directory.",
+                        "Another shop is running on this data directory.",
                         "Stop it, or start this one with --shop.data-dir=./other-data and --server.port=8081.",
                         failure)
                 : null;

@@ -24,7 +24,7 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DatabindException;
 
-/** What a customer is told when something could not be done. In each case nothing was changed. */
+/** Maps failures to responses for customers. In each case nothing was changed. */
 @RestControllerAdvice
 class ShopErrors extends ResponseEntityExceptionHandler {
 
@@ -43,7 +43,7 @@ class ShopErrors extends ResponseEntityExceptionHandler {
         return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, failure.getMessage());
     }
 
-    /** Names the fields, so that the caller need not guess. */
+    /** Names the invalid fields. */
     @Override
     protected @Nullable ResponseEntity<Object> handleMethodArgumentNotValid(
             MethodArgumentNotValidException failure, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
@@ -74,13 +74,13 @@ class ShopErrors extends ResponseEntityExceptionHandler {
                 : result.getMethodParameter().getParameterName();
     }
 
-    /** Names the property, if the body is JSON. */
+    /** Names the invalid property, if the body is JSON. */
     @Override
     protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
             HttpMessageNotReadableException failure, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(
                 status,
-                "The body is not the JSON that is expected here"
+                "The body is not the expected JSON"
                         + (failure.getCause() instanceof DatabindException cause ? wrongProperty(cause) : ""));
         return handleExceptionInternal(failure, problem, headers, status, request);
     }

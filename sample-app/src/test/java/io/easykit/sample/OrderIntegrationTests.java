@@ -18,7 +18,7 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Orders over HTTP: reserved, paid, or closed by a message that comes later. */
+/** Orders over HTTP: reserved, paid, or closed by a delayed message. */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 class OrderIntegrationTests {
 

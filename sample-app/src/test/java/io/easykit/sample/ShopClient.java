@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Uses a shop as a browser or a script would. */
+/** Uses a shop like a browser or a script. */
 final class ShopClient {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);

@@ -19,7 +19,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The shop in a process of its own, which is ended in every way. */
+/** The shop in a separate process, ended in every way. */
 @ExtendWith(OutputCaptureExtension.class)
 class ShopCrashIntegrationTests {
 
@@ -39,7 +39,7 @@ class ShopCrashIntegrationTests {
             first.kill();
         }
         try (ChildJvm second = start()) {
-            second.awaitLine(text -> text.contains("that a killed shop left behind"), PATIENCE);
+            second.awaitLine(text -> text.contains("left behind by a killed shop"), PATIENCE);
             ShopClient shop = clientOf(second);
             assertThat(shop.get("/products/1").text("name")).isEqualTo("Kept");
             assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(7);
@@ -62,7 +62,7 @@ class ShopCrashIntegrationTests {
     private void refusesASecondShopOnItsData(CapturedOutput output) {
         assertThatThrownBy(() ->
                 SpringApplication.run(ShopApplication.class, "--server.port=0", "--shop.data-dir=" + dataDirectory));
-        assertThat(output.getAll()).contains("Another shop runs on this data directory", "--shop.data-dir=");
+        assertThat(output.getAll()).contains("Another shop is running on this data directory", "--shop.data-dir=");
     }
 
     @Test
@@ -105,7 +105,7 @@ class ShopCrashIntegrationTests {
                 "--server.port=0",
                 "--shop.data-dir=" + dataDirectory,
                 "--shop.payment-timeout=8s",
-                // A busy machine may be slow to connect; here nothing is to be read past the cache for that.
+                // A busy machine may be slow to connect. That must not make reads bypass the cache here.
                 "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s",
                 "--delay-queue.command-timeout=" + PATIENCE.toSeconds() + "s");
     }

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The shop on Sentinel and on a cluster whose master is killed or paused, used over HTTP all the while. With
- * {@code -Deasykit.shop.jar} that jar is run by {@code java -jar}.
+ * The shop on Sentinel and on a cluster, used over HTTP while its master is killed or paused.
+ * {@code -Deasykit.shop.jar} runs that jar with {@code java -jar}.
  */
 @Tag("heavy")
 class ShopFailoverTests {

@@ -28,7 +28,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
-/** One start names the mistakes of both products. */
+/** One start reports the mistakes of both products. */
 @ExtendWith(OutputCaptureExtension.class)
 class StartProblemsTests {
 
@@ -53,7 +53,7 @@ class StartProblemsTests {
             "easy-cache.caches.user.ttl-jitter is 2.0",
             "easy-cache.degraded.concurrent-loads is 0",
             "easy-cache.clusters.trade.ur ",
-            "easy-cache.clusters.stock.url is an URL of the scheme 'http'",
+            "easy-cache.clusters.stock.url is a URL of the scheme 'http'",
             "easy-cache.clusters.price.ssl.bundle is 'none'",
             "delay-queue.enabled is 'maybe'",
             "delay-queue.command-timeout is PT0S",
@@ -62,7 +62,7 @@ class StartProblemsTests {
 
     private static final List<String> REPORTED_DECLARATIONS = List.of(
             "Users.find(long): '#idd' in keys names #idd, which is no parameter",
-            "Users.future(long): '#id.foo' in keys asks for 'foo'",
+            "Users.future(long): '#id.foo' in keys uses the property 'foo'",
             "Users.rename(long): no @Cacheable has the prefix 'usr'",
             "Users.onOtherCluster(long): the Redis cluster 'trde' is not configured",
             "Orders.close(String) of bean 'orders': a static method",
@@ -89,7 +89,7 @@ class StartProblemsTests {
             return "";
         }
 
-        /** Its cluster has a wrong setting, and is no unknown one. */
+        /** Its cluster exists, with an invalid setting. */
         @Cacheable(prefix = "trade", keys = "#id", clusterId = "trade")
         public String onTheClusterWithTheMisspeltSetting(long id) {
             return "";
@@ -141,7 +141,7 @@ class StartProblemsTests {
     @Import(Shop.class)
     static class WithTradeCluster {}
 
-    /** Comes first, needs both products, and would fail with a message of its own. */
+    /** Created first, needs both products, and would fail with a message of its own. */
     @Import(Shop.class)
     static class EagerShop {
         @Bean

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Three masters with a replica each. */
+/** Three masters with one replica each. */
 final class ClusterTopology implements Topology {
 
     private static final int MASTERS = 3;

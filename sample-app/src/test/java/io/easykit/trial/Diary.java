@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** What the nodes did and saw in one round. */
+/** Records the calls of the nodes, and their results, in one round. */
 final class Diary {
 
     enum Kind {
@@ -36,9 +36,9 @@ final class Diary {
     }
 
     /**
-     * A read that returned less than the database had when it began.
+     * A read that returned an older version than the database had when the read began.
      *
-     * @param own whether the reading node has made the update itself
+     * @param own whether the reading node made the update itself
      * @param overtakenAt nano time at which the update returned
      */
     record StaleRead(Kind kind, boolean own, long began, long overtakenAt) {
@@ -48,7 +48,7 @@ final class Diary {
         }
     }
 
-    /** @param dueMillis earliest moment of its delivery, by the machine's clock */
+    /** @param dueMillis earliest time of its delivery, by the machine's clock */
     private record Message(int share, long dueMillis) {}
 
     record Delivery(int share, long at) {}
@@ -69,7 +69,7 @@ final class Diary {
         staleReads.add(read);
     }
 
-    /** Before the send, since a message may be faster than the reply to its sender. */
+    /** Called before the send, because a delivery may be faster than the reply to the sender. */
     void sending(String id, int share, long dueMillis) {
         messages.put(id, new Message(share, dueMillis));
     }
@@ -78,7 +78,7 @@ final class Diary {
         acknowledged.put(id, messages.get(id));
     }
 
-    /** A message of another round is not counted. */
+    /** Messages of other rounds are not counted. */
     void delivered(String id) {
         Message message = messages.get(id);
         if (message == null) {
@@ -107,7 +107,7 @@ final class Diary {
         return acknowledged.size();
     }
 
-    /** Messages whose send returned, and that were not delivered yet. */
+    /** Returns messages whose send returned and that were not delivered. */
     List<String> missing() {
         return acknowledged.keySet().stream()
                 .filter(id -> !delivered.containsKey(id))

@@ -9,10 +9,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** A small version of {@link TopologyTrialTests}; both topologies at the same time, since most of it is waiting. */
+/** A small version of {@link TopologyTrialTests}. Both topologies run at the same time, because they mostly wait. */
 class FailoverTrialTests {
 
-    /** With room for a busy machine. */
+    /** Allows for a busy machine. */
     private static final long AGAIN_WITHIN_MILLIS = 8_000;
 
     @Test

@@ -2,19 +2,19 @@ package io.easykit.trial;
 
 import java.util.Locale;
 
-/** What is done to a Redis while the nodes work on it. */
+/** A fault of a Redis that the nodes are using. */
 enum Fault {
     /** SIGKILL of the master. */
     KILL(true),
-    /** SIGSTOP of the master, which resumes after the promotion as if it were still the master. */
+    /** SIGSTOP of the master, which resumes after the promotion and still acts as master. */
     PAUSE(true),
-    /** An operator's fail-over: the former master goes on as a replica. */
+    /** An operator's fail-over: the former master becomes a replica. */
     DEMOTE(true),
-    /** The present connections lead nowhere, without a reset. */
+    /** The present connections are blocked, without a reset. */
     VANISH(false),
-    /** SIGKILL and a start at once, with the same data. */
+    /** SIGKILL and an immediate start, with the same data. */
     RESTART(false),
-    /** One share of a cluster is away for good, master and replica. */
+    /** One share of a cluster, master and replica, is down permanently. */
     PARTLY_DEAD(false),
     /** A slot of the queue moves to another master and back. */
     SLOT_MOVES(false);
@@ -25,7 +25,7 @@ enum Fault {
         this.promotes = promotes;
     }
 
-    /** Whether a replica takes over, which may lack the last acknowledged writes. */
+    /** Whether a replica takes over. It may lack the last acknowledged writes. */
     boolean promotes() {
         return promotes;
     }

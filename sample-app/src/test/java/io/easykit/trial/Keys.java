@@ -9,7 +9,7 @@ import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 
-/** Names of entries and messages, by the share of the servers in which they lie. */
+/** Names of entries and messages, by the share of the servers that stores them. */
 final class Keys {
 
     private static final int ENTRIES = 8;
@@ -73,7 +73,7 @@ final class Keys {
         return cp.get(share);
     }
 
-    /** An id whose shard lies in this share; other numbers give other ids. */
+    /** Returns an id whose shard is in this share. Each number gives a different id. */
     String messageId(int share, long number) {
         return IntStream.range(0, 10_000)
                 .mapToObj(i -> number + "-" + i)
@@ -82,7 +82,7 @@ final class Keys {
                 .orElseThrow();
     }
 
-    /** As the queue does it for ids of the application. */
+    /** The queue's own hash of application ids. */
     private int shardOf(String id) {
         CRC32 hash = new CRC32();
         hash.update(id.getBytes(UTF_8));

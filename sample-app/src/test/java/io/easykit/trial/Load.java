@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads, updates and sends of all nodes, on threads of its own for each share, so that a share that hangs holds up no calls to
- * another one.
+ * Reads, updates and sends of all nodes. Each share has its own threads, so that a hanging share does not delay calls
+ * to another one.
  */
 final class Load implements AutoCloseable {
 
@@ -45,7 +45,7 @@ final class Load implements AutoCloseable {
         return load;
     }
 
-    /** Lets the load go on for a while. */
+    /** Continues the load for some time. */
     void goOnFor(Duration duration) {
         try {
             if (stopped.await(duration.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -57,7 +57,7 @@ final class Load implements AutoCloseable {
         }
     }
 
-    /** @throws IllegalStateException if a part of the load ended by itself */
+    /** @throws IllegalStateException if a part of the load ended unexpectedly */
     @Override
     public void close() {
         stopped.countDown();

@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
-/** Lines that both products log, of all nodes together. */
+/** Log lines of both products, of all nodes together. */
 final class Logs extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 
     private static final List<Logger> LOGGERS = Stream.of("io.easykit", "easy-cache", "delay-queue")

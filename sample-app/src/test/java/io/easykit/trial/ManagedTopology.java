@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
-/** One address whose owner changes, as of a managed Redis or a virtual IP: a master and a replica behind it. */
+/** One address whose owner changes, like a managed Redis or a virtual IP: a master and a replica behind it. */
 final class ManagedTopology implements Topology {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -81,7 +81,7 @@ final class ManagedTopology implements Topology {
         };
     }
 
-    /** Present connections stay where they are. */
+    /** Present connections are not moved. */
     private long moveTo(RedisServer next) {
         next.promote();
         address.redirect(next);

@@ -1,13 +1,13 @@
 package io.easykit.trial;
 
 /**
- * A fault that has been done to a Redis.
+ * A fault caused on a Redis.
  *
- * @param struckAt nano time just before
- * @param servesAgainAt nano time at which another server was seen to serve in place of the failed one; that of the end of the
- *     fault if none was promoted; {@link #NEVER} if none serves
- * @param meanwhile what happens while the load goes on, such as the return of the former master
- * @param heal makes everything healthy for the next round
+ * @param struckAt nano time just before the fault
+ * @param servesAgainAt nano time at which another server replaced the failed one; end of the fault if none was
+ *     promoted; {@link #NEVER} if none serves
+ * @param meanwhile events during the load, such as the return of the former master
+ * @param heal restores the topology for the next round
  */
 record Outage(long struckAt, long servesAgainAt, Runnable meanwhile, Runnable heal) {
 

@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Calls that are repeated with a pause after each, every one on a thread of its own. */
+/** Calls that are repeated with a pause after each. Each has its own thread. */
 final class PacedCalls implements AutoCloseable {
 
     private static final Duration END_WITHIN = Duration.ofMinutes(1);
@@ -25,9 +25,9 @@ final class PacedCalls implements AutoCloseable {
     }
 
     /**
-     * Waits for the running calls, at most a minute, and repeats none.
+     * Waits up to a minute for the running calls, and repeats none.
      *
-     * @throws IllegalStateException if a call ended by itself, that is with an exception, or did not end in time
+     * @throws IllegalStateException if a call threw an exception, or did not end in time
      */
     @Override
     public void close() {
@@ -52,7 +52,7 @@ final class PacedCalls implements AutoCloseable {
         try {
             call.get();
         } catch (CancellationException closed) {
-            // As all calls should end.
+            // The expected way to end.
         } catch (ExecutionException e) {
             throw new IllegalStateException("A part of the load ended by itself", e.getCause());
         }

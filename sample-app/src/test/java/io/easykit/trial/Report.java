@@ -6,7 +6,7 @@ import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 
-/** The rounds of one topology and fault as a row of a table, and what is wrong with them. */
+/** The rounds of one topology and fault as a row of a table, and the violations they show. */
 record Report(String topology, Fault fault, List<Round> rounds) {
 
     static final String HEADER =
@@ -54,10 +54,10 @@ record Report(String topology, Fault fault, List<Round> rounds) {
     }
 
     /**
-     * What must not be.
+     * Returns the violations.
      *
      * @param allowedLoss acknowledged messages that may be lost in all rounds
-     * @param againWithinMillis after the promotion
+     * @param againWithinMillis maximum time after the promotion, in milliseconds
      */
     List<String> faults(int allowedLoss, long againWithinMillis) {
         List<String> faults = new ArrayList<>();
@@ -99,7 +99,9 @@ record Report(String topology, Fault fault, List<Round> rounds) {
         return faults;
     }
 
-    /** Whether calls to healthy masters took longer than twice the quiet time, by the median of the rounds. */
+    /**
+     * Whether calls to healthy masters took longer than twice the time before the fault, by the median of the rounds.
+     */
     boolean isHealthyPartSlow(long floorMicros) {
         long quiet = p50(Round::quietP99Micros);
         return quiet >= 0 && p50(Round::faultP99Micros) > Math.max(2 * quiet, floorMicros);

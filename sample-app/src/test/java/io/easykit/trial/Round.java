@@ -10,22 +10,23 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * What one round amounts to.
+ * The figures of one round.
  *
- * @param promotionMillis from the fault until another server serves
+ * @param promotionMillis time from the fault until another server serves
  * @param lost acknowledged messages that were never delivered
- * @param early messages that were delivered before they were due
+ * @param early messages that were delivered too early
  * @param readsFailed reads that threw
- * @param cpStale stale CP reads that the documentation does not admit
+ * @param cpStale stale CP reads that the documentation does not allow
  * @param cpStaleAdmitted stale CP reads soon after a promotion, of updates before it
- * @param ownStale AP reads that did not see an update of their own node
- * @param apStale AP reads that were staler than the node printed
+ * @param ownStale AP reads that missed an update of their own node
+ * @param apStale AP reads that were staler than the logged maximum
  * @param apWorstMillis age of the stalest AP read
- * @param sendsAgainMillis from the promotion until both nodes have sent to the failed share; -1 without a promotion
+ * @param sendsAgainMillis time from the promotion until both nodes have sent to the failed share; -1 without a
+ *     promotion
  * @param updatesAgainMillis the same for CP updates
  * @param deliveriesAgainMillis the same for deliveries of the failed share, on any node
- * @param quietP99Micros of calls to healthy shares before the fault
- * @param faultP99Micros of calls to healthy shares during the fault
+ * @param quietP99Micros p99 of calls to healthy shares before the fault
+ * @param faultP99Micros p99 of calls to healthy shares during the fault
  */
 record Round(
         long promotionMillis,
@@ -54,19 +55,19 @@ record Round(
         int stackTraces,
         double machineLoad) {
 
-    /** Stands for "not again within the round". */
+    /** Means "not again within the round". */
     static final long NOT_AGAIN = Long.MAX_VALUE;
 
-    /** What a node prints of an AP entry: its stale window. */
+    /** Logged maximum staleness of an AP entry: its stale window. */
     private static final Duration WINDOW = Duration.ofMillis(1_500);
 
-    /** What it prints besides for an outage: the local level, and the outbox. */
+    /** Logged additional staleness in an outage: the local level, and the outbox. */
     private static final Duration OUTAGE = Duration.ofMillis(5_000 + 2_500);
 
-    /** Between an update's end in Redis and its return to a caller on a busy machine. */
+    /** Time between an update's end in Redis and its return to the caller on a busy machine. */
     private static final Duration SLACK = Duration.ofMillis(100);
 
-    /** The invalidations of the last 30 s are repeated by then. */
+    /** Time after which the invalidations of the last 30 s have been repeated. */
     private static final Duration REPEATED = Duration.ofSeconds(5);
 
     static Round of(Diary diary, Outage outage, int share, int nodes, Logs logs, double machineLoad) {
@@ -127,7 +128,7 @@ record Round(
                 && deliveredAgain(diary, outage, share) != NOT_AGAIN;
     }
 
-    /** A promoted replica may lack updates that the former master acknowledged; the node that made them repeats them. */
+    /** A promoted replica may lack updates acknowledged by the former master. Their node repeats them. */
     private static boolean isAdmitted(StaleRead read, Outage outage) {
         return outage.isServedAgain()
                 && read.overtakenAt() - outage.servesAgainAt() < 0
@@ -140,7 +141,7 @@ record Round(
         return WINDOW.plus(SLACK).plus(quiet ? Duration.ZERO : OUTAGE).toNanos();
     }
 
-    /** The slowest of the nodes, each by its first call that began after the promotion and returned. */
+    /** Returns the time of the slowest node, each by its first successful call that began after the promotion. */
     private static long again(List<Call> calls, Outage outage, int share, int nodes, Kind kind) {
         if (!outage.isServedAgain()) {
             return -1;

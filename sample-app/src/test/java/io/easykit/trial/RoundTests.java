@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Each count of a trial notices what it is there for, and nothing else. */
+/** Each figure of a trial detects its violation, and nothing else. */
 class RoundTests {
 
     private static final int FAILED_SHARE = 0;

@@ -7,7 +7,7 @@ import io.easykit.trial.Trial.Sabotage;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The whole trial turns red where something is broken on purpose. */
+/** The trial fails if something is broken on purpose. */
 @Tag("heavy")
 class SabotagedTrialTests {
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** A topology with TLS, and a user that has the documented permissions of both products and no others. */
+/** A topology with TLS, and a user with the documented permissions of both products only. */
 final class SecuredTopology implements Topology {
 
     private static final String RULE = "ACL SETUSER ";
@@ -45,7 +45,7 @@ final class SecuredTopology implements Topology {
         return servers.shareOf(key);
     }
 
-    /** A server that was started again has lost its users. */
+    /** A restarted server has lost its users. */
     @Override
     public void awaitHealthy() {
         servers.awaitHealthy();
@@ -81,7 +81,7 @@ final class SecuredTopology implements Topology {
         List<String> cluster = servers.shares() == 1 ? List.of() : List.of("+cluster");
         onEachServer(Stream.of(
                         documentedRule("easy-cache/operations.md"),
-                        // The second rule adds to the first, but for what it takes away.
+                        // The second rule adds to the first, and removes permissions.
                         documentedRule("delay-queue.md").stream()
                                 .skip(3)
                                 .filter(word -> !word.equals("resetkeys") && !word.equals("-@all"))

@@ -50,7 +50,7 @@ final class SentinelTopology implements Topology {
             }
             case PAUSE -> {
                 former.pause();
-                // The sentinels may demote it sooner; they take some ten seconds.
+                // The sentinels may demote it sooner. They take about ten seconds.
                 yield new Outage(struckAt, promoted(former), former::resume, () -> former.replicaOf(group.master()));
             }
             case DEMOTE -> {
@@ -62,7 +62,10 @@ final class SentinelTopology implements Topology {
         };
     }
 
-    /** Otherwise the former master acknowledges writes until the sentinels demote it, about a second after the promotion. */
+    /**
+     * Otherwise the former master acknowledges writes until the sentinels demote it, about a second after the
+     * promotion.
+     */
     private static void stopWrites(RedisServer former) {
         try (RawRedis redis = former.connect()) {
             redis.command("CLIENT", "PAUSE", "60000", "WRITE");

@@ -4,28 +4,28 @@ import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.util.List;
 
-/** Redis servers in the shape that a team runs them in, and their faults. */
+/** Redis servers in a common topology, and their faults. */
 interface Topology extends AutoCloseable {
 
     /** Settings of the application, each as {@code --name=value}. */
     List<String> settings();
 
-    /** In how many parts the keys lie that fail independently. */
+    /** Returns the number of parts of the key space that fail independently. */
     int shares();
 
-    /** The part of this key, from 0. */
+    /** Returns the part of this key, from 0. */
     int shareOf(String key);
 
     void awaitHealthy();
 
     /**
-     * Does the fault to one share, and returns when another server serves in place of the failed one.
+     * Causes the fault in one share, and returns when another server has replaced the failed one.
      *
      * @param movingKey a key in the slot that {@link Fault#SLOT_MOVES} moves
      */
     Outage strike(Fault fault, int share, String movingKey);
 
-    /** Runs a command on each server that holds data and runs. */
+    /** Runs a command on each running server with data. */
     void onEachServer(String... command);
 
     static void onRunning(List<RedisServer> servers, String... command) {

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every topology with each of its faults, ten rounds of each; {@code -Deasykit.trial.rounds} and {@code -Deasykit.trial.only}
- * (a part of a name) change that. Prints a table.
+ * Every topology with each of its faults, ten rounds each. {@code -Deasykit.trial.rounds} and
+ * {@code -Deasykit.trial.only} (part of a name) change that. Prints a table.
  */
 @Tag("heavy")
 class TopologyTrialTests {
@@ -24,7 +24,7 @@ class TopologyTrialTests {
     private static final String ONLY = System.getProperty("easykit.trial.only", "");
     private static final long AGAIN_WITHIN_MILLIS = Long.getLong("easykit.trial.again-within", 3_000);
 
-    /** Below this a p99 says more about the machine than about Redis. */
+    /** A lower p99 depends more on the machine than on Redis. */
     private static final long P99_FLOOR_MICROS = 20_000;
 
     /** In messages, at 200 sends a second. */
@@ -91,7 +91,9 @@ class TopologyTrialTests {
         assertThat(wrong).isEmpty();
     }
 
-    /** What a replica had not received when its master hung is lost with it, unless the senders waited for the replicas. */
+    /**
+     * Data that a replica had not received when its master hung are lost, unless the senders waited for the replicas.
+     */
     private static int allowedLoss(Topology topology, Fault fault) {
         return topology.shares() == 1 && fault == Fault.PAUSE ? LAG_OF_A_REPLICA * ROUNDS : 0;
     }

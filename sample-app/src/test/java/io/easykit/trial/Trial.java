@@ -16,13 +16,13 @@ final class Trial implements AutoCloseable {
 
     private static final int NODES = 2;
 
-    /** {@code -Deasykit.trial.client=jedis} tries that one. */
+    /** The Redis client; {@code -Deasykit.trial.client=jedis} selects Jedis. */
     private static final String CLIENT = System.getProperty("easykit.trial.client", "lettuce");
 
-    /** Longer than the lease of a delivery whose answer was lost with the fault. */
+    /** Longer than the lease of a delivery whose reply was lost because of the fault. */
     private static final Duration DRAIN = Duration.ofSeconds(15);
 
-    /** How long the load goes on where calls do not work again. */
+    /** Additional duration of the load if calls do not work again. */
     private static final Duration AGAIN = Duration.ofSeconds(15);
 
     private final Topology topology;
@@ -32,10 +32,11 @@ final class Trial implements AutoCloseable {
     private volatile Diary diary = new Diary();
 
     /**
-     * How long the parts of a round take.
+     * The durations of the parts of a round.
      *
-     * @param quiet before the fault
-     * @param after after the promotion, before the former master returns; again after that; and once more when all is healed
+     * @param quiet time before the fault
+     * @param after time after the promotion and before the former master returns; the same time follows after that, and
+     *     after healing
      */
     record Pace(Duration quiet, Duration after) {
 
@@ -43,7 +44,7 @@ final class Trial implements AutoCloseable {
         static final Pace SHORT = new Pace(Duration.ofMillis(500), Duration.ofMillis(500));
     }
 
-    /** What is broken on purpose, to see that the verdict notices it. */
+    /** A deliberate defect, to check that the verdict detects it. */
     interface Sabotage {
         Sabotage NONE = (trial, outage) -> {};
 
@@ -120,7 +121,7 @@ final class Trial implements AutoCloseable {
         try {
             await().atMost(AGAIN).until(() -> Round.isWorkingAgain(ours, outage, share, NODES));
         } catch (ConditionTimeoutException never) {
-            // The verdict says so.
+            // The verdict reports it.
         }
     }
 

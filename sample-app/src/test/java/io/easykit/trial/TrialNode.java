@@ -43,7 +43,7 @@ final class TrialNode implements AutoCloseable {
                 .initializers(context -> ((GenericApplicationContext) context).registerBean(Inbox.class, () -> inbox))
                 .run(Stream.concat(
                                 Stream.of(
-                                        // The shop's own settings do not belong to the trial.
+                                        // The shop's own settings are not used.
                                         "--spring.config.name=trial",
                                         "--spring.main.banner-mode=off",
                                         "--spring.jmx.enabled=false",
@@ -65,12 +65,12 @@ final class TrialNode implements AutoCloseable {
         context.close();
     }
 
-    /** What a delivery is recorded in. */
+    /** Records deliveries. */
     interface Inbox {
         void delivered(String id);
     }
 
-    /** A version for each name and id, which each update raises by one. */
+    /** A version for each name and id. Each update increments it. */
     static class Entries {
 
         private final JdbcClient jdbc;
@@ -101,7 +101,7 @@ final class TrialNode implements AutoCloseable {
             return raise(CP, id);
         }
 
-        /** Changes the data without the annotation: nothing is invalidated. */
+        /** Changes the data without the annotation, so nothing is invalidated. */
         @Transactional
         public long raiseSilently(String name, String id) {
             return raise(name, id);

@@ -3,9 +3,9 @@ package io.easykit.trial;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * When the updates of one entry returned. One thread updates an entry, so its versions have an order.
+ * The times at which the updates of one entry returned. One thread updates an entry, so its versions are ordered.
  *
- * <p>An update that threw has no time: nobody was promised anything.
+ * <p>An update that threw has no time, because it guarantees nothing.
  */
 final class Versions {
 
@@ -33,7 +33,7 @@ final class Versions {
     }
 
     /**
-     * When the first update returned that a read of this version should have seen.
+     * Returns the time at which the first update returned that a read of this version should have seen.
      *
      * @param readBegan nano time
      * @return nano time, or the time of the read if it was not stale

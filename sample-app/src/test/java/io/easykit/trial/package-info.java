@@ -1,5 +1,5 @@
 /**
- * Two nodes of an application that share a database work on a Redis that fails: what they read, send and receive is recorded
- * and judged. {@link io.easykit.trial.Trial} runs it.
+ * Two nodes of an application with a shared database use a Redis that fails. Their reads, sends and deliveries are
+ * recorded and checked. {@link io.easykit.trial.Trial} runs it.
  */
 package io.easykit.trial;

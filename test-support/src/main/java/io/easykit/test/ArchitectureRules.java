@@ -16,7 +16,10 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import java.util.Arrays;
 
-/** What holds for the classes of every module, or of every starter. Who uses it has ArchUnit on its class path. */
+/**
+ * Architecture rules for the classes of every module, or of every starter. Using it requires ArchUnit on the class
+ * path.
+ */
 public final class ArchitectureRules {
 
     private static final String AUTO_CONFIGURATION = "org.springframework.boot.autoconfigure.AutoConfiguration";
@@ -28,9 +31,9 @@ public final class ArchitectureRules {
     }
 
     /**
-     * Arrows between packages go one way: to those that stand before. What is in none of them knows none of them.
+     * Packages depend only on packages listed before them. Other packages depend on none of them.
      *
-     * @param packages the lowest first
+     * @param packages the packages, lowest first
      */
     public static ArchRule arrowsGoOneWay(String... packages) {
         CompositeArchRule rule = CompositeArchRule.of(noClasses()
@@ -51,9 +54,9 @@ public final class ArchitectureRules {
     }
 
     /**
-     * These are the packages of a module, and no other module has a class in them.
+     * A module has classes in these packages only, and no other module has classes in them.
      *
-     * @param module the name of its folder
+     * @param module name of its folder
      */
     public static ArchRule sharesNoPackage(String module, String... packages) {
         DescribedPredicate<JavaClass> ofModule = describe(

@@ -14,7 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
 /**
- * A JVM beside the test's own, with the same class path, to be killed or paused at a moment that the test chooses.
+ * A JVM with the test's class path, which a test can kill or pause at any time.
  *
  * <p>It ends with the test's JVM at the latest.
  */
@@ -29,7 +29,7 @@ public final class ChildJvm implements AutoCloseable {
         this.process = process;
     }
 
-    /** Runs the main method of a class, which the test's class path holds. */
+    /** Runs the main method of a class on the test's class path. */
     public static ChildJvm start(Class<?> main, String... arguments) {
         return start(
                 main.getSimpleName(),
@@ -37,7 +37,7 @@ public final class ChildJvm implements AutoCloseable {
                 List.of(arguments));
     }
 
-    /** Runs a jar as {@code java -jar} does. */
+    /** Runs a jar, as {@code java -jar} does. */
     public static ChildJvm startJar(Path jar, String... arguments) {
         return start(String.valueOf(jar.getFileName()), List.of("-jar", jar.toString()), List.of(arguments));
     }
@@ -56,16 +56,16 @@ public final class ChildJvm implements AutoCloseable {
         return child;
     }
 
-    /** What the child has printed so far, errors included. */
+    /** Returns the output so far, including errors. */
     public List<String> lines() {
         return List.copyOf(lines);
     }
 
     /**
-     * Waits for a line, which may have been printed already.
+     * Waits for a line of output, which may have been printed already.
      *
      * @return the first such line
-     * @throws IllegalStateException where none comes in time, or the child has ended without one; with all it printed
+     * @throws IllegalStateException if there is none in time, or the child ends without one; contains all its output
      */
     public String awaitLine(Predicate<String> wanted, Duration timeout) {
         Waiting.until(
@@ -85,32 +85,32 @@ public final class ChildJvm implements AutoCloseable {
         process.kill();
     }
 
-    /** Stops the child in its tracks (SIGSTOP), as a long pause of the garbage collector does. */
+    /** Stops the child (SIGSTOP), like a long pause of the garbage collector. */
     public void pause() {
         process.pause();
     }
 
-    /** Lets a paused child go on (SIGCONT). */
+    /** Continues a paused child (SIGCONT). */
     public void resume() {
         process.resume();
     }
 
-    /** Asks the child to shut down (SIGTERM), so that its shutdown hooks run; does not wait. */
+    /** Requests a shutdown (SIGTERM), so that shutdown hooks run. Does not wait. */
     public void terminate() {
         process.terminate();
     }
 
     /**
-     * Waits for the end of the child.
+     * Waits for the child to end.
      *
-     * @return its exit code; 128 plus the signal's number where a signal ended it
-     * @throws IllegalStateException where it still runs after the timeout
+     * @return its exit code; 128 plus the number of the signal if a signal ended it
+     * @throws IllegalStateException if it is still running after the timeout
      */
     public int waitFor(Duration timeout) {
         return process.waitFor(timeout);
     }
 
-    /** Kills the child where it still runs. */
+    /** Kills the child if it is still running. */
     @Override
     public void close() {
         process.kill();
@@ -122,7 +122,7 @@ public final class ChildJvm implements AutoCloseable {
                 lines.add(line);
             }
         } catch (IOException e) {
-            lines.add("(its output broke off: " + e.getMessage() + ")");
+            lines.add("(the output broke off: " + e.getMessage() + ")");
         } finally {
             outputEnded = true;
         }

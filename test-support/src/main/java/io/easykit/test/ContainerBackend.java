@@ -20,15 +20,15 @@ import org.testcontainers.utility.DockerImageName;
 import org.testcontainers.utility.LogUtils;
 
 /**
- * Runs each server in a container, all of them in the network of one more container, the anchor.
+ * Runs each server in a container. All of them share the network of one more container, the anchor.
  *
- * <p>A replica or a cluster node has one address, by which its peers inside and the clients outside must both reach it.
- * In the anchor's network every server reaches every other one at 127.0.0.1, and the anchor publishes each port under
- * its own number, so that the same address is right for everybody, also where Docker runs in a virtual machine. As the
- * anchor stays when a server is killed, the port stays too.
+ * <p>A replica or cluster node has one address, which must work for its peers inside and for clients outside. In the
+ * anchor's network every server reaches the others at 127.0.0.1, and the anchor publishes each port under the same
+ * number. So one address works everywhere, also if Docker runs in a virtual machine. The anchor keeps running when a
+ * server is killed, so the port stays reserved.
  */
 final class ContainerBackend implements RedisBackend {
-    /** How many servers one JVM may run at a time; each published port costs a small process of Docker's. */
+    /** Maximum number of servers of one JVM. Each published port costs a small Docker process. */
     private static final int PORTS = 24;
 
     private static final int PORT_ATTEMPTS = 5;
@@ -45,7 +45,7 @@ final class ContainerBackend implements RedisBackend {
         this.freePorts.addAll(ports);
         String engine = DockerClientFactory.instance().dockerHostIpAddress();
         this.host = engine.equals("localhost") ? LOOPBACK : engine;
-        // Redis insists on listening somewhere, and nobody comes by here.
+        // Redis must listen somewhere; this socket is not used.
         this.anchor = new GenericContainer<>(DockerImageName.parse(image))
                 .withCommand("redis-server", "--save", "", "--port", "0", "--unixsocket", "/tmp/anchor.sock")
                 .withCreateContainerCmdModifier(command -> command.withExposedPorts(exposed(ports))
@@ -53,9 +53,9 @@ final class ContainerBackend implements RedisBackend {
     }
 
     /**
-     * Starts the anchor, for which Testcontainers fetches the image where the engine lacks it.
+     * Starts the anchor. Testcontainers pulls the image if the engine does not have it.
      *
-     * @throws RuntimeException of many kinds, where the engine cannot run the image
+     * @throws RuntimeException if the engine cannot run the image; the type varies
      */
     static ContainerBackend open(String image) {
         for (int attempt = 1; ; attempt++) {
@@ -81,7 +81,7 @@ final class ContainerBackend implements RedisBackend {
         return new ContainerInstance(port, command);
     }
 
-    /** A sentinel refuses to start without a file to which it can write its state. */
+    /** A sentinel requires a configuration file to which it can write its state. */
     @Override
     public Instance prepareSentinel(List<String> arguments) {
         int port = takePort();
@@ -94,7 +94,7 @@ final class ContainerBackend implements RedisBackend {
         Integer port = freePorts.poll();
         if (port == null) {
             throw new IllegalStateException(
-                    "All " + PORTS + " ports for containers are in use; close servers that no test needs any more");
+                    "All " + PORTS + " ports for containers are in use. Close servers that are no longer needed.");
         }
         return port;
     }
@@ -107,7 +107,7 @@ final class ContainerBackend implements RedisBackend {
         return ports.stream().map(ExposedPort::tcp).toList();
     }
 
-    /** Nobody but this machine reaches the ports, unless the engine is another machine. */
+    /** Ports are bound to the loopback address, unless the engine runs on another machine. */
     private List<PortBinding> published(List<Integer> ports) {
         return ports.stream()
                 .map(port -> new PortBinding(
@@ -116,7 +116,7 @@ final class ContainerBackend implements RedisBackend {
                 .toList();
     }
 
-    /** By these Testcontainers' reaper finds what to remove after a JVM that was killed. */
+    /** Testcontainers' reaper uses these labels to remove containers of a killed JVM. */
     private static Map<String, String> labels() {
         Map<String, String> labels = new HashMap<>(DockerClientFactory.DEFAULT_LABELS);
         labels.put(DockerClientFactory.TESTCONTAINERS_SESSION_ID_LABEL, DockerClientFactory.SESSION_ID);
@@ -166,7 +166,7 @@ final class ContainerBackend implements RedisBackend {
         @Override
         public void kill() {
             docker.killContainerCmd(id).exec();
-            Waiting.until(END_WITHIN, () -> !isRunning(), () -> "Container " + id + " survived its killing");
+            Waiting.until(END_WITHIN, () -> !isRunning(), () -> "Container " + id + " is still running after a kill");
         }
 
         @Override
@@ -185,7 +185,7 @@ final class ContainerBackend implements RedisBackend {
                     docker.inspectContainerCmd(id).exec().getState().getRunning());
         }
 
-        /** Always: the port leads into the network of this JVM's own anchor. */
+        /** Always true: the port leads into the network of this JVM's anchor. */
         @Override
         public boolean owns(Map<String, String> serverInfo) {
             return true;
@@ -196,7 +196,10 @@ final class ContainerBackend implements RedisBackend {
             return LogUtils.getOutput(docker, id);
         }
 
-        /** The port goes to the end of the queue: a client that has not yet noticed shall not meet another server. */
+        /**
+         * Puts the port at the end of the queue, so that a client that has not noticed the end does not reach another
+         * server.
+         */
         @Override
         public void close() {
             try {
@@ -205,7 +208,7 @@ final class ContainerBackend implements RedisBackend {
                         .withRemoveVolumes(true)
                         .exec();
             } catch (NotFoundException e) {
-                // Testcontainers' own cleaning was quicker.
+                // Testcontainers has already removed it.
             }
             freePorts.add(port);
         }

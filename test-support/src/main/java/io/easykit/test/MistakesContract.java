@@ -15,25 +15,25 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Each row of a product in the documentation's table of mistakes: what a start with it reports. */
+/** Runs each row of a product's tables in the list of mistakes, and checks the report of the start. */
 public abstract class MistakesContract {
 
     private final String product;
     private final ApplicationContextRunner runner;
 
-    /** @param runner of an application without mistakes */
+    /** @param runner runner of a valid application */
     protected MistakesContract(String product, ApplicationContextRunner runner) {
         this.product = product;
         this.runner = runner;
     }
 
-    /** Defines the beans of a wrong declaration. */
+    /** Defines the beans of an invalid declaration. */
     protected abstract void register(GenericApplicationContext context, String declaration);
 
-    /** Fails if a bean is created. */
+    /** Fails when it is created. */
     static class Victim {
         Victim() {
-            throw new IllegalStateException("The first bean that is created hides the report");
+            throw new IllegalStateException("A bean was created before the report");
         }
     }
 
@@ -84,7 +84,7 @@ public abstract class MistakesContract {
         return MistakesTable.rows(product + ": declarations");
     }
 
-    /** One value for each name; each mistake of a cluster has a cluster of its own. */
+    /** Keeps one row for each setting name. Each mistake of a cluster gets a separate cluster. */
     private static List<Row> together(List<Row> rows) {
         Map<String, Row> byName = new LinkedHashMap<>();
         for (Row row : rows) {
@@ -110,7 +110,7 @@ public abstract class MistakesContract {
                     .allSatisfy(row -> assertThat(analysis.getDescription()).contains(row.reported()))
                     .allSatisfy(row -> assertThat(analysis.getAction()).contains(row.remedy()));
             assertThat(analysis.getDescription().lines())
-                    .as("no mistake is reported as another one")
+                    .as("no line reports an unexpected mistake")
                     .allMatch(line -> rows.stream().anyMatch(row -> line.contains(row.reported())));
             assertThat(analysis.getDescription()).doesNotContain("secret", "sec ret");
         });

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The rows of {@code docs/mistakes.md}, so that the documentation and the tests cannot differ. */
+/** Reads the rows of {@code docs/mistakes.md}, so that the documentation and the tests cannot differ. */
 public final class MistakesTable {
 
     private static final Path DOCUMENTATION = Path.of("..", "docs", "mistakes.md");
@@ -16,9 +16,9 @@ public final class MistakesTable {
     /**
      * A mistake.
      *
-     * @param what a setting as {@code name=value}, or a declaration in words
-     * @param reported text that the description of the analysis has
-     * @param remedy text that its action has
+     * @param what a setting as {@code name=value}, or a description of a declaration
+     * @param reported text contained in the description of the failure analysis
+     * @param remedy text contained in its action
      */
     public record Row(String what, String reported, String remedy) {
 
@@ -28,7 +28,7 @@ public final class MistakesTable {
         }
     }
 
-    /** The rows of the section with a heading. */
+    /** Returns the rows of the section with this heading. */
     public static List<Row> rows(String heading) {
         try {
             List<String> lines = Files.readAllLines(DOCUMENTATION);

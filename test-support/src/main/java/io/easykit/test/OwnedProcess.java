@@ -9,15 +9,17 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A child process that takes signals and does not outlive this JVM, however the JVM ends.
+ * A child process that can be signalled and does not outlive this JVM, however the JVM ends.
  *
- * <p>A shutdown hook does not run when the JVM itself is killed. Therefore a shell stands guard beside every process:
- * it reads from a pipe that only this JVM writes to, and kills the process when the pipe breaks.
+ * <p>Shutdown hooks do not run when the JVM is killed. So a guard, a shell process, reads from a pipe that only this
+ * JVM writes to, and kills the process when the pipe breaks.
  */
 final class OwnedProcess {
     private static final String GUARD = "trap '' HUP INT TERM; read -r _; kill -9 \"$1\"; rm -rf -- \"$2\"";
 
-    /** Signals go through its handle, as its own methods also close the streams, with output that nobody has read. */
+    /**
+     * Signals are sent through its handle: the methods of the process also close its streams and drop unread output.
+     */
     private final Process process;
 
     private OwnedProcess(Process process) {
@@ -27,13 +29,13 @@ final class OwnedProcess {
     /**
      * Starts the process.
      *
-     * @throws UncheckedIOException where the program cannot be run
+     * @throws UncheckedIOException if the program cannot be run
      */
     static OwnedProcess start(ProcessBuilder builder) {
         return start(builder, "");
     }
 
-    /** Starts the process in a directory of its own, which the guard deletes after it. */
+    /** Starts the process in the given directory. The guard deletes the directory afterwards. */
     static OwnedProcess startIn(Path ownDirectory, ProcessBuilder builder) {
         return start(builder.directory(ownDirectory.toFile()), ownDirectory.toString());
     }
@@ -53,7 +55,7 @@ final class OwnedProcess {
         return process.pid();
     }
 
-    /** What the process prints, unless its builder sent that elsewhere. */
+    /** Returns the output of the process, unless its builder redirects it. */
     InputStream output() {
         return process.getInputStream();
     }
@@ -77,7 +79,7 @@ final class OwnedProcess {
     void pause() {
         signal("STOP");
         Path stat = Path.of("/proc", String.valueOf(pid()), "stat");
-        // The signal is only pending when kill returns, so a last command might still run.
+        // When kill returns, the signal is only pending, so one more command might run.
         if (Files.exists(stat)) {
             Waiting.until(Duration.ofSeconds(10), () -> isStopped(stat), () -> "Process did not stop: " + pid());
         }
@@ -89,15 +91,15 @@ final class OwnedProcess {
     }
 
     /**
-     * Waits for the end.
+     * Waits for the process to end.
      *
-     * @return the exit code, 128 plus the signal's number where a signal ended the process
-     * @throws IllegalStateException where the process still runs after the timeout
+     * @return the exit code; 128 plus the number of the signal if a signal ended the process
+     * @throws IllegalStateException if it is still running after the timeout
      */
     int waitFor(Duration timeout) {
         try {
             if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new IllegalStateException("Process " + pid() + " still runs after " + timeout);
+                throw new IllegalStateException("Process " + pid() + " is still running after " + timeout);
             }
             return process.exitValue();
         } catch (InterruptedException e) {
@@ -108,7 +110,7 @@ final class OwnedProcess {
 
     private void signal(String name) {
         if (!isAlive()) {
-            throw new IllegalStateException("Process " + pid() + " no longer runs, so it takes no SIG" + name);
+            throw new IllegalStateException("Process " + pid() + " is not running, so it cannot receive SIG" + name);
         }
         try {
             int exit =
@@ -124,7 +126,7 @@ final class OwnedProcess {
         }
     }
 
-    /** The state stands behind the program's name, which is in parentheses and may hold anything. */
+    /** The state follows the program name, which is in parentheses and may contain any characters. */
     private static boolean isStopped(Path stat) {
         try {
             String line = Files.readString(stat);

@@ -8,9 +8,9 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * Picks ports for servers.
  *
- * <p>They lie below the range from which systems take the ports of outgoing connections, so that a server that is away
- * for a moment finds its port free again, and they leave room for the cluster bus, which listens 10,000 higher. Somebody
- * may still be quicker: who binds must be ready to try another one.
+ * <p>They are below the range of outgoing connections, so that a restarted server finds its port free, and leave room
+ * for the cluster bus, which listens 10,000 higher. Another process may still take a port first: callers must be ready
+ * to try another one.
  */
 final class Ports {
     private static final int FIRST = 10_000;
@@ -27,7 +27,7 @@ final class Ports {
             }
         }
         throw new IllegalStateException("No free port between " + FIRST + " and " + (FIRST + COUNT + BUS_OFFSET)
-                + "; end the servers that former test runs have left behind");
+                + ". End servers left behind by earlier test runs.");
     }
 
     private static boolean isFree(int port) {

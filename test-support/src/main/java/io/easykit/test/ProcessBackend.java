@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a redis-server program of this machine, each server in a temporary directory of its own. */
+/** Runs a redis-server program of this machine, each server in a separate temporary directory. */
 final class ProcessBackend implements RedisBackend {
     private static final String LOOPBACK = "127.0.0.1";
 
@@ -31,7 +31,7 @@ final class ProcessBackend implements RedisBackend {
         return new SentinelInstance(program, Ports.free(), arguments);
     }
 
-    /** A sentinel refuses to start without a file to which it can write its state. */
+    /** A sentinel requires a configuration file to which it can write its state. */
     private static final class SentinelInstance extends ProcessInstance {
         private static final String CONFIGURATION = "sentinel.conf";
 
@@ -60,7 +60,7 @@ final class ProcessBackend implements RedisBackend {
             this(program, port, List.of(), arguments);
         }
 
-        /** @param first what stands before all options: the name of a configuration file, if there is one */
+        /** @param first arguments before all options: the name of a configuration file, or nothing */
         ProcessInstance(Path program, int port, List<String> first, List<String> arguments) {
             this.port = port;
             this.command = new ArrayList<>(List.of(program.toString()));
@@ -127,7 +127,7 @@ final class ProcessBackend implements RedisBackend {
             try {
                 return Files.exists(logFile()) ? Files.readString(logFile()) : "";
             } catch (IOException e) {
-                throw new UncheckedIOException("Cannot read what Redis has printed", e);
+                throw new UncheckedIOException("Cannot read the output of Redis", e);
             }
         }
 

@@ -26,10 +26,10 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One blocking RESP2 connection, for looking at a server without the client that is under test.
+ * A blocking RESP2 connection, to inspect a server without the client under test.
  *
- * <p>Not safe for use by several threads. After an {@link UncheckedIOException} (connection lost, or no reply within
- * the timeout) the connection is of no further use.
+ * <p>Not thread-safe. After an {@link UncheckedIOException} (connection lost, or no reply within the timeout) the
+ * connection must not be used again.
  */
 public final class RawRedis implements AutoCloseable {
     private final Socket socket;
@@ -45,8 +45,8 @@ public final class RawRedis implements AutoCloseable {
     /**
      * Opens a connection.
      *
-     * @param timeout longest wait for the connection, and for each reply
-     * @throws UncheckedIOException where nothing listens there
+     * @param timeout maximum time to wait for the connection, and for each reply
+     * @throws UncheckedIOException if the connection is refused
      */
     public static RawRedis connect(String host, int port, Duration timeout) {
         return connect(host, port, timeout, null);
@@ -66,7 +66,7 @@ public final class RawRedis implements AutoCloseable {
         }
     }
 
-    /** Sends a command whose arguments are text; see {@link #command(byte[][])}. */
+    /** Sends a command with text arguments; see {@link #command(byte[][])}. */
     public @Nullable Object command(String... arguments) {
         return command(Arrays.stream(arguments).map(a -> a.getBytes(UTF_8)).toArray(byte[][]::new));
     }
@@ -75,8 +75,9 @@ public final class RawRedis implements AutoCloseable {
      * Sends a command and waits for its reply.
      *
      * @return a {@code Long}, a {@code String} (status), a {@code byte[]} (bulk string), a {@code List} of these, or
-     *     {@code null}; an error inside a list, as {@code EXEC} gives it, is an element of type {@link RedisError}
-     * @throws RedisError where the reply is an error
+     *     {@code null}; an error inside a list, as in the reply of {@code EXEC}, is an element of type
+     *     {@link RedisError}
+     * @throws RedisError if the reply is an error
      */
     public @Nullable Object command(byte[]... arguments) {
         try {
@@ -91,12 +92,12 @@ public final class RawRedis implements AutoCloseable {
         }
     }
 
-    /** The fields of one section of {@code INFO}. */
+    /** Returns the fields of one section of {@code INFO}. */
     public Map<String, String> info(String section) {
         return fields("INFO", section);
     }
 
-    /** The reply of a command that speaks in lines of {@code name:value}. */
+    /** Returns the reply of a command whose reply has lines of {@code name:value}. */
     Map<String, String> fields(String... command) {
         Map<String, String> fields = new LinkedHashMap<>();
         for (String line : text((byte[]) require(command)).split("\r\n", -1)) {
@@ -108,18 +109,18 @@ public final class RawRedis implements AutoCloseable {
         return fields;
     }
 
-    /** A command whose reply is never nil. */
+    /** Sends a command whose reply must not be nil. */
     Object require(String... arguments) {
         return notNil(command(arguments));
     }
 
     /**
-     * The whole keyspace of database 0 in an order that does not depend on Redis, to compare complete states.
+     * Returns the whole keyspace of database 0, sorted, to compare complete states.
      *
-     * <p>Bytes that are not UTF-8 are spelled as {@code \xNN}, as {@code redis-cli} does. The keys are read one after
-     * the other, so nobody else may write meanwhile.
+     * <p>Bytes that are not UTF-8 are written as {@code \xNN}, as in {@code redis-cli}. Keys are read one after the
+     * other, so there must be no other writer.
      *
-     * @throws IllegalStateException where a key has a type without a text form here (streams, module types)
+     * @throws IllegalStateException if a key has a type that is not supported here (streams, module types)
      */
     public SortedMap<String, Stored> snapshot() {
         SortedMap<String, Stored> keyspace = new TreeMap<>();
@@ -139,7 +140,7 @@ public final class RawRedis implements AutoCloseable {
         closeQuietly(socket);
     }
 
-    /** The text of a bulk string, as {@link #snapshot()} spells it. */
+    /** Returns the text of a bulk string, in the format of {@link #snapshot()}. */
     public static String text(byte[] bytes) {
         try {
             return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
@@ -167,7 +168,7 @@ public final class RawRedis implements AutoCloseable {
                         "WITHSCORES".getBytes(UTF_8)));
             default ->
                 throw new IllegalStateException(
-                        "Key " + text(key) + " has type " + type + ", of which a snapshot has no text form");
+                        "Key " + text(key) + " has type " + type + ", which a snapshot does not support");
         };
     }
 
@@ -193,7 +194,7 @@ public final class RawRedis implements AutoCloseable {
 
     private static Object notNil(@Nullable Object reply) {
         if (reply == null) {
-            throw new IllegalStateException("Redis replied nil, where a value was expected; did the key expire?");
+            throw new IllegalStateException("Redis replied nil instead of a value. The key may have expired.");
         }
         return reply;
     }
@@ -259,21 +260,21 @@ public final class RawRedis implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException e) {
-            // Nothing is left to lose.
+            // Nothing to clean up.
         }
     }
 
     /**
-     * One key of a {@link #snapshot()}.
+     * A key of a {@link #snapshot()}.
      *
-     * @param type as {@code TYPE} names it
+     * @param type type of the key, as returned by {@code TYPE}
      * @param content a {@code String}, {@code List} (list), {@code SortedSet} (set), {@code SortedMap} (hash), or
      *     {@code Map} from member to score in the order of the scores (sorted set)
-     * @param pttl remaining life in milliseconds, -1 without an end
+     * @param pttl remaining time to live in milliseconds; -1 for none
      */
     public record Stored(String type, Object content, long pttl) {}
 
-    /** An error reply; the message is Redis's own. */
+    /** An error reply. The message is that of Redis. */
     public static final class RedisError extends RuntimeException {
         RedisError(String message) {
             super(message);

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 import redis.embedded.core.ExecutableProvider;
 
-/** Chooses, once for the JVM, how Redis is run. */
+/** Chooses, once for each JVM, how Redis is run. */
 enum RedisBackends {
     DOCKER {
         @Override
@@ -32,7 +32,7 @@ enum RedisBackends {
                     CompletableFuture.supplyAsync(RedisBackends::container);
             try {
                 return opening.get(DOCKER_WITHIN.toSeconds(), SECONDS)
-                        .orElseThrow(() -> new Unusable("no Docker engine answers"));
+                        .orElseThrow(() -> new Unusable("no Docker engine replies"));
             } catch (ExecutionException e) {
                 throw new Unusable("the engine does not run the image: " + rootMessage(e));
             } catch (TimeoutException e) {
@@ -73,12 +73,12 @@ enum RedisBackends {
 
     abstract RedisBackend open(String searchPath) throws Unusable;
 
-    /** The backend of this JVM. */
+    /** Returns the backend of this JVM. */
     static RedisBackend current() {
         return Current.BACKEND;
     }
 
-    /** A backend whose servers read files of this machine, such as certificates. */
+    /** Returns a backend whose servers can read files of this machine, such as certificates. */
     static RedisBackend ofProcesses() {
         return CurrentOfProcesses.BACKEND;
     }
@@ -86,9 +86,9 @@ enum RedisBackends {
     /**
      * Opens the first backend that works.
      *
-     * @param forced name of the only one to try, or the path of a server program, or null
-     * @param searchPath the directories in which programs are found, in the form of {@code PATH}
-     * @throws IllegalStateException where none works; it says why, and what helps
+     * @param forced name of the only one to try, path of a server program, or null
+     * @param searchPath directories to search for programs, in the format of {@code PATH}
+     * @throws IllegalStateException if none works; the message contains the reasons and remedies
      */
     static RedisBackend choose(@Nullable String forced, String searchPath) {
         if (forced != null && forced.contains("/")) {
@@ -104,7 +104,7 @@ enum RedisBackends {
             return backend;
         } catch (Unusable e) {
             throw new IllegalStateException(
-                    "easykit.test.redis (or EASYKIT_TEST_REDIS) names no usable server: " + e.getMessage(), e);
+                    "easykit.test.redis (or EASYKIT_TEST_REDIS) is not a usable server: " + e.getMessage(), e);
         }
     }
 
@@ -120,10 +120,10 @@ enum RedisBackends {
                 reasons.append(": ").append(e.getMessage());
             }
         }
-        throw new IllegalStateException(
-                "No Redis for the tests." + reasons + System.lineSeparator()
-                        + "One of these helps: install redis-server 6.2 or later; start Docker;"
-                        + " run on Linux (x86-64 or arm64) with glibc and OpenSSL 3, or on macOS, where the embedded binary runs.");
+        throw new IllegalStateException("No Redis for the tests." + reasons + System.lineSeparator()
+                + "One of these helps: install redis-server 6.2 or later; start Docker;"
+                + " run on Linux (x86-64 or arm64) with glibc and OpenSSL 3, or on macOS, where the"
+                + " embedded binary runs.");
     }
 
     private static List<RedisBackends> candidates(@Nullable String forced) {
@@ -135,14 +135,14 @@ enum RedisBackends {
                 .findFirst()
                 .map(List::of)
                 .orElseThrow(() -> new IllegalArgumentException("easykit.test.redis (or EASYKIT_TEST_REDIS) is \""
-                        + forced + "\"; it knows docker, path and embedded, and the path of a server program"));
+                        + forced + "\". Use docker, path, embedded, or the path of a server program."));
     }
 
     private String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Null if neither is set. An empty one counts as unset: that is how scripts clear a variable. */
+    /** Returns null if neither is set. An empty value counts as not set, because scripts clear variables this way. */
     static @Nullable String setting(@Nullable String property, @Nullable String variable) {
         return property != null && !property.isBlank()
                 ? property
@@ -157,7 +157,9 @@ enum RedisBackends {
         return String.valueOf(root.getMessage());
     }
 
-    /** Empty without an engine. Where no registry can be reached, Testcontainers keeps trying for minutes. */
+    /**
+     * Returns empty without a Docker engine. If no registry can be reached, Testcontainers keeps trying for minutes.
+     */
     private static Optional<ContainerBackend> container() {
         if (!DockerClientFactory.instance().isDockerAvailable()) {
             return Optional.empty();
@@ -197,7 +199,7 @@ enum RedisBackends {
         }
     }
 
-    /** Why a backend cannot be used on this machine. */
+    /** The reason why a backend cannot be used on this machine. */
     static final class Unusable extends Exception {
         Unusable(String reason) {
             super(reason);

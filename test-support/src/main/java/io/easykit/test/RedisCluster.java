@@ -11,10 +11,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A real Redis Cluster that a test owns, of servers that it may kill, pause and restart one by one.
+ * A real Redis Cluster owned by a test, which may kill, pause and restart its servers separately.
  *
- * <p>Every slot is served and every node knows all others when {@code start} returns, after some two seconds: a master
- * refuses to serve for as long after its start.
+ * <p>When {@code start} returns, every slot is served and the nodes are connected. This takes about two seconds,
+ * because a master refuses to serve that long after its start.
  */
 public final class RedisCluster implements AutoCloseable {
     private static final Duration READY_WITHIN = Duration.ofSeconds(60);
@@ -36,8 +36,8 @@ public final class RedisCluster implements AutoCloseable {
     /**
      * Starts a cluster.
      *
-     * @param masters how many masters share the slots; a fail-over needs three, since the masters vote
-     * @param replicasEach how many replicas follow each master
+     * @param masters number of masters that share the slots; a fail-over needs three, because masters vote
+     * @param replicasEach number of replicas of each master
      * @param arguments options of redis-server for every node, such as {@code "--cluster-node-timeout", "1000"}
      */
     public static RedisCluster start(int masters, int replicasEach, String... arguments) {
@@ -59,42 +59,42 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
-    /** All nodes, first those that were started as masters. */
+    /** Returns all nodes, first those started as masters. */
     public List<RedisServer> nodes() {
         return Stream.concat(masters.stream(), replicas.stream()).toList();
     }
 
-    /** The nodes that were started as masters, in the order of their slots. */
+    /** Returns the nodes started as masters, in the order of their slots. */
     public List<RedisServer> masters() {
         return masters;
     }
 
-    /** The nodes that were started as replicas: the first follows the first master, and so on in turns. */
+    /** Returns the nodes started as replicas, assigned to the masters in turn. */
     public List<RedisServer> replicas() {
         return replicas;
     }
 
-    /** The node that was started as the master of this key's slot. */
+    /** Returns the node started as the master of this key's slot. */
     public RedisServer masterOf(String key) {
         return masters.get(shareOf(key));
     }
 
-    /** Which of the masters' shares of the slots holds this key, from 0; the share keeps its number in a fail-over. */
+    /** Returns the index, from 0, of the share of slots that contains this key. It does not change in a fail-over. */
     public int shareOf(String key) {
         return (int) (slotOf(key) * masters.size() / SLOTS);
     }
 
-    /** Waits until exactly one node of a share answers as its master, and returns it. */
+    /** Waits until exactly one node of a share is its master, and returns it. */
     public RedisServer master(int share) {
         return awaitMaster(share, node -> true);
     }
 
-    /** Waits until exactly one other node of a share answers as its master, and returns it. */
+    /** Waits until exactly one other node of a share is its master, and returns it. */
     public RedisServer awaitOtherMaster(int share, RedisServer former) {
         return awaitMaster(share, node -> node != former);
     }
 
-    /** Waits until each share has one master, which its other nodes follow, and all nodes serve all slots. */
+    /** Waits until each share has one master followed by its other nodes, and all nodes serve all slots. */
     public void awaitHealthy() {
         List<RedisServer> present =
                 IntStream.range(0, masters.size()).mapToObj(this::master).toList();
@@ -105,10 +105,9 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Moves the slot of a key with all that is in it from its master to that of another share, as {@code redis-cli --cluster
-     * reshard} does.
+     * Moves the slot of a key, with all its keys, to another share, as {@code redis-cli --cluster reshard} does.
      *
-     * @param keysACall how many keys one MIGRATE moves
+     * @param keysACall number of keys moved by one MIGRATE
      */
     public void moveSlot(String key, int toShare, int keysACall) {
         try (SlotMove move = beginMove(key, toShare)) {
@@ -120,8 +119,9 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Begins to move the slot of a key to the master of another share. The caller moves the keys, and finishes it. Waits until
-     * all nodes know of an earlier move: otherwise two masters could claim the slot with the same epoch.
+     * Starts to move the slot of a key to the master of another share. The caller moves the keys, and finishes it.
+     * Waits until all nodes have received an earlier move: otherwise two masters could claim the slot with the same
+     * epoch.
      */
     public SlotMove beginMove(String key, int toShare) {
         int slot = (int) slotOf(key);
@@ -142,7 +142,7 @@ public final class RedisCluster implements AutoCloseable {
         return new SlotMove(String.valueOf(slot), source, target);
     }
 
-    /** A slot on its way from one master to another. */
+    /** A slot in transit from one master to another. */
     public static final class SlotMove implements AutoCloseable {
 
         private final String slot;
@@ -162,9 +162,9 @@ public final class RedisCluster implements AutoCloseable {
         }
 
         /**
-         * Moves some keys in one call.
+         * Moves several keys in one call.
          *
-         * @return false if no key was left
+         * @return false if there are no keys left
          */
         public boolean moveKeys(int count) {
             List<String> keys = keysIn(slot, count, from);
@@ -178,13 +178,13 @@ public final class RedisCluster implements AutoCloseable {
             return !keys.isEmpty();
         }
 
-        /** Gives the slot to its new master. All keys have been moved. */
+        /** Assigns the slot to its new master. Requires that all keys are moved. */
         public void finish() {
             to.command("CLUSTER", "SETSLOT", slot, "NODE", targetId);
             from.command("CLUSTER", "SETSLOT", slot, "NODE", targetId);
         }
 
-        /** Ends the connections, not the move. */
+        /** Closes the connections. Does not end the move. */
         @Override
         public void close() {
             from.close();
@@ -192,7 +192,7 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
-    /** Waits until a replica of a node that was started as a master was promoted in its place, and returns it. */
+    /** Waits until a replica was promoted in place of a node started as a master, and returns it. */
     public RedisServer awaitPromotion(RedisServer former) {
         return awaitOtherMaster(masters.indexOf(former), former);
     }
@@ -202,12 +202,12 @@ public final class RedisCluster implements AutoCloseable {
                 .stream().map(key -> RawRedis.text((byte[]) key)).toList();
     }
 
-    /** Whether this master serves the slot, in its own opinion. */
+    /** Whether this master serves the slot, according to itself. */
     private static boolean serves(RedisServer master, int slot) {
         return ownerLine(slot, master).contains("myself");
     }
 
-    /** Id and epoch of the master of a slot, in the opinion of a node. */
+    /** Id and epoch of the master of a slot, as seen by a node. */
     private static String ownerOf(int slot, RedisServer node) {
         String[] fields = ownerLine(slot, node).split(" ", -1);
         return fields[0] + " " + fields[6];
@@ -251,7 +251,7 @@ public final class RedisCluster implements AutoCloseable {
         RedisServer any = nodes().stream()
                 .filter(RedisServer::isMaster)
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("No node answers"));
+                .orElseThrow(() -> new IllegalStateException("No node replies"));
         try (RawRedis redis = any.connect()) {
             return (Long) redis.require("CLUSTER", "KEYSLOT", key);
         }
@@ -267,12 +267,12 @@ public final class RedisCluster implements AutoCloseable {
         return RawRedis.text((byte[]) redis.require("CLUSTER", "MYID"));
     }
 
-    /** The addresses of all nodes in the form that {@code spring.data.redis.cluster.nodes} takes. */
+    /** Returns the addresses of all nodes in the format of {@code spring.data.redis.cluster.nodes}. */
     public String addresses() {
         return nodes().stream().map(node -> node.host() + ":" + node.port()).collect(Collectors.joining(","));
     }
 
-    /** Kills all nodes and deletes their data; a second call does nothing. */
+    /** Kills all nodes and deletes their data. A second call has no effect. */
     @Override
     public void close() {
         nodes().forEach(RedisServer::close);
@@ -286,8 +286,8 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Distinct epochs and slots before the nodes meet leave them nothing to negotiate, and as everybody meets everybody
-     * nobody has to wait for gossip.
+     * Sets distinct epochs and slots before the nodes meet, so that they need not negotiate. All nodes meet all others,
+     * so that none waits for gossip.
      */
     private void form() {
         List<RawRedis> links = nodes().stream().map(RedisServer::connect).toList();
@@ -315,7 +315,7 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
-    /** Slots of the i-th master; ADDSLOTSRANGE would be shorter, but Redis 6.2 lacks it. */
+    /** Slots of the i-th master. ADDSLOTSRANGE would be shorter, but Redis 6.2 does not have it. */
     private String[] addSlots(int i) {
         return Stream.concat(
                         Stream.of("CLUSTER", "ADDSLOTS"),
@@ -323,7 +323,7 @@ public final class RedisCluster implements AutoCloseable {
                 .toArray(String[]::new);
     }
 
-    /** The smallest slot that {@link #masterOf} gives to the i-th master. */
+    /** Returns the smallest slot that {@link #masterOf} assigns to the i-th master. */
     private int firstSlot(int i) {
         return (i * SLOTS + masters.size() - 1) / masters.size();
     }
@@ -334,7 +334,7 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
-    /** A node that still shakes hands has no address that counts, and would not be found as a master. */
+    /** A node in the handshake state has no valid address yet, and would not be found as a master. */
     private boolean knowsAll(RawRedis redis) {
         String known = RawRedis.text((byte[]) redis.require("CLUSTER", "NODES"));
         return !known.contains("handshake") && known.lines().count() == nodes().size();
@@ -344,7 +344,7 @@ public final class RedisCluster implements AutoCloseable {
         replica.command("CLUSTER", "REPLICATE", id(master));
     }
 
-    /** Whether this node serves and, as a replica, holds its master's data. */
+    /** Whether this node serves and, as a replica, has its master's data. */
     private static boolean serves(RawRedis redis) {
         Map<String, String> state = state(redis);
         return "ok".equals(state.get("cluster_state"))

@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A master with replicas and three sentinels that watch it: real servers that a test owns, and may kill, pause and restart
- * one by one. A master that does not answer for a second is replaced by a replica.
+ * A master with replicas and three sentinels: real servers owned by a test, which may kill, pause and restart them
+ * separately. The sentinels replace a master that does not reply for a second.
  */
 public final class RedisSentinels implements AutoCloseable {
-    /** The name under which the sentinels know the master. */
+    /** Name of the master in the sentinels. */
     public static final String MASTER_NAME = "easykit";
 
     private static final int SENTINELS = 3;
@@ -33,9 +33,9 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     /**
-     * Starts the servers, and returns when each sentinel knows all others and all replicas.
+     * Starts the servers, and returns when each sentinel has found all others and all replicas.
      *
-     * @param replicas of the master; a fail-over needs one
+     * @param replicas number of replicas; a fail-over needs one
      * @param arguments options of redis-server for the master and its replicas
      */
     public static RedisSentinels start(int replicas, String... arguments) {
@@ -55,7 +55,7 @@ public final class RedisSentinels implements AutoCloseable {
         }
     }
 
-    /** The master and its replicas; first the server that was started as the master. */
+    /** Returns the master and its replicas, first the server started as the master. */
     public List<RedisServer> servers() {
         return servers;
     }
@@ -64,24 +64,24 @@ public final class RedisSentinels implements AutoCloseable {
         return sentinels;
     }
 
-    /** The addresses of the sentinels in the form that {@code spring.data.redis.sentinel.nodes} takes. */
+    /** Returns the addresses of the sentinels in the format of {@code spring.data.redis.sentinel.nodes}. */
     public String addresses() {
         return sentinels.stream()
                 .map(sentinel -> sentinel.host() + ":" + sentinel.port())
                 .collect(Collectors.joining(","));
     }
 
-    /** Waits until all sentinels name the same server as the master, and returns it. */
+    /** Waits until all sentinels report the same master, and returns it. */
     public RedisServer master() {
-        return awaitMaster(server -> true, "The sentinels name different masters");
+        return awaitMaster(server -> true, "The sentinels report different masters");
     }
 
-    /** Waits until all sentinels name the same other server than this one, and returns it. */
+    /** Waits until all sentinels report the same master other than this one, and returns it. */
     public RedisServer awaitOtherMaster(RedisServer former) {
         return awaitMaster(server -> !server.equals(former), "No replica of " + former + " was promoted");
     }
 
-    /** Waits until no server and no sentinel is suspected, and all replicas follow the master. */
+    /** Waits until no server and no sentinel is suspected to be down, and all replicas follow the master. */
     public void awaitHealthy() {
         Waiting.until(
                 READY_WITHIN,
@@ -90,7 +90,7 @@ public final class RedisSentinels implements AutoCloseable {
                         + sentinels.stream().map(RedisSentinels::state).toList());
     }
 
-    /** Asks a sentinel to promote a replica, as an operator does, and waits for it. */
+    /** Makes a sentinel promote a replica, as an operator does, and waits for it. */
     public RedisServer failOver() {
         RedisServer former = master();
         long[] askedAt = {System.nanoTime() - ASK_AGAIN.toNanos()};
@@ -108,12 +108,12 @@ public final class RedisSentinels implements AutoCloseable {
         return named.iterator().next();
     }
 
-    /** A sentinel gives up without a word where its news of the replicas are too old. */
+    /** A sentinel gives up silently if its data on the replicas are too old. */
     private void askForFailOver() {
         try (RawRedis redis = sentinels.get(0).connect()) {
             redis.command("SENTINEL", "FAILOVER", MASTER_NAME);
         } catch (RawRedis.RedisError notYet) {
-            // It is asked again.
+            // The caller repeats the request.
         }
     }
 
@@ -136,7 +136,7 @@ public final class RedisSentinels implements AutoCloseable {
         return named.iterator().next();
     }
 
-    /** Kills all servers and deletes their data; a second call does nothing. */
+    /** Kills all servers and deletes their data. A second call has no effect. */
     @Override
     public void close() {
         sentinels.forEach(RedisServer::close);
@@ -154,7 +154,7 @@ public final class RedisSentinels implements AutoCloseable {
         Waiting.until(
                 READY_WITHIN,
                 () -> sentinels.stream().allMatch(this::knowsAll),
-                () -> "The sentinels do not know each other: "
+                () -> "The sentinels have not found each other: "
                         + sentinels.stream().map(RedisSentinels::state).toList());
     }
 
@@ -187,7 +187,7 @@ public final class RedisSentinels implements AutoCloseable {
             return servers.stream()
                     .filter(server -> server.port() == port)
                     .findFirst()
-                    .orElseThrow(() -> new IllegalStateException("No server of ours listens on port " + port));
+                    .orElseThrow(() -> new IllegalStateException("No server of this group listens on port " + port));
         }
     }
 }

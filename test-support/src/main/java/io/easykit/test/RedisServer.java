@@ -11,11 +11,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One real Redis server that a test owns and may kill, pause, restart and fail over.
+ * A real Redis server owned by a test, which may kill, pause, restart and fail it over.
  *
- * <p>It listens on a free port, keeps nothing on disk unless told to (for example {@code "--appendonly", "yes"}), and
- * ends with the JVM at the latest. A test that only needs an empty keyspace takes {@link #shared()}, which costs
- * nothing after the first time.
+ * <p>It listens on a free port, stores nothing on disk by default (see {@code "--appendonly", "yes"}), and ends with
+ * the JVM at the latest. A test that only needs an empty keyspace uses {@link #shared()}, which is free after the first
+ * call.
  */
 public final class RedisServer implements AutoCloseable {
     private static final Duration READY_WITHIN = Duration.ofSeconds(30);
@@ -44,26 +44,26 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server and waits until it answers.
+     * Starts a server and waits until it replies.
      *
      * @param arguments options of redis-server, such as {@code "--appendonly", "yes"}
-     * @throws IllegalArgumentException where an option is one that is chosen here, such as the port
-     * @throws IllegalStateException where this machine cannot run Redis, or Redis refuses the options
+     * @throws IllegalArgumentException for an option that this class sets, such as the port
+     * @throws IllegalStateException if this machine cannot run Redis, or Redis rejects the options
      */
     public static RedisServer start(String... arguments) {
         return start(false, arguments);
     }
 
     /**
-     * The server that all tests of this JVM share; {@link #flush()} empties it.
+     * Returns the server shared by all tests of this JVM. {@link #flush()} empties it.
      *
-     * <p>It cannot be killed, paused, restarted, made a replica, or closed.
+     * <p>It cannot be killed, paused, restarted, closed, or made a replica.
      */
     public static RedisServer shared() {
         return Shared.SERVER;
     }
 
-    /** Starts a sentinel that watches nothing yet, with the certificate of the servers if they have one. */
+    /** Starts a sentinel without masters, with the certificate of the servers if they have one. */
     static RedisServer startSentinel(String... ofTheServers) {
         boolean tls = TlsCertificate.isUsedBy(List.of(ofTheServers));
         List<String> arguments = tls ? List.of(TlsCertificate.shared().options()) : List.of();
@@ -78,7 +78,7 @@ public final class RedisServer implements AutoCloseable {
         return start(() -> new RedisServer(backend(tls).prepare(options), password, tls, shared));
     }
 
-    /** A container does not see the certificate. */
+    /** A container cannot read the certificate. */
     private static RedisBackend backend(boolean tls) {
         return tls ? RedisBackends.ofProcesses() : RedisBackends.current();
     }
@@ -110,28 +110,28 @@ public final class RedisServer implements AutoCloseable {
         return instance.port();
     }
 
-    /** The address in the form that {@code spring.data.redis.url} takes, with the password where there is one. */
+    /** Returns the address in the format of {@code spring.data.redis.url}, with the password if there is one. */
     public String uri() {
         return (tls ? "rediss://" : "redis://") + (password == null ? "" : ":" + password + "@") + host() + ":"
                 + port();
     }
 
-    /** The version of the server, for example {@code 6.2.11}; of Valkey its own, not that of the Redis it resembles. */
+    /** Returns the version of the server, for example {@code 6.2.11}. For Valkey it is Valkey's own version. */
     public String version() {
         return version;
     }
 
-    /** Whether the program runs; a paused one does. */
+    /** Whether the program is running, paused or not. */
     public boolean isRunning() {
         return !closed && instance.isRunning();
     }
 
-    /** Opens a connection to look at the server; it is authenticated where the server has a password. */
+    /** Opens a connection to inspect the server, authenticated if it has a password. */
     public RawRedis connect() {
         return connect(REPLY_WITHIN);
     }
 
-    /** Removes every key; scripts and settings stay. */
+    /** Removes every key. Scripts and settings stay. */
     public void flush() {
         try (RawRedis redis = connect()) {
             redis.command("FLUSHALL");
@@ -139,29 +139,29 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Kills the server without a chance to say good-bye (SIGKILL).
+     * Kills the server (SIGKILL).
      *
-     * <p>A process leaves a port that refuses connections. In front of a container Docker still accepts them, and closes
-     * them at once; {@link TcpProxy#cut()} refuses them in either case.
+     * <p>The port of a process then refuses connections. For a container Docker still accepts them, and closes them at
+     * once. {@link TcpProxy#cut()} refuses them in both cases.
      */
     public void kill() {
         owned().kill();
     }
 
-    /** Stops the server in its tracks (SIGSTOP): connections stay open, and nothing is answered. */
+    /** Stops the server (SIGSTOP): connections stay open, without replies. */
     public void pause() {
         owned().pause();
     }
 
-    /** Lets a paused server go on (SIGCONT). */
+    /** Continues a paused server (SIGCONT). */
     public void resume() {
         owned().resume();
     }
 
     /**
-     * Kills the server where it runs, and starts it again on the same port and directory.
+     * Kills the server if it is running, and starts it again on the same port and directory.
      *
-     * <p>The data survives only with {@code "--appendonly", "yes"}. A replica comes back as a master.
+     * <p>The data survive only with {@code "--appendonly", "yes"}. A replica becomes a master.
      */
     public void restart() {
         if (owned().isRunning()) {
@@ -170,7 +170,7 @@ public final class RedisServer implements AutoCloseable {
         launch();
     }
 
-    /** Makes this server a replica of another one, and waits until it holds the same data. */
+    /** Makes this server a replica of another one, and waits until it has the same data. */
     public void replicaOf(RedisServer primary) {
         owned();
         try (RawRedis redis = connect()) {
@@ -183,7 +183,7 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Makes a replica a master again, with the data it has. */
+    /** Makes a replica a master again, with its present data. */
     public void promote() {
         owned();
         try (RawRedis redis = connect()) {
@@ -191,12 +191,12 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Whether the server answers and considers itself a master. */
+    /** Whether the server replies and is a master. */
     boolean isMaster() {
         return "master".equals(replication().get("role"));
     }
 
-    /** Whether these masters are all masters among the servers, and the others are replicas that hold their data. */
+    /** Whether exactly these servers are masters, and the others are replicas with their data. */
     static boolean follow(List<RedisServer> servers, List<RedisServer> masters) {
         return servers.stream().allMatch(server -> {
             Map<String, String> replication = server.replication();
@@ -206,7 +206,7 @@ public final class RedisServer implements AutoCloseable {
         });
     }
 
-    /** Empty if the server does not answer within a moment. */
+    /** Empty if the server does not reply within {@link #LOOK_TIMEOUT}. */
     private Map<String, String> replication() {
         if (!isRunning()) {
             return Map.of();
@@ -218,7 +218,7 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Kills the server and deletes its data; a second call does nothing. */
+    /** Kills the server and deletes its data. A second call has no effect. */
     @Override
     public void close() {
         if (!closed) {
@@ -235,7 +235,7 @@ public final class RedisServer implements AutoCloseable {
 
     private void launch() {
         instance.start();
-        Waiting.until(READY_WITHIN, this::isReady, () -> "Redis does not answer after " + READY_WITHIN + log());
+        Waiting.until(READY_WITHIN, this::isReady, () -> "Redis does not reply after " + READY_WITHIN + log());
     }
 
     private boolean isReady() {
@@ -256,7 +256,7 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** @param timeout longest wait for the connection, and for each reply */
+    /** @param timeout maximum time to wait for the connection, and for each reply */
     RawRedis connect(Duration timeout) {
         RawRedis redis = RawRedis.connect(
                 host(), port(), timeout, tls ? TlsCertificate.shared().context() : null);
@@ -275,30 +275,31 @@ public final class RedisServer implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(closeOnShutdown);
         } catch (IllegalStateException e) {
-            // The JVM is on its way down, and the hook will find nothing left to do.
+            // The JVM is shutting down. The hook has nothing left to do.
         }
     }
 
     private RedisBackend.Instance owned() {
         if (shared) {
             throw new IllegalStateException(
-                    "The shared Redis belongs to all tests; take RedisServer.start() for one to be disturbed");
+                    "The shared Redis is used by all tests. Use RedisServer.start() for a server that can be"
+                            + " disturbed.");
         }
         if (closed) {
-            throw new IllegalStateException(this + " is closed; start another one");
+            throw new IllegalStateException(this + " is closed. Start another one.");
         }
         return instance;
     }
 
     private String log() {
-        return "; it said:" + System.lineSeparator() + instance.log();
+        return "; its output:" + System.lineSeparator() + instance.log();
     }
 
     private static List<String> checked(List<String> arguments) {
         for (String argument : arguments) {
             if (OURS.contains(argument)) {
                 throw new IllegalArgumentException(
-                        "Option " + argument + " is chosen by RedisServer; leave it out and ask the server");
+                        "Option " + argument + " is set by RedisServer. Remove it and use the methods of the server.");
             }
         }
         return arguments;
@@ -313,7 +314,7 @@ public final class RedisServer implements AutoCloseable {
         static final RedisServer SERVER = start(true);
     }
 
-    /** Somebody was quicker to bind the port. */
+    /** Another process has bound the port first. */
     private static final class PortTaken extends IllegalStateException {
         PortTaken(String message) {
             super(message);

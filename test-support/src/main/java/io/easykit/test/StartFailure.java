@@ -7,12 +7,12 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
-/** What an application prints when its start fails. */
+/** The output of an application whose start fails. */
 public final class StartFailure {
 
     private StartFailure() {}
 
-    /** By the analyzer that an application would take: the first in order that knows the failure. */
+    /** Returns the analysis of the first analyzer that handles the failure, as Spring Boot does. */
     public static FailureAnalysis analysis(@Nullable Throwable failure) {
         if (failure == null) {
             throw new AssertionError("The application started");
@@ -23,6 +23,6 @@ public final class StartFailure {
                 .map(analyzer -> analyzer.analyze(failure))
                 .filter(Objects::nonNull)
                 .findFirst()
-                .orElseThrow(() -> new AssertionError("A stack trace alone", failure));
+                .orElseThrow(() -> new AssertionError("No analyzer handles the failure", failure));
     }
 }

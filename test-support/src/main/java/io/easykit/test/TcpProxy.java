@@ -16,10 +16,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line between a client and a server that a test can disturb: cut, frozen, slow, narrow, or losing requests or replies.
+ * A connection between a client and a server that a test can disturb: cut, frozen, slow, narrow, or losing requests or
+ * replies.
  *
- * <p>A client of Redis matches replies to requests by their order. A connection that has lost bytes is therefore never
- * healed but closed: its client would take a later reply for the lost one, which no real network does to it.
+ * <p>A Redis client matches replies to requests by their order. So a connection that has lost bytes is closed, not
+ * healed: otherwise its client would take a later reply for the lost one, which cannot happen on a real network.
  */
 public final class TcpProxy implements AutoCloseable {
     private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
@@ -31,7 +32,7 @@ public final class TcpProxy implements AutoCloseable {
     private final int port;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
-    /** Guards the faults below and what the links have suffered from them. */
+    /** Guards the faults below and their effects on the links. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Condition changed = lock.newCondition();
@@ -52,7 +53,7 @@ public final class TcpProxy implements AutoCloseable {
         this.port = listenOnFreePort();
     }
 
-    /** Opens an undisturbed line to the server. */
+    /** Opens an undisturbed connection to the server. */
     public static TcpProxy to(RedisServer server) {
         return new TcpProxy(server);
     }
@@ -61,12 +62,12 @@ public final class TcpProxy implements AutoCloseable {
         return "127.0.0.1";
     }
 
-    /** The port to connect to in place of the server's; it stays the same for the life of the proxy. */
+    /** Returns the port to use in place of the server's. It stays the same for the life of the proxy. */
     public int port() {
         return port;
     }
 
-    /** How many connections run through this line. */
+    /** Returns the number of connections through this proxy. */
     public int connections() {
         return links.size();
     }
@@ -87,31 +88,31 @@ public final class TcpProxy implements AutoCloseable {
         links.forEach(Link::close);
     }
 
-    /** Closes all connections and leads new ones to another server, as an address that moves with the master does. */
+    /** Closes all connections and routes new ones to another server, like an address that moves with the master. */
     public void retarget(RedisServer server) {
         change(() -> target = server);
         links.forEach(Link::close);
     }
 
-    /** Leads new connections to another server, as a virtual IP that moves does; the present ones stay where they are. */
+    /** Routes new connections to another server, like a moved virtual IP. Present connections stay. */
     public void redirect(RedisServer server) {
         change(() -> target = server);
     }
 
-    /** Lets nothing pass on the present connections for good, as when a peer vanishes without a word; new ones work. */
+    /** Permanently blocks the present connections, like a peer that vanishes without a reset. New ones work. */
     public void strand() {
         change(() -> links.forEach(link -> link.stranded = true));
     }
 
-    /** Lets nothing pass; nothing is lost, and connections stay open. */
+    /** Blocks all bytes. Nothing is lost, and connections stay open. */
     public void freeze() {
         change(() -> frozen = true);
     }
 
     /**
-     * While on, the server gets no request, and clients wait in vain.
+     * While on, the server gets no requests.
      *
-     * @param on false closes the connections that have lost something
+     * @param on false closes the connections that have lost bytes
      */
     public void dropRequests(boolean on) {
         change(() -> dropRequests = on);
@@ -119,9 +120,9 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * While on, the server runs every request, and clients wait in vain for the replies.
+     * While on, the server runs every request, and its replies are lost.
      *
-     * @param on false closes the connections that have lost something
+     * @param on false closes the connections that have lost bytes
      */
     public void dropReplies(boolean on) {
         change(() -> dropReplies = on);
@@ -129,29 +130,29 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * Lets the server run the next request, whoever sends it, and closes that connection in place of the reply.
+     * Lets the server run the next request of any client, and closes that connection in place of the reply.
      *
-     * <p>Replies to earlier requests that are still on their way on the same connection are lost with it.
+     * <p>Replies to earlier requests in transit on the same connection are lost too.
      */
     public void dropNextReply() {
         change(() -> dropNextReply = true);
     }
 
-    /** Holds every request back for at least this long; zero makes the line fast again. */
+    /** Delays every request by at least this time; zero for no delay. */
     public void delay(Duration delay) {
         change(() -> this.delay = delay);
     }
 
     /**
-     * Lets at most so many bytes a second pass in each direction, all connections together.
+     * Limits the bandwidth in each direction, all connections together.
      *
-     * @param bytesPerSecond 0 for no limit
+     * @param bytesPerSecond bytes per second; 0 for no limit
      */
     public void bandwidth(long bytesPerSecond) {
         change(() -> this.bytesPerSecond = bytesPerSecond);
     }
 
-    /** How many bytes of replies have passed so far. */
+    /** Returns the number of reply bytes so far. */
     public long replyBytes() {
         lock.lock();
         try {
@@ -161,7 +162,7 @@ public final class TcpProxy implements AutoCloseable {
         }
     }
 
-    /** Ends every fault: listens again, and closes the connections that have lost something. */
+    /** Ends every fault: listens again, and closes the connections that have lost bytes. */
     public void heal() {
         change(() -> {
             frozen = false;
@@ -175,7 +176,7 @@ public final class TcpProxy implements AutoCloseable {
         listenAgain();
     }
 
-    /** Closes the line for good. */
+    /** Closes the proxy. */
     @Override
     public void close() {
         change(() -> closed = true);
@@ -202,7 +203,7 @@ public final class TcpProxy implements AutoCloseable {
         lock.lock();
         try {
             if (closed) {
-                throw new IllegalStateException("The proxy is closed; open another one");
+                throw new IllegalStateException("The proxy is closed. Open another one.");
             }
             if (listener == null) {
                 listen(port);
@@ -231,7 +232,7 @@ public final class TcpProxy implements AutoCloseable {
             try {
                 connect(socket.accept(), socket);
             } catch (IOException e) {
-                // The line was cut; or this one client went away, and the next one is welcome.
+                // The proxy was cut, or this client went away. Later clients can still connect.
             }
         }
     }
@@ -295,12 +296,14 @@ public final class TcpProxy implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException e) {
-            // Nothing is left to lose.
+            // Nothing to clean up.
         }
     }
 
     private record Listener(ServerSocket socket, Thread acceptor) {
-        /** The system keeps a closed socket open for as long as a thread still waits in it, so that one must leave first. */
+        /**
+         * The operating system keeps a closed socket open while a thread waits in it, so that thread must end first.
+         */
         void close() {
             closeQuietly(socket);
             try {
@@ -311,7 +314,7 @@ public final class TcpProxy implements AutoCloseable {
         }
     }
 
-    /** One client's connection, and the one to the server on its behalf. */
+    /** The connection of a client, and the corresponding one to the server. */
     private final class Link {
         private final Socket client;
         private final Socket server;
@@ -358,7 +361,7 @@ public final class TcpProxy implements AutoCloseable {
                     }
                 }
             } catch (IOException e) {
-                // Either side has closed its connection, which the other side shall see too.
+                // One side has closed its connection, so the other one is closed too.
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } finally {
@@ -366,7 +369,7 @@ public final class TcpProxy implements AutoCloseable {
             }
         }
 
-        /** Bytes trickle over a narrow line; they do not come in lumps. */
+        /** Passes small parts, because a narrow line delivers bytes gradually. */
         private void pass(byte[] bytes, int length, Socket to, Lane lane) throws IOException, InterruptedException {
             int part;
             for (int passed = 0; passed < length; passed += part) {
@@ -432,7 +435,7 @@ public final class TcpProxy implements AutoCloseable {
             }
         }
 
-        /** Bytes go one after the other, whatever their connection. */
+        /** Bytes of all connections pass one after the other. */
         private void awaitBandwidth(Lane lane, int bytes) throws InterruptedException {
             lock.lock();
             try {
@@ -454,7 +457,7 @@ public final class TcpProxy implements AutoCloseable {
             }
         }
 
-        /** A change of the delay wakes those who wait, and they look at the one that holds now. */
+        /** A change of the delay wakes waiting threads, which then use the new value. */
         private void awaitDelay(long arrival) throws InterruptedException {
             long rest = delay.toNanos();
             while (rest > 0 && !linkClosed) {
@@ -464,13 +467,13 @@ public final class TcpProxy implements AutoCloseable {
         }
     }
 
-    /** One direction of the line. */
+    /** One direction. */
     private static final class Lane {
         private long freeAt = System.nanoTime();
         private long passed;
     }
 
-    /** Waits until some bytes may go on, and says whether they shall. */
+    /** Waits until bytes may pass; false drops them. */
     private interface Gate {
         boolean mayPass() throws InterruptedException;
     }

@@ -17,10 +17,10 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * A certificate for servers on 127.0.0.1 that signs itself, made once for the JVM.
+ * A self-signed certificate for servers on 127.0.0.1, created once for each JVM.
  *
- * <p>A server, a cluster or a group of sentinels that is started with {@link #options()} listens with TLS only, and also uses
- * it among its servers.
+ * <p>A server, cluster or group of sentinels started with {@link #options()} listens with TLS only, and also uses it
+ * internally.
  */
 public final class TlsCertificate {
     private static final String CERTIFICATE_OPTION = "--tls-cert-file";
@@ -41,12 +41,12 @@ public final class TlsCertificate {
         return Shared.CERTIFICATE;
     }
 
-    /** The certificate in PEM, for a client to trust. */
+    /** Returns the certificate in PEM format, for a client to trust. */
     public Path certificate() {
         return certificate;
     }
 
-    /** Options of redis-server. */
+    /** Returns options of redis-server. */
     public String[] options() {
         return new String[] {
             CERTIFICATE_OPTION,
@@ -88,13 +88,13 @@ public final class TlsCertificate {
             }
             return new TlsCertificate(certificate, key, contextThatTrusts(keys));
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot make a certificate", e);
+            throw new UncheckedIOException("Cannot create a certificate", e);
         } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("Cannot make a certificate", e);
+            throw new IllegalStateException("Cannot create a certificate", e);
         }
     }
 
-    /** The JDK has no public API that makes certificates, but a program. */
+    /** The JDK has no public API that creates certificates, so this runs keytool. */
     private static void generate(Path store) throws IOException {
         Process keytool = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "keytool")

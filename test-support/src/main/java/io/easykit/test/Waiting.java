@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits until another process has reached a state that can only be asked for. */
+/** Waits for a state of another process, which can only be polled. */
 final class Waiting {
     private static final Duration PAUSE = Duration.ofMillis(10);
 
     private Waiting() {}
 
     /**
-     * Asks until the condition holds.
+     * Polls until the condition holds.
      *
-     * @throws IllegalStateException with the message where it does not hold in time
+     * @throws IllegalStateException with the message if it does not hold in time
      */
     static void until(Duration timeout, BooleanSupplier condition, Supplier<String> message) {
         long deadline = System.nanoTime() + timeout.toNanos();

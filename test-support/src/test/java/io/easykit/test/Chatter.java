@@ -5,11 +5,13 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** What the child does in {@link ChildJvmTests}. */
+/** The program of the child in {@link ChildJvmTests}. */
 final class Chatter {
     private Chatter() {}
 
-    /** With two arguments, ends with the second as its exit code; otherwise sends a byte to whoever connects. */
+    /**
+     * With two arguments, ends with the second as its exit code; otherwise sends a byte to each client that connects.
+     */
     public static void main(String[] arguments) throws IOException {
         for (String argument : arguments) {
             System.out.println("argument " + argument);

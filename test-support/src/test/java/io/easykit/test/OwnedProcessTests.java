@@ -22,7 +22,7 @@ class OwnedProcessTests {
 
             child.kill();
 
-            // The process has inherited the output, which therefore ends when both are gone.
+            // The process has inherited the output, so the output ends when both have ended.
             assertThatIllegalStateException()
                     .isThrownBy(() -> child.awaitLine("never"::equals, PATIENT))
                     .withMessageContaining("ended without");
@@ -45,7 +45,7 @@ class OwnedProcessTests {
         try {
             assertThatIllegalStateException()
                     .isThrownBy(() -> process.waitFor(Duration.ofMillis(1)))
-                    .withMessageContaining("still runs");
+                    .withMessageContaining("is still running");
         } finally {
             process.kill();
         }
@@ -55,7 +55,7 @@ class OwnedProcessTests {
         return new ProcessBuilder("tail", "-f", "/dev/null");
     }
 
-    /** A JVM that owns a process which would never end by itself. */
+    /** A JVM with a child process that never ends. */
     static final class Owner {
         private Owner() {}
 

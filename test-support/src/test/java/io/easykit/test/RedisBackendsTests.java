@@ -23,7 +23,7 @@ class RedisBackendsTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RedisBackends.choose("podman", ""))
                 .withMessageContaining("podman")
-                .withMessageContaining("docker, path and embedded");
+                .withMessageContaining("docker, path, embedded");
     }
 
     @Test

@@ -29,8 +29,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.IntFunction;
 
 /**
- * The first part of C1: what one command costs Redis while a fixed number of them is on the way, so that the speed of
- * the clients has no part in it. The commands take turns every few milliseconds.
+ * The first part of C1: the cost of a command in Redis with a fixed number of commands in flight, independent of the
+ * speed of the clients. The commands take turns every few milliseconds.
  */
 final class CommandCosts {
 
@@ -39,7 +39,10 @@ final class CommandCosts {
     private static final int TURNS = 20;
     private static final int COMMANDS_A_TURN = 2_048;
 
-    /** What a reader of an AP cache with the default options sends; the caller may be the same on a fresh entry. */
+    /**
+     * The arguments sent by a reader of an AP cache with the default options. The caller id does not matter for a fresh
+     * entry.
+     */
     private static final String[] FETCH_ARGUMENTS = {"call", "1000", "120000", "1", "2000", "0"};
 
     private final StatefulRedisConnection<String, String> connection;
@@ -111,7 +114,7 @@ final class CommandCosts {
                 Spread.of(ratios.getOrDefault(command, List.of())).text(2)));
     }
 
-    /** The microseconds of one command, by its name. */
+    /** Returns the microseconds of a command, by command name. */
     private Map<String, Double> round(int depth) throws ExecutionException, InterruptedException {
         Map<String, Double> micros = new LinkedHashMap<>();
         for (int turn = 0; turn < TURNS; turn++) {

@@ -21,12 +21,12 @@ import java.time.Duration;
 import java.util.List;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** C7: the bytes of an entry beside those of a plain string of the same payload. Counts, not times. */
+/** C7: the bytes of an entry compared with a plain string of the same payload. Counts, not times. */
 public final class EntrySizes {
 
     private static final List<Integer> PAYLOADS = List.of(100, 200, 1_000);
 
-    /** Redis's default, and one that lets every entry here be stored in the compact form. */
+    /** Redis's default, and a value that stores every entry here in the compact form. */
     private static final List<String> LISTPACK_LIMITS = List.of("64", "4096");
 
     private static final String PLAIN_KEY = "st:payload::1";
@@ -96,7 +96,9 @@ public final class EntrySizes {
         Table.row(payload, plain, atRest, atRest - plain, locked - atRest, updating[0] - atRest);
     }
 
-    /** The same key as seen by a reader who finds every value near its end, so that its fetch is elected to refresh. */
+    /**
+     * Returns the same key for a reader to which every value is near its expiry, so that its fetch gets the load lease.
+     */
     private static CacheKey<String> alwaysDue() {
         Duration long_ = Duration.ofDays(1);
         CacheOptions options =
@@ -115,7 +117,7 @@ public final class EntrySizes {
         }
     }
 
-    /** Waits for it: some contenders store behind the caller's back, or give up while they still connect. */
+    /** Waits for the key: some contenders store asynchronously, or give up while they are connecting. */
     private static String onlyKey(RawRedis raw, Contender contender) {
         while (!Long.valueOf(1).equals(raw.command("DBSIZE"))) {
             contender.product(1);
@@ -130,7 +132,7 @@ public final class EntrySizes {
         throw new IllegalStateException("There is no key " + key);
     }
 
-    /** Texts as they are, so that the payload is as long as it is said to be. */
+    /** Writes text without quotes, so that the payload has exactly the given length. */
     private static final class Texts implements ValueCodec {
 
         @Override

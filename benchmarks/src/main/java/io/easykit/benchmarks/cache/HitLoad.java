@@ -21,8 +21,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One contender in a process of its own: warms a set of keys, then reads them as it is told by its standard input, line by
- * line: threads and milliseconds. Answers with the number of reads, the nanoseconds they took, those on the CPU, and how many reads were no hits.
+ * A contender in a separate process. It warms a set of keys, then reads them as ordered by lines of its standard input:
+ * threads and milliseconds. It replies with the number of reads, their duration in nanoseconds, the CPU nanoseconds,
+ * and the number of reads without a hit.
  */
 final class HitLoad {
 
@@ -70,7 +71,7 @@ final class HitLoad {
         }
     }
 
-    /** Of this process, with all that its threads do. */
+    /** CPU time of this process with all its threads. */
     private static long cpuNanos() {
         return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }

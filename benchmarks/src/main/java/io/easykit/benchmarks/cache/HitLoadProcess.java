@@ -8,7 +8,7 @@ import io.easykit.test.RedisServer;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A {@link HitLoad} seen from the outside, with a Redis of its own. */
+/** A {@link HitLoad} process with its own Redis. */
 final class HitLoadProcess implements AutoCloseable {
 
     private final RedisContender contender;
@@ -20,7 +20,7 @@ final class HitLoadProcess implements AutoCloseable {
         this(contender, System.getProperty("java.class.path"));
     }
 
-    /** One of another version of the product. */
+    /** Starts a process of another version of the product. */
     HitLoadProcess(RedisContender contender, String classPath) {
         this.contender = contender;
         this.program = ChildProgram.start(
@@ -36,7 +36,7 @@ final class HitLoadProcess implements AutoCloseable {
         return contender;
     }
 
-    /** Reads for a time, and looks at what that cost Redis. */
+    /** Reads for some time, and measures the cost in Redis. */
     Run read(int threads, long millis) {
         RedisCost before = RedisCost.of(info);
         long[] figures = Stream.of(program.ask(threads + " " + millis).split(" ", -1))
@@ -58,10 +58,10 @@ final class HitLoadProcess implements AutoCloseable {
     }
 
     /**
-     * What a run did.
+     * The results of a run.
      *
-     * @param cpuNanos of the whole process, on all cores
-     * @param loads reads that were no hits, because a command timed out
+     * @param cpuNanos CPU time of the whole process, on all cores
+     * @param loads reads without a hit, because a command timed out
      */
     record Run(long reads, long nanos, long cpuNanos, long loads, RedisCost redis) {
 

@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * One hit at the local level, by one thread, over 1,024 keys in turn.
  *
- * <p>The warm-up is long because on a busy machine the compiler is late: after three seconds Spring's interceptor still
- * cost four times what it costs when it is compiled.
+ * <p>The warm-up is long because on a busy machine compilation is late: after three seconds Spring's interceptor still
+ * cost four times its compiled cost.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -58,7 +58,7 @@ public class LocalHitBenchmark {
         contender.close();
     }
 
-    /** The time on the CPU, which does not grow with the number of other programs that want it. */
+    /** CPU time, which does not grow with the number of other busy programs. */
     @State(Scope.Thread)
     @AuxCounters(AuxCounters.Type.EVENTS)
     public static class Thrift {

@@ -20,11 +20,11 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * C2: hits at the local level, with JMH. In each of five rounds every contender has a fork of its own, so that a noisy
- * moment of the machine meets all of them.
+ * C2: hits at the local level, with JMH. In each of five rounds every contender gets a separate fork, so that noise of
+ * the machine affects all of them.
  *
- * <p>What an annotation itself costs (look-up, key, dispatch) is the CPU time of the annotated method over a store that
- * answers at once, less the time of the bare method.
+ * <p>The cost of an annotation itself (lookup, key, dispatch) is the CPU time of the annotated method over a store
+ * that replies at once, less the time of the bare method.
  */
 public final class LocalHits {
 
@@ -32,7 +32,7 @@ public final class LocalHits {
 
     private LocalHits() {}
 
-    /** Takes as arguments the milliseconds of an iteration (1000 without any). */
+    /** Takes the milliseconds of an iteration as argument (default 1000). */
     public static void run(String[] arguments) throws RunnerException {
         long millis = arguments.length > 0 ? Long.parseLong(arguments[0]) : 1_000;
         System.out.println("C2, " + Machine.describe() + ", JMH, 1 thread, " + ROUNDS + " forks each\n");
@@ -46,7 +46,7 @@ public final class LocalHits {
         print(results);
     }
 
-    /** A fork of each contender, with iterations of so many milliseconds. */
+    /** Runs a fork of each contender, with iterations of the given milliseconds. */
     static Collection<RunResult> round(long millis, List<LocalContender> contenders) throws RunnerException {
         TimeValue time = TimeValue.milliseconds(millis);
         Options options = new OptionsBuilder()

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
 /**
- * C1: hits at the Redis level. Every contender has a process and a Redis of its own for the whole benchmark; in each round all of
- * them run one after the other, so that a noisy moment of the machine meets all. Ratios are taken inside a round.
+ * C1: hits at the Redis level. Every contender has its own process and Redis for the whole benchmark. In each round all
+ * of them run one after the other, so that noise of the machine affects all. Ratios are computed inside a round.
  */
 public final class RedisHits {
 
@@ -30,7 +30,7 @@ public final class RedisHits {
 
     private RedisHits() {}
 
-    /** Takes as arguments the milliseconds of one run (2000 without any). */
+    /** Takes the milliseconds of a run as argument (default 2000). */
     public static void run(String[] arguments) throws Exception {
         long millis = arguments.length > 0 ? Long.parseLong(arguments[0]) : 2_000;
         List<HitLoadProcess> processes = new ArrayList<>();
@@ -97,7 +97,7 @@ public final class RedisHits {
                 ours.stream().mapToLong(Run::loads).sum());
     }
 
-    /** Of each round by itself. */
+    /** Computed for each round separately. */
     private static Spread ratios(List<Run> own, List<Run> plain, ToDoubleFunction<Run> figure) {
         List<Double> ratios = new ArrayList<>();
         for (int round = 0; round < own.size(); round++) {

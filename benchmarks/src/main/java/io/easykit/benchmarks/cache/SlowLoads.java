@@ -16,9 +16,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * C5: loads from a tenth to ten times as long as one loader keeps others from loading. Four nodes (contenders with
- * connections and memory of their own, in one JVM) of two readers each read one cold key; nothing expires and nothing is
- * invalidated meanwhile, so the best is one load, or as many as nodes when the load outlasts the election.
+ * C5: loads from a tenth to ten times of the time for which one loader has the exclusive right to load. Four nodes
+ * (contenders with separate connections and memory in one JVM) of two readers each read one cold key. Nothing expires
+ * and nothing is invalidated, so the best result is one load, or one load per node when the load outlasts the lease.
  */
 public final class SlowLoads {
 
@@ -40,7 +40,7 @@ public final class SlowLoads {
 
     private SlowLoads() {}
 
-    /** Takes as arguments the milliseconds that readers read a key (8000 without any). */
+    /** Takes the milliseconds for which readers read a key as argument (default 8000). */
     public static void run(String[] arguments) throws Exception {
         Duration time = Duration.ofMillis(arguments.length > 0 ? Long.parseLong(arguments[0]) : 8_000);
         try (RedisServer redis = RedisServer.start()) {
@@ -96,7 +96,7 @@ public final class SlowLoads {
         }
     }
 
-    /** Connections and classes are there when it counts. */
+    /** Opens connections and loads classes before the measurement. */
     private static void warmUp(Contender node) {
         long patience = System.nanoTime() + Duration.ofMinutes(1).toNanos();
         for (int hits = 0; hits < 100; ) {
@@ -109,7 +109,7 @@ public final class SlowLoads {
         }
     }
 
-    /** A hit is a read that took less than the shortest load: it waited for nobody. */
+    /** A hit is a read that took less than the shortest load: it did not wait. */
     private static Outcome read(Contender node, long began, Duration time) throws InterruptedException {
         long reads = 0;
         long firstHit = Long.MAX_VALUE;

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program in a JVM of its own that says when it is ready, takes orders from its standard input, and answers each with a
- * line. It ends when its input ends, so with this JVM at the latest.
+ * A program in a separate JVM. It prints a line when it is ready, reads commands from its standard input, and replies
+ * to each with a line. It ends when its input ends, so with this JVM at the latest.
  */
 public final class ChildProgram implements AutoCloseable {
 
@@ -33,10 +33,10 @@ public final class ChildProgram implements AutoCloseable {
     /**
      * Starts it and waits until it is ready.
      *
-     * @param name      for errors
-     * @param ready     the line that it prints then
-     * @param heap      such as {@code 256m}
-     * @param classPath with its main class
+     * @param name name in errors
+     * @param ready the line printed when it is ready
+     * @param heap heap size, such as {@code 256m}
+     * @param classPath class path with its main class
      */
     public static ChildProgram start(
             String name, String ready, String heap, String classPath, String mainClass, List<String> arguments) {
@@ -56,7 +56,7 @@ public final class ChildProgram implements AutoCloseable {
             Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
             ChildProgram program = new ChildProgram(name, process);
             while (!ready.equals(program.answer())) {
-                // What a framework prints while it starts is of no interest.
+                // Skips output of frameworks during the start.
             }
             return program;
         } catch (IOException e) {
@@ -64,7 +64,7 @@ public final class ChildProgram implements AutoCloseable {
         }
     }
 
-    /** Gives an order and waits for the answer to it. */
+    /** Sends a command and waits for its reply. */
     public String ask(String order) {
         try {
             orders.write(order + "\n");
@@ -75,12 +75,12 @@ public final class ChildProgram implements AutoCloseable {
         }
     }
 
-    /** The time on the CPU so far, on all cores. */
+    /** CPU time so far, on all cores. */
     public Duration cpu() {
         return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
-    /** Lets it end by itself, so that it can say what was wrong. */
+    /** Lets the program end by itself, so that it can print errors. */
     @Override
     public void close() {
         try {

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Which share of the calls of each command comes from clients; the others come from scripts. {@code INFO commandstats} does
- * not tell them apart, {@code MONITOR} does, but costs too much to be on while something is measured. So the shares are
- * taken from a sample of the same work.
+ * The share of the calls of each command that comes from clients. The others come from scripts.
+ * {@code INFO commandstats} does not distinguish them. {@code MONITOR} does, but it is too expensive during a
+ * measurement. So the shares are taken from a sample of the same work.
  */
 public final class ClientShares {
 
@@ -25,7 +25,7 @@ public final class ClientShares {
 
     private ClientShares() {}
 
-    /** Watches what a Redis does meanwhile. */
+    /** Watches the commands of Redis while the work runs. */
     public static ClientShares during(RedisServer redis, Runnable work) {
         ClientShares shares = new ClientShares();
         try (Socket socket = new Socket(redis.host(), redis.port())) {
@@ -43,7 +43,7 @@ public final class ClientShares {
         return shares;
     }
 
-    /** Of a command that was not seen: all, as scripts rarely do something rare. */
+    /** For an unseen command: all, because scripts rarely call rare commands. */
     double of(String command) {
         int calls = all.getOrDefault(command, 0);
         return calls == 0 ? 1 : (double) fromClients.getOrDefault(command, 0) / calls;
@@ -61,7 +61,7 @@ public final class ClientShares {
         }
     }
 
-    /** {@code +1339518083.107412 [0 127.0.0.1:60866] "GET" "key"}, or {@code [0 lua]} where a script calls. */
+    /** {@code +1339518083.107412 [0 127.0.0.1:60866] "GET" "key"}, or {@code [0 lua]} for a call of a script. */
     private void note(String line) {
         int from = line.indexOf('[');
         int to = line.indexOf("] \"", from);

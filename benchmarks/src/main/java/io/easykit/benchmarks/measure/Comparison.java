@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Figures of two versions, collected round by round. The versions take turns in running first, so that a noisy moment of
- * the machine meets both.
+ * Figures of two versions, collected round by round. The versions alternate in running first, so that noise of the
+ * machine affects both.
  */
 public final class Comparison {
 
@@ -18,7 +18,7 @@ public final class Comparison {
     private final List<Version> versions;
     private final Map<String, Map<Version, List<Double>>> figures = new LinkedHashMap<>();
 
-    /** @param versions two: the older first */
+    /** @param versions two versions, the older one first */
     public Comparison(List<Version> versions) {
         this.versions = List.copyOf(versions);
     }
@@ -32,7 +32,7 @@ public final class Comparison {
         Table.header(columns.toArray(String[]::new));
     }
 
-    /** The versions in the order in which they run in this round. */
+    /** Returns the versions in the order in which they run in this round. */
     public List<Version> order(int round) {
         return round % 2 == 0 ? versions : List.of(versions.get(1), versions.get(0));
     }
@@ -43,7 +43,7 @@ public final class Comparison {
                 .add(value);
     }
 
-    /** Prints what was collected since the last call, a row for each figure. */
+    /** Prints the figures collected since the last call, one row for each. */
     public void print() {
         figures.forEach((figure, values) -> {
             List<Double> before = values.getOrDefault(versions.get(0), List.of());

@@ -6,7 +6,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.Locale;
 
-/** Where the figures come from. */
+/** Describes the machine of the measurements. */
 public final class Machine {
 
     private Machine() {}
@@ -20,7 +20,7 @@ public final class Machine {
         return describe() + ", Redis " + redis.version() + " without persistence";
     }
 
-    /** How busy it is just now, with our own work or that of others. */
+    /** Its present load, including that of other programs. */
     public static String load() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         return String.format(Locale.ROOT, "load average %.1f", load);

@@ -3,30 +3,30 @@ package io.easykit.benchmarks.measure;
 import java.time.Duration;
 
 /**
- * What operations cost.
+ * The cost of operations.
  *
- * @param operations how many there were
- * @param shares     of the calls, which are the clients' own
- * @param client     time on the CPU of the process that made them, on all cores
+ * @param operations number of operations
+ * @param shares shares of the calls that come from clients
+ * @param client CPU time of the calling process, on all cores
  */
 public record Measured(long operations, RedisCost redis, ClientShares shares, Duration client) {
 
-    /** Of Redis, an operation. */
+    /** CPU microseconds of Redis per operation. */
     public double redisMicros() {
         return (double) redis.cpuMicros() / operations;
     }
 
-    /** Round trips an operation, or less where several go in one. */
+    /** Round trips per operation; less than one if several operations share one. */
     public double calls() {
         return redis.clientCalls(shares) / operations;
     }
 
-    /** Commands an operation, those that scripts call included. */
+    /** Commands per operation, including those called by scripts. */
     public double commands() {
         return (double) redis.allCalls() / operations;
     }
 
-    /** Of the client, an operation. */
+    /** CPU microseconds of the client per operation. */
     public double clientMicros() {
         return client.toNanos() / 1e3 / operations;
     }

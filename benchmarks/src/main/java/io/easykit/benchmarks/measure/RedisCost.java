@@ -8,14 +8,14 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What a Redis has done: its calls by command (those of scripts included, {@code INFO} itself not) and the CPU time of
+ * The work of a Redis: its calls by command (including those of scripts, excluding {@code INFO}) and the CPU time of
  * its main thread in microseconds.
  */
 public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
 
     private static final String COMMAND = "cmdstat_";
 
-    /** Since the server started. */
+    /** Returns the work since the server started. */
     public static RedisCost of(RawRedis redis) {
         SortedMap<String, Long> calls = new TreeMap<>();
         redis.info("commandstats").forEach((name, stats) -> {
@@ -27,7 +27,7 @@ public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
         return new RedisCost(calls, cpuMicros(redis));
     }
 
-    /** The CPU time alone, which costs Redis little to tell. */
+    /** Returns the CPU time alone, which is cheap to read. */
     public static long cpuMicros(RawRedis redis) {
         Map<String, String> cpu = redis.info("cpu");
         return micros(cpu, "used_cpu_user") + micros(cpu, "used_cpu_sys");
@@ -44,7 +44,10 @@ public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
         return new RedisCost(more, cpuMicros - before.cpuMicros);
     }
 
-    /** For example {@code 1.00 hgetall}; what happened less than once in two hundred operations is left out. */
+    /**
+     * Returns for example {@code 1.00 hgetall}. Commands with less than one call in two hundred operations are left
+     * out.
+     */
     public String callsPer(long operations) {
         return calls.entrySet().stream()
                 .filter(call -> call.getValue() * 200 >= operations)
@@ -53,19 +56,19 @@ public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
                 .collect(Collectors.joining(", "));
     }
 
-    /** All calls, those of scripts included. */
+    /** Returns all calls, including those of scripts. */
     public long allCalls() {
         return calls.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** The calls that clients made, without those of scripts. */
+    /** Returns the calls of clients, excluding those of scripts. */
     public double clientCalls(ClientShares shares) {
         return calls.entrySet().stream()
                 .mapToDouble(call -> call.getValue() * shares.of(call.getKey()))
                 .sum();
     }
 
-    /** How often scripts were called. */
+    /** Returns the number of script calls. */
     public long scriptCalls() {
         return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L);
     }
@@ -75,7 +78,7 @@ public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
         return Long.parseLong(stats.substring("calls=".length(), stats.indexOf(',')));
     }
 
-    /** Of the main thread, where the server tells (Redis 7), else of the process. */
+    /** CPU time of the main thread if the server reports it (Redis 7), else of the process. */
     private static long micros(Map<String, String> cpu, String name) {
         String seconds = cpu.getOrDefault(name + "_main_thread", cpu.getOrDefault(name, "0"));
         return Math.round(Double.parseDouble(seconds) * 1e6);

@@ -7,14 +7,14 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * How often something is measured.
+ * The number of repetitions of a measurement.
  *
- * @param most   times
- * @param budget after which no further one begins
+ * @param most maximum number
+ * @param budget time after which no further repetition begins
  */
 public record Repetitions(int most, Duration budget) {
 
-    /** Measures; a result that will not do ends it, and is the last one. */
+    /** Repeats the measurement. An unacceptable result is the last one. */
     public <T> List<T> of(Supplier<T> measurement, Predicate<T> willDo) {
         long began = System.nanoTime();
         List<T> results = new ArrayList<>();

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** Several measurements of one thing: their median, with the least and the greatest. */
+/** Several measurements of one figure: their median, minimum and maximum. */
 public record Spread(double median, double least, double greatest) {
 
     public static Spread of(Collection<Double> values) {
@@ -15,12 +15,12 @@ public record Spread(double median, double least, double greatest) {
         return new Spread(median, sorted[0], sorted[sorted.length - 1]);
     }
 
-    /** Of one figure of several results. */
+    /** Returns the spread of one figure of several results. */
     public static <T> Spread of(Collection<T> results, ToDoubleFunction<T> figure) {
         return of(results.stream().mapToDouble(figure).boxed().toList());
     }
 
-    /** For example {@code 3.10 (2.90 to 3.30)}, or only the median where all are the same. */
+    /** Returns for example {@code 3.10 (2.90 to 3.30)}, or only the median if all are equal. */
     public String text(int decimals) {
         String number = "%,." + decimals + "f";
         if (least == greatest) {

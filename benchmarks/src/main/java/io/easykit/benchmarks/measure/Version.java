@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * One of two versions of easykit that are compared.
+ * One of two compared versions of easykit.
  *
- * @param title     heading of its column
- * @param classPath of its benchmark programs
+ * @param title heading of its column
+ * @param classPath class path of its benchmark programs
  */
 public record Version(String title, String classPath) {
 
-    /** The version whose {@code benchmarks.jar} is given, and the version that runs this program. */
+    /** Returns the version in the given {@code benchmarks.jar}, and the version that runs this program. */
     public static List<Version> beforeAndNow(String jar) {
         Path before = Path.of(jar).toAbsolutePath();
         if (!Files.isRegularFile(before)) {

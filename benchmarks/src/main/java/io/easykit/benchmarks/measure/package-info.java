@@ -1,4 +1,4 @@
-/** What every benchmark measures and prints with. */
+/** Measuring and printing for all benchmarks. */
 @NullMarked
 package io.easykit.benchmarks.measure;
 

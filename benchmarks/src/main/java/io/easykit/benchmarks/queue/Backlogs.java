@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Q6: lateness and bursts while many other messages wait for a time to come. */
+/** Q6: lateness and bursts with a large backlog of messages for later times. */
 public final class Backlogs {
 
     private static final List<Integer> PENDING = List.of(300_000, 1_000_000, 10_000_000);
@@ -38,7 +38,8 @@ public final class Backlogs {
                 .map(messages -> String.format("%,d due at once, per s", size.of(messages)))
                 .toList();
         System.out.println(
-                "Up to 2 runs of each cell. rqueue with its defaults is left out, see Q4 and Q5; so is Redisson tuned: what makes"
+                "Up to 2 runs of each cell. rqueue with its defaults is left out, see Q4 and Q5; so is Redisson"
+                        + " tuned: what makes"
                         + " it slow here is the transfer of what is due, not the taking.\n");
         Report.header(List.of("pending", "contender", "settings", "filled in s"), Cells.LATENESS, bursts);
         for (int pending : PENDING) {

@@ -9,15 +9,15 @@ import java.time.Duration;
 /**
  * Messages that are all due at the same millisecond.
  *
- * @param messages how many
- * @param received of them, until the limit
- * @param due      when, in ms since the epoch
- * @param sending  what it cost to send them in lists, listeners being idle
- * @param draining what it cost to receive them
+ * @param messages number of messages
+ * @param received results until the limit
+ * @param due due time, in ms since the epoch
+ * @param sending cost of sending them in lists, with idle listeners
+ * @param draining cost of receiving them
  */
 record Burst(int messages, Received received, long due, Measured sending, Measured draining) {
 
-    /** Nobody must be late with sending: the due time is that far away at least, and the more the slower a send is. */
+    /** Minimum time before the due time, so that all messages are sent in time. Slower contenders get more. */
     private static final Duration LEAD = Duration.ofSeconds(2);
 
     private static final int SENDERS = 8;
@@ -32,12 +32,12 @@ record Burst(int messages, Received received, long due, Measured sending, Measur
         return messages / (drainMillis() / 1e3);
     }
 
-    /** From the due time to the begin of the last handler. */
+    /** Time from the due time to the start of the last handler. */
     double drainMillis() {
         return received.last() / 1e3 - due;
     }
 
-    /** Sends and drains, at most so long. Tries again with more time where the contender was slow in sending. */
+    /** Sends and drains, up to the limit. Retries with more time if the contender was too slow in sending. */
     static Burst run(QueueProcess process, int messages, Duration limit) {
         double microsEach = messages <= TRIAL ? 1_000 : microsEach(process, limit);
         while (true) {
@@ -65,7 +65,7 @@ record Burst(int messages, Received received, long due, Measured sending, Measur
         }
     }
 
-    /** What a send of this contender takes, by a small burst. */
+    /** Measures the duration of a send of this contender by a small burst. */
     private static double microsEach(QueueProcess process, Duration limit) {
         long due = System.currentTimeMillis() + LEAD.toMillis();
         Sent sent = process.send(

@@ -10,7 +10,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Q4: bursts, and how fast a listener that does nothing drains them. */
+/** Q4: bursts, and the speed at which an empty listener drains them. */
 public final class Bursts {
 
     private static final List<Integer> MESSAGES = List.of(5_000, 20_000, 100_000);
@@ -105,7 +105,7 @@ public final class Bursts {
         Report.row(first, result, cost, sending);
     }
 
-    /** To Redisson and to the lower bound in the same run. */
+    /** Ratios to Redisson and to the lower bound in the same run. */
     private void noteRatios(int messages, QueueProduct ours) {
         Double own = perSecond.get(ours);
         if (own != null) {

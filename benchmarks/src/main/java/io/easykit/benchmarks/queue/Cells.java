@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
 
-/** The cells that several tables have. */
+/** Cells used by several tables. */
 final class Cells {
 
     /** The columns of {@link #cost}. */
@@ -19,7 +19,7 @@ final class Cells {
 
     private Cells() {}
 
-    /** Each a message. */
+    /** Per message. */
     static List<Object> cost(List<Measured> runs) {
         return List.of(
                 Spread.of(runs, Measured::redisMicros).text(1),

@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Q3: messages sent one by one and received at the same time. The maximum is what is received while eight threads send as
- * fast as they can, but have only so many on the way: in each search twice as many as were received a second in the one
- * before. Then follows a minute of four fifths of the maximum.
+ * Q3: messages sent separately and received at the same time. The maximum is the number received per second while eight
+ * threads send as fast as possible, with a limited number of outstanding messages: in each search twice the number
+ * received per second in the previous one. A minute at four fifths of the maximum follows.
  */
 public final class Flows {
 
@@ -87,7 +87,7 @@ public final class Flows {
         return Math.max(before, now);
     }
 
-    /** Messages a second. */
+    /** Returns messages per second. */
     private static double received(QueueProcess process, long millis, int outstanding) {
         Sent sent = process.send(SendOrder.of((int) (MOST_PER_SECOND * Math.max(1, millis / 1_000)))
                 .fromThreads(SENDERS)

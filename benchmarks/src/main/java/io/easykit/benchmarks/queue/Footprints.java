@@ -5,7 +5,7 @@ import io.easykit.benchmarks.queue.node.Sent;
 import java.time.Duration;
 import java.util.List;
 
-/** Q9: what a pending message of 140 bytes takes in Redis. A count, not a time. */
+/** Q9: the memory of a pending message of 140 bytes in Redis. A count, not a time. */
 public final class Footprints {
 
     private static final int MESSAGES = 100_000;

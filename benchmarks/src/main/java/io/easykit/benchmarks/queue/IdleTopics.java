@@ -4,7 +4,7 @@ import io.easykit.benchmarks.measure.Measured;
 import java.time.Duration;
 import java.util.List;
 
-/** Q10: fifty queues to which nobody sends. */
+/** Q10: fifty queues without messages. */
 public final class IdleTopics {
 
     private static final int QUEUES = 50;

@@ -6,7 +6,7 @@ import io.easykit.benchmarks.queue.node.SendOrder;
 import java.time.Duration;
 import java.util.List;
 
-/** Q5: a message now and then on a system that has nothing else to do. */
+/** Q5: occasional messages on an idle system. */
 public final class Punctuality {
 
     static final int MESSAGES = 300;
@@ -47,7 +47,7 @@ public final class Punctuality {
         }
     }
 
-    /** Sends them in no order of their due times, and waits for them. */
+    /** Sends them in random order of their due times, and waits for them. */
     static Received measure(QueueProcess process, Size size) {
         process.send(SendOrder.of(size.of(MESSAGES))
                 .dueAt(System.currentTimeMillis() + LEAD_MILLIS)

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A contender in a process of its own, with a Redis of its own. */
+/** A contender in a separate process, with a separate Redis. */
 final class QueueProcess implements AutoCloseable {
 
     private static final String HEAP = "512m";
@@ -23,7 +23,7 @@ final class QueueProcess implements AutoCloseable {
     private static final int MANY = 1_000_000;
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-    /** For what a contender still does when its last handler has begun. */
+    /** Allows for work of a contender after its last handler has started. */
     private static final Duration SETTLE = Duration.ofMillis(300);
 
     private final RedisServer redis = RedisServer.start();
@@ -41,32 +41,32 @@ final class QueueProcess implements AutoCloseable {
                 ChildProgram.start(product.title(), QueueNode.READY, HEAP, classPath, product.mainClass(), arguments);
     }
 
-    /** One that only sends. */
+    /** Starts a process that only sends. */
     static QueueProcess sender(QueueProduct product) {
         return sender(product, product.classPath());
     }
 
-    /** One that only sends, of another version of the product. */
+    /** Starts a process that only sends, of another version of the product. */
     static QueueProcess sender(QueueProduct product, String classPath) {
         return new QueueProcess(product, classPath, 1, 0, 0);
     }
 
-    /** One that also listens. */
+    /** Starts a process that also listens. */
     static QueueProcess listener(QueueProduct product, int concurrency, int handlerMillis) {
         return new QueueProcess(product, product.classPath(), 1, concurrency, handlerMillis);
     }
 
-    /** One that also listens, of another version of the product, with handlers that do nothing. */
+    /** Starts a process that also listens, of another version of the product, with empty handlers. */
     static QueueProcess listener(QueueProduct product, String classPath, int concurrency) {
         return new QueueProcess(product, classPath, 1, concurrency, 0);
     }
 
-    /** One that listens to so many queues, one message at a time each. */
+    /** Starts a process that listens to several queues, one message at a time each. */
     static QueueProcess ofQueues(QueueProduct product, int queues) {
         return new QueueProcess(product, product.classPath(), queues, 1, 0);
     }
 
-    /** Runs for a few seconds what will be measured, and finds out which calls are those of clients. */
+    /** Runs the measured work for a few seconds, and determines the calls of clients. */
     void warmUp() {
         SendOrder some = SendOrder.of(MANY).fromThreads(SENDERS).withOutstanding(300);
         if (listens) {
@@ -84,29 +84,29 @@ final class QueueProcess implements AutoCloseable {
         }
     }
 
-    /** From a sample of what will be measured. */
+    /** Takes the shares from a sample of the measured work. */
     void learnShares(Runnable sample) {
         shares = ClientShares.during(redis, sample);
     }
 
-    /** Sends, and keeps a record of what runs. */
+    /** Sends messages whose runs are recorded. */
     Sent send(SendOrder order) {
         return Sent.parse(program.ask("send " + order.line()));
     }
 
-    /** Sends what is not meant to run. */
+    /** Sends messages that are not meant to run. */
     Sent fill(SendOrder order) {
         return Sent.parse(program.ask("fill " + order.line()));
     }
 
-    /** Waits until what was sent last has run, at most so long. */
+    /** Waits until the last sends have run, up to the limit. */
     Received await(Duration limit) {
         Received received = Received.parse(program.ask("await " + limit.toMillis()));
         sleep(SETTLE);
         return received;
     }
 
-    /** What has been used so far, to be given to {@link #since}. */
+    /** Returns the resources used so far, for {@link #since}. */
     Use use() {
         return new Use(RedisCost.of(info), program.cpu());
     }
@@ -120,7 +120,7 @@ final class QueueProcess implements AutoCloseable {
         info.command("FLUSHALL");
     }
 
-    /** Bytes that Redis has given out. */
+    /** Bytes allocated by Redis. */
     long usedMemory() {
         return Long.parseLong(info.info("memory").getOrDefault("used_memory", "0"));
     }
@@ -141,6 +141,6 @@ final class QueueProcess implements AutoCloseable {
         }
     }
 
-    /** What Redis and the client have used at some moment. */
+    /** Resources used by Redis and the client at some point in time. */
     record Use(RedisCost redis, Duration client) {}
 }

@@ -6,7 +6,7 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What is compared, each with what is set otherwise than by its defaults. */
+/** The compared products, each with its settings other than the defaults. */
 enum QueueProduct {
     DELAY_QUEUE("delay-queue", "defaults", Contender.DELAY_QUEUE),
     DELAY_QUEUE_BATCHES("delay-queue, tuned", "batchSize 50: the listener takes lists", Contender.DELAY_QUEUE_BATCHES),
@@ -56,7 +56,7 @@ enum QueueProduct {
         return this == DELAY_QUEUE || this == DELAY_QUEUE_BATCHES || this == DELAY_QUEUE_SHARDS;
     }
 
-    /** Of each queue. */
+    /** Number of shards of each queue. */
     int shards() {
         return this == DELAY_QUEUE_SHARDS ? 4 : 1;
     }
@@ -70,7 +70,7 @@ enum QueueProduct {
         return rqueue ? RQUEUE_MAIN : ContenderNode.class.getName();
     }
 
-    /** rqueue needs a Spring Boot that the others do not run on. */
+    /** rqueue requires a Spring Boot version that the others do not support. */
     String classPath() {
         String own = System.getProperty("java.class.path");
         return rqueue ? rqueueJar(Path.of(own.split(File.pathSeparator, -1)[0])).toString() : own;

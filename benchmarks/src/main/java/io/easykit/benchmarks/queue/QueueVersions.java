@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** Q1, Q3 and Q4 of two versions of delay-queue, side by side. Q3 sends at a fixed rate here, so that both do the same. */
+/**
+ * Q1, Q3 and Q4 of two versions of delay-queue, side by side. Q3 sends at a fixed rate here, so that both do the same
+ * work.
+ */
 public final class QueueVersions {
 
     private static final int SENDS = 50_000;
@@ -109,7 +112,7 @@ public final class QueueVersions {
         comparison.add(name + ": client CPU µs a message", version, cost.clientMicros());
     }
 
-    /** What one version does in one round. */
+    /** The work of one version in one round. */
     private interface Round {
         void run(Version version, QueueProcess process);
     }

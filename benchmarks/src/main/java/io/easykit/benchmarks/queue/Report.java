@@ -6,7 +6,7 @@ import io.easykit.test.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What all benchmarks of this package print around their figures. */
+/** Prints the frame of a benchmark around its figures. */
 final class Report {
 
     private Report() {}

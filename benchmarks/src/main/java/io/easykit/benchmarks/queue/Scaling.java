@@ -39,12 +39,12 @@ public final class Scaling {
     private static final int LIST = 1_000;
     private static final String TOPIC = "burst";
 
-    /** Long enough to send everything before. */
+    /** Long enough to send everything before the due time. */
     private static final Duration DELAY_PER_THOUSAND = Duration.ofMillis(250);
 
     private Scaling() {}
 
-    /** @param busiest CPU of the busiest master, in microseconds a message of the whole topic */
+    /** @param busiest CPU of the busiest master, in microseconds per message of the whole topic */
     private record Drain(double busiest, double all, double perSecond) {}
 
     /** Takes a size: 1 for {@value #MESSAGES} messages. */

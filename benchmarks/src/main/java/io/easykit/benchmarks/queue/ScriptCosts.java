@@ -22,8 +22,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What one call of each script costs Redis, of two versions side by side on one server. The versions take turns every few
- * milliseconds, each time from the same state: 2,000 messages that wait, and as many due or in flight as the calls need.
+ * The cost in Redis of one call of each script, for two versions side by side on one server. The versions alternate
+ * every few milliseconds, each time with the same state: 2,000 waiting messages, and as many due or in flight as the
+ * calls need.
  */
 public final class ScriptCosts {
 
@@ -37,7 +38,7 @@ public final class ScriptCosts {
     private static final String FRAME = "x".repeat(140);
     private static final String ENTRY = "ec:product::7";
 
-    /** Ahead of the clock in microseconds, so that each claim counts on from here, and the numbers are known before. */
+    /** Ahead of the clock in microseconds, so that claims continue from here, and the numbers are known in advance. */
     private static final long FIRST_NUMBER = 4_000_000_000_000_000L;
 
     private final StatefulRedisConnection<String, String> connection;
@@ -149,7 +150,7 @@ public final class ScriptCosts {
         return scenarios;
     }
 
-    /** Brings Redis into a state and returns the calls that are measured. */
+    /** Sets up a state in Redis and returns the calls to measure. */
     private interface Scenario {
         List<Call> prepare(Shard shard);
     }
@@ -189,7 +190,7 @@ public final class ScriptCosts {
                     .toList();
         }
 
-        /** Each claim acknowledges what the one before has taken. */
+        /** Returns claims that acknowledge the messages of the previous one. */
         List<Call> claims(int batch) {
             fill(ids("due", CALLS), "1000");
             List<Call> claims = new ArrayList<>();
@@ -239,7 +240,7 @@ public final class ScriptCosts {
             }
         }
 
-        /** Of messages in flight; {@code more} stands behind each id and number. */
+        /** Returns calls for messages in flight; {@code more} follows each id and number. */
         List<Call> settlements(String script, int batch, List<String> first, List<String> more) {
             take();
             List<Call> calls = new ArrayList<>();
@@ -271,7 +272,7 @@ public final class ScriptCosts {
                     .toList();
         }
 
-        /** Of an entry that is fresh for long, or of one that nobody has loaded yet. */
+        /** Returns fetches of a long-lived fresh entry, or of an entry that was never loaded. */
         List<Call> fetches(boolean isHit) {
             if (isHit) {
                 connection.sync().hset(ENTRY, "v", "~".repeat(6) + "\0\0\0\0" + "p".repeat(100));

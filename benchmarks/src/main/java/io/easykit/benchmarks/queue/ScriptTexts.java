@@ -16,7 +16,7 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The Lua scripts of one version as it sends them, read from its class path. */
+/** The Lua scripts of one version in the form that is sent, read from its class path. */
 final class ScriptTexts {
 
     private static final String OF_THE_QUEUE = "io.easykit.delayqueue.redis.LuaScript";
@@ -74,7 +74,7 @@ final class ScriptTexts {
         return text;
     }
 
-    /** How many arguments stand before those of the messages; a later version may have more of them. */
+    /** Returns the number of arguments before those of the messages. A later version may have more of them. */
     int argumentsBeforeMessages(String name) {
         Matcher groups = GROUPS.matcher(text(name));
         int last = 1;

@@ -8,7 +8,7 @@ import io.easykit.benchmarks.queue.node.Sent;
 import java.time.Duration;
 import java.util.List;
 
-/** Q1 and Q2: sends of messages that are due in an hour, one by one and in lists. */
+/** Q1 and Q2: sends of messages that are due in an hour, separately and in lists. */
 public final class Sends {
 
     private static final int MESSAGES = 100_000;
@@ -17,7 +17,7 @@ public final class Sends {
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Repetitions REPETITIONS = new Repetitions(5, Duration.ofSeconds(30));
 
-    /** What only concerns listeners makes no difference here. */
+    /** Settings of listeners make no difference here. */
     private static final List<QueueProduct> SINGLE =
             List.of(QueueProduct.DELAY_QUEUE, QueueProduct.REDISSON, QueueProduct.REDISSON_TUNED, QueueProduct.RQUEUE);
 

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How much of a benchmark is run.
+ * The part of a benchmark to run.
  *
- * @param factor of messages and times: 1 for all, less for a short trial
- * @param words  with which the titles of the contenders begin that take part; none for all
+ * @param factor factor of messages and times: 1 for the full size, less for a short trial
+ * @param words prefixes of the titles of the contenders to run; none for all
  */
 record Size(double factor, List<String> words) {
 
-    /** From the arguments of a benchmark: the factor, and the words. */
+    /** Parses the arguments of a benchmark: the factor, and the words. */
     static Size of(String... arguments) {
         List<String> all = Arrays.asList(arguments);
         return all.isEmpty()
@@ -28,7 +28,7 @@ record Size(double factor, List<String> words) {
         return Math.max(1, Math.round(millis * factor));
     }
 
-    /** Those that take part. */
+    /** Returns the selected products. */
     List<QueueProduct> of(List<QueueProduct> products) {
         return products.stream()
                 .filter(product -> words.isEmpty() || words.stream().anyMatch(product.title()::startsWith))

@@ -8,14 +8,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Q7: many messages due at once for few workers that take their time. All contenders at the same time: counts, no speeds. */
+/** Q7: many messages due at once for a few slow workers. All contenders run at the same time: counts, no speeds. */
 public final class Workers {
 
     private static final int MESSAGES = 1_000;
     private static final int HANDLER_MILLIS = 100;
     private static final Duration LEAD = Duration.ofSeconds(10);
 
-    /** Beyond the time that the handlers need; for what runs a second time, too. */
+    /** Additional time beyond that of the handlers, also for second runs. */
     private static final Duration SLACK = Duration.ofSeconds(45);
 
     private static final List<QueueProduct> PRODUCTS = List.of(
@@ -53,7 +53,7 @@ public final class Workers {
             process.send(SendOrder.of(messages).inListsOf(100).dueAt(due));
             Duration busy = Duration.ofMillis((long) HANDLER_MILLIS * messages / workers);
             process.await(LEAD.plus(busy).plus(SLACK));
-            // A second run would come when the lease or the like of the first has ended.
+            // A second run would start after the lease (or its equivalent) of the first.
             QueueProcess.sleep(SLACK);
             Received received = process.await(Duration.ZERO);
             return List.of(

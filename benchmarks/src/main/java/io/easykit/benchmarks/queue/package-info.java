@@ -1,4 +1,4 @@
-/** Benchmarks of delay-queue, Q1 to Q10, beside its peers; each contender in a process and with a Redis of its own. */
+/** Benchmarks of delay-queue, Q1 to Q10, and its peers. Each contender has its own process and Redis. */
 @NullMarked
 package io.easykit.benchmarks.queue;
 

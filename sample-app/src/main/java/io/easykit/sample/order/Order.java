@@ -5,11 +5,11 @@ import java.time.Instant;
 /**
  * An order.
  *
- * @param expiresAt when it is closed unless it has been paid
+ * @param expiresAt time at which it is closed unless it is paid
  */
 public record Order(String id, long productId, int quantity, Status status, Instant expiresAt) {
 
-    /** The states of an order; only the first one ever changes. */
+    /** The states of an order. Only the first one ever changes. */
     public enum Status {
         PENDING_PAYMENT,
         PAID,

@@ -35,7 +35,7 @@ class OrderController {
         return ResponseEntity.of(orders.find(id));
     }
 
-    /** 409 with the order if it was closed: too late. */
+    /** Returns 409 with the order if it was closed earlier. */
     @PostMapping("/{id}/pay")
     ResponseEntity<Order> pay(@PathVariable String id) {
         return orders.pay(id)

@@ -36,7 +36,7 @@ class OrderRepository {
                 .update();
     }
 
-    /** Moves an order on; false if it was not pending any more. */
+    /** Sets the status of a pending order; returns false if it was no longer pending. */
     boolean complete(String id, Status status) {
         return jdbc.sql("update orders set status = ? where id = ? and status = ?")
                         .params(status.name(), id, Status.PENDING_PAYMENT.name())

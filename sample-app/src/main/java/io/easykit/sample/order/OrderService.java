@@ -39,7 +39,7 @@ public class OrderService {
         return orders.find(id);
     }
 
-    /** Reserves the stock and sends the message that will close the order, in the same transaction. */
+    /** Reserves the stock and sends the message that closes the order, in one transaction. */
     @Transactional
     public Order place(long productId, int quantity) {
         Order order = new Order(
@@ -56,7 +56,7 @@ public class OrderService {
         return order;
     }
 
-    /** Pays an order; it stays as it is if it was paid or closed before. */
+    /** Pays an order. A paid or closed order is not changed. */
     @Transactional
     public Optional<Order> pay(String id) {
         if (orders.complete(id, Status.PAID)) {
@@ -66,8 +66,8 @@ public class OrderService {
     }
 
     /**
-     * Closes an order that was not paid. The message may come twice, or after the payment if its cancellation was lost: the
-     * state of the order decides.
+     * Closes an unpaid order. The message may be delivered twice, or after the payment if its cancellation was lost:
+     * the state of the order decides.
      */
     @DelayListener(topic = CLOSE, concurrency = "4")
     @Transactional

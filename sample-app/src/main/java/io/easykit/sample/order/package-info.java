@@ -1,4 +1,4 @@
-/** Orders: stock is reserved for a while, and goes back if nobody pays. */
+/** Orders: stock is reserved for a limited time, and returned if the order is not paid. */
 @NullMarked
 package io.easykit.sample.order;
 

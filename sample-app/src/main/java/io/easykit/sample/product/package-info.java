@@ -1,4 +1,4 @@
-/** Products: read often, changed seldom, so a moment of an old price is fine (AP). */
+/** Products: read often and changed rarely, so a briefly stale price is acceptable (AP). */
 @NullMarked
 package io.easykit.sample.product;
 

@@ -21,19 +21,19 @@ import org.slf4j.LoggerFactory;
 /**
  * A Redis process that lives as long as the shop and writes everything to its append-only file.
  *
- * <p>It runs as a daemon, out of reach of the terminal's Ctrl-C, so that the shop can stop first. A shop that was killed
- * leaves its Redis behind. The next one ends it, or two of them would write one file. A lock keeps a second shop from
- * doing this to a living one.
+ * <p>It runs as a daemon, which does not receive Ctrl-C from the terminal, so that the shop can stop first. A killed
+ * shop leaves its Redis running. The next shop ends it, because two servers would write the same file. A lock keeps a
+ * second shop from ending the Redis of a running one.
  *
- * <p>Process ids and ports are re-used, so neither proves that a process is ours. The Redis that was left behind proves it
- * itself: it accepts the password of its last start and names our configuration file. See {@link OwnRedis}.
+ * <p>Process ids and ports are re-used, so they do not identify the process. A Redis left behind is identified by the
+ * password of its last start and by its configuration file. See {@link OwnRedis}.
  */
 final class EmbeddedRedis implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(EmbeddedRedis.class);
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    /** The files that Redis creates follow its umask. */
+    /** Files created by Redis follow its umask. */
     private static final List<String> FOR_OWNER_ONLY = List.of("/bin/sh", "-c", "umask 077; exec \"$0\" \"$@\"");
 
     private final ProcessHandle process;
@@ -48,15 +48,13 @@ final class EmbeddedRedis implements AutoCloseable {
         this.password = password;
     }
 
-    /**
-     * @throws IllegalStateException if another shop uses the directory, or the binary does not run on this machine
-     */
+    /** @throws IllegalStateException if another shop uses the directory, or the binary does not run on this machine */
     static EmbeddedRedis start(Path directory) throws IOException, InterruptedException {
         RedisFiles files = RedisFiles.in(directory);
         FileChannel lock = lock(files);
         try {
             files.lastStart().flatMap(OwnRedis::find).ifPresent(process -> {
-                log.info("Ending the Redis (process {}) that a killed shop left behind", process.pid());
+                log.info("Ending the Redis (process {}) left behind by a killed shop", process.pid());
                 end(process);
             });
             RedisFiles.Start start = files.prepare(freePort(), newPassword());
@@ -97,7 +95,7 @@ final class EmbeddedRedis implements AutoCloseable {
                 .filter(any -> result == 0)
                 .flatMap(EmbeddedRedis::awaitAnswer)
                 .orElseThrow(() -> new IllegalStateException("The embedded Redis does not run on this machine (see "
-                        + files.log() + " and " + files.output() + "). Start a Redis of your own and name it with"
+                        + files.log() + " and " + files.output() + "). Start a Redis yourself, and set"
                         + " --spring.data.redis.host and --spring.data.redis.port."));
     }
 
@@ -126,19 +124,19 @@ final class EmbeddedRedis implements AutoCloseable {
         FileLock lock = channel.tryLock();
         if (lock == null) {
             channel.close();
-            throw new IllegalStateException(
-                    "Another shop runs on " + files.directory() + ". Stop it, or choose another --shop.data-dir.");
+            throw new IllegalStateException("Another shop is running on " + files.directory()
+                    + ". Stop it, or choose another" + " --shop.data-dir.");
         }
         return channel;
     }
 
-    /** The handle knows when its process began, so it never ends a later process with the same id. */
+    /** The handle includes the start time, so a later process with the same id is never ended. */
     private static void end(ProcessHandle process) {
         process.destroy();
         try {
             process.onExit().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
         } catch (CompletionException hangs) {
-            log.warn("The embedded Redis (process {}) does not end by itself and is killed", process.pid());
+            log.warn("The embedded Redis (process {}) did not shut down in time and is killed", process.pid());
             process.destroyForcibly();
             process.onExit().join();
         }

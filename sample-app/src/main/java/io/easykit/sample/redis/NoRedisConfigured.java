@@ -7,7 +7,7 @@ import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Whether nothing says where a Redis is: neither a file, nor an argument, nor an environment variable. */
+/** Matches if no Redis is configured in a file, an argument or an environment variable. */
 final class NoRedisConfigured implements Condition {
 
     private static final String PREFIX = "spring.data.redis.";

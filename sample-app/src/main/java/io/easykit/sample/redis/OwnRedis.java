@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds the process of a Redis that this shop, or one before it, has started. It is that one only if it accepts the
- * password of that start and names its configuration file; then it names its process id, too.
+ * Finds the process of a Redis started by this shop or an earlier one. It is identified by the password and the
+ * configuration file of that start. Then it reports its process id.
  */
 final class OwnRedis {
 
@@ -26,15 +26,15 @@ final class OwnRedis {
     private OwnRedis() {}
 
     /**
-     * The process that a start has left behind. Nothing, or something else, on its port: then it is gone.
+     * Returns the process left behind by a start. Empty if nothing, or another program, listens on its port.
      *
-     * @throws IllegalStateException if something on its port accepts connections and does not answer
+     * @throws IllegalStateException if a program on its port accepts connections and does not reply
      */
     static Optional<ProcessHandle> find(RedisFiles.Start start) {
         return identify(start).map(OwnRedis::process);
     }
 
-    /** The process of a start, once it has read its file. */
+    /** Returns the process of a start after it has loaded its data. */
     static Optional<ProcessHandle> findReady(RedisFiles.Start start) {
         return identify(start)
                 .filter(info -> info.getOrDefault("loading", "").equals("0"))
@@ -58,9 +58,9 @@ final class OwnRedis {
         } catch (SocketTimeoutException silent) {
             throw new IllegalStateException(
                     "Port " + start.port()
-                            + " is that of the Redis that a killed shop left behind, and whatever listens"
-                            + " there does not answer. If it is that Redis, end it: two of them would write one file. If it"
-                            + " is not, delete " + start.configuration() + ".",
+                            + " belongs to the Redis left behind by a killed shop, and the program listening"
+                            + " there does not reply. If it is that Redis, end it: two servers would"
+                            + " write the same file. Otherwise delete " + start.configuration() + ".",
                     silent);
         } catch (IOException gone) {
             return Optional.empty();
@@ -71,14 +71,14 @@ final class OwnRedis {
         socket.getOutputStream().write((command + "\r\n").getBytes(UTF_8));
     }
 
-    /** Reads a bulk string of lines such as {@code process_id:4711}. */
+    /** Reads a bulk string with lines such as {@code process_id:4711}. */
     private static Map<String, String> section(BufferedReader answers) throws IOException {
         Map<String, String> section = new HashMap<>();
         String head = answers.readLine();
         if (head == null || !head.startsWith("$")) {
             return section;
         }
-        // The bulk ends with a line break of its own, after that of its last line.
+        // The bulk string ends with an additional line break.
         for (String line = answers.readLine(); line != null && !line.isEmpty(); line = answers.readLine()) {
             String[] parts = line.split(":", 2);
             if (parts.length == 2) {
@@ -95,6 +95,6 @@ final class OwnRedis {
 
     private static ProcessHandle process(Map<String, String> info) {
         return ProcessHandle.of(Long.parseLong(info.getOrDefault("process_id", "")))
-                .orElseThrow(() -> new IllegalStateException("The embedded Redis has ended by itself"));
+                .orElseThrow(() -> new IllegalStateException("The embedded Redis has ended unexpectedly"));
     }
 }

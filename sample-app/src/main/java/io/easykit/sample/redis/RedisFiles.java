@@ -16,7 +16,7 @@ import redis.embedded.core.ExecutableProvider;
 /**
  * The files of the embedded Redis, readable by their owner only.
  *
- * @param directory absolute, so that a Redis can be asked which one it uses
+ * @param directory absolute path, to compare with the path that Redis reports
  */
 record RedisFiles(Path directory) {
 
@@ -32,9 +32,9 @@ record RedisFiles(Path directory) {
             List.of("CONFIG", "DEBUG", "MODULE", "REPLICAOF", "SLAVEOF", "MIGRATE", "SHUTDOWN");
 
     /**
-     * One start of a Redis.
+     * A start of Redis.
      *
-     * @param password changes with each start
+     * @param password a new one for each start
      */
     record Start(Path configuration, int port, String password) {}
 
@@ -53,12 +53,12 @@ record RedisFiles(Path directory) {
         return directory.resolve("redis.log");
     }
 
-    /** What the program prints before it writes its log. */
+    /** Output of the program before it opens its log file. */
     Path output() {
         return directory.resolve("redis.out");
     }
 
-    /** Unpacks the binary beside the data: a temporary folder would keep 9 MB for each shop that was killed. */
+    /** Unpacks the binary into the data directory: a temporary directory would keep 9 MB for each killed shop. */
     Path unpackProgram() throws IOException {
         Path program = ExecutableProvider.newJarResourceProvider(directory.toFile())
                 .get()
@@ -67,7 +67,7 @@ record RedisFiles(Path directory) {
         return program;
     }
 
-    /** The last start in this directory, if its configuration can still be read. */
+    /** Returns the last start in this directory, if its configuration can be read. */
     Optional<Start> lastStart() throws IOException {
         if (!Files.exists(configuration())) {
             return Optional.empty();
@@ -81,7 +81,7 @@ record RedisFiles(Path directory) {
                 : Optional.empty();
     }
 
-    /** Writes the configuration of the next start. The password stands there, not in the list of processes. */
+    /** Writes the configuration of the next start. It contains the password, so that the list of processes does not. */
     Start prepare(int port, String password) throws IOException {
         StringBuilder text = new StringBuilder();
         setting(text, "port", Integer.toString(port));

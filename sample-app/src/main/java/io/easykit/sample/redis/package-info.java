@@ -1,4 +1,4 @@
-/** The Redis that starts with the shop where none is configured. */
+/** The Redis that starts with the shop if none is configured. */
 @NullMarked
 package io.easykit.sample.redis;
 

@@ -3,7 +3,7 @@ package io.easykit.sample.stats;
 import java.util.concurrent.atomic.LongAdder;
 import org.springframework.stereotype.Component;
 
-/** Counts what the cache is there to save. */
+/** Counts the database reads that the cache is meant to avoid. */
 @Component
 public class DatabaseReads {
 

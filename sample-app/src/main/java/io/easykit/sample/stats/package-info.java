@@ -1,4 +1,4 @@
-/** How often the database was really read. */
+/** Number of database reads. */
 @NullMarked
 package io.easykit.sample.stats;
 

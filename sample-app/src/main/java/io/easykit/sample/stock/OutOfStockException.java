@@ -1,6 +1,6 @@
 package io.easykit.sample.stock;
 
-/** There is not as much left as somebody wants, or no such stock. */
+/** The stock does not exist, or its quantity is too small. */
 public final class OutOfStockException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,8 +1,8 @@
 package io.easykit.sample.stock;
 
 /**
- * What is left of something.
+ * The remaining quantity of an article.
  *
- * @param quantity more than one order or one correction can say, so that reservations always fit back in
+ * @param quantity larger than the maximum of one order or one correction, so that reservations can always be returned
  */
 public record Stock(String sku, long quantity) {}

@@ -30,7 +30,9 @@ class StockRepository {
                 .update();
     }
 
-    /** Adds to a stock, or takes from it; false if there is not as much, or no such stock. */
+    /**
+     * Adds to a stock, or takes from it for a negative quantity; returns false if it is too small or does not exist.
+     */
     boolean add(String sku, int quantity) {
         return jdbc.sql("update stock set quantity = quantity + :change where sku = :sku and quantity + :change >= 0")
                         .param("change", quantity)

@@ -31,7 +31,7 @@ public class StockService {
     /**
      * Takes from a stock.
      *
-     * @throws OutOfStockException if there is not as much
+     * @throws OutOfStockException if its quantity is too small
      */
     @UpdateCache(prefix = "stock", keys = "#sku")
     @Transactional

@@ -1,4 +1,4 @@
-/** Stocks: a buyer must never see a quantity that is gone (CP). */
+/** Stocks: a buyer must never see an outdated quantity (CP). */
 @NullMarked
 package io.easykit.sample.stock;
 

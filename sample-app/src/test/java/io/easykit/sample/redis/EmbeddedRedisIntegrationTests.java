@@ -62,7 +62,7 @@ class EmbeddedRedisIntegrationTests {
                 .isInstanceOf(ConnectException.class);
     }
 
-    /** The port and the process id of the last start are a stranger's now, with a password or without. */
+    /** The port and the process id of the last start now belong to another program, with a password or without. */
     @ParameterizedTest
     @ValueSource(strings = {"", "secret"})
     void neverEndsARedisOfSomebodyElse(String password) throws Exception {
@@ -154,7 +154,7 @@ class EmbeddedRedisIntegrationTests {
         }
     }
 
-    /** Each kill of the shop would leave another copy of 9 MB in the temporary folder. */
+    /** Otherwise each killed shop would leave a copy of 9 MB in the temporary directory. */
     @Test
     void unpacksItsBinaryBesideItsData() throws IOException {
         try (RawRedis redis = RawRedis.connect("127.0.0.1", embedded.port(), Duration.ofSeconds(5))) {
@@ -182,7 +182,7 @@ class EmbeddedRedisIntegrationTests {
         }
     }
 
-    /** The files of a start that is long over. */
+    /** The files of a start of the past. */
     private void seedLastStart(int port, long pid) throws IOException {
         RedisFiles.in(directory).prepare(port, "the password of that start");
         Files.writeString(directory.resolve("redis.pid"), Long.toString(pid));

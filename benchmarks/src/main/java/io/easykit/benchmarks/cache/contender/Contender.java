@@ -1,12 +1,12 @@
 package io.easykit.benchmarks.cache.contender;
 
-/** A cache in front of the database, with the connections that it holds. */
+/** A cache in front of the database, with its connections. */
 public interface Contender extends Products, AutoCloseable {
 
     @Override
     void close();
 
-    /** A contender of a cached method and of what has to be closed after use. */
+    /** Creates a contender from a cached method and an action that closes its resources. */
     static Contender of(Products cached, Runnable close) {
         return new Contender() {
             @Override

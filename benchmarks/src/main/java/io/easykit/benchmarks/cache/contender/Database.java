@@ -3,7 +3,7 @@ package io.easykit.benchmarks.cache.contender;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Where products come from: counts its loads, each of which takes its time. */
+/** The source of products: counts its loads, each of which takes a fixed time. */
 public final class Database implements Products {
 
     private final AtomicLong loads = new AtomicLong();

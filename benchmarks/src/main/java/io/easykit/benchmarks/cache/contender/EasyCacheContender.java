@@ -20,7 +20,7 @@ final class EasyCacheContender {
 
     private EasyCacheContender() {}
 
-    /** As a user has it. */
+    /** The configuration of a user. */
     static Contender open(Setup setup) {
         ConfigurableApplicationContext context = run(
                 beans -> beans.registerBean(Cached.class, () -> new Cached(setup.database())),
@@ -30,13 +30,13 @@ final class EasyCacheContender {
         return Contender.of(context.getBean(Cached.class), context::close);
     }
 
-    /** With a cache that was put together by hand. */
+    /** With a manually built cache. */
     static Contender over(Function<Transactions, EasyCache> cache, Products database) {
         ConfigurableApplicationContext context = runOver(cache, database);
         return Contender.of(context.getBean(Cached.class), context::close);
     }
 
-    /** The same, but what is cached is a list, which a caller could change. */
+    /** The same with a list as cached value, which a caller could change. */
     static Contender listsOver(Function<Transactions, EasyCache> cache, Products database) {
         ConfigurableApplicationContext context = runOver(cache, database);
         Cached cached = context.getBean(Cached.class);

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 
-/** Has a fresh value under every key, in no time; nothing but the plain read is of interest. */
+/** Returns a fresh value for every key immediately. Only plain reads are measured. */
 final class FullStore implements EntryStore {
 
     /** Format version 1, kind "value", no payload. */
@@ -77,7 +77,7 @@ final class FullStore implements EntryStore {
     @Override
     public void probe(Partitions partitions, int partition) {}
 
-    /** Decodes anything to the same product. */
+    /** Decodes everything to the same product. */
     record OneProduct(Product product) implements ValueCodec {
 
         @Override

@@ -25,7 +25,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** JetCache's {@code @Cached}, configured by its own beans: its Boot starter is older than Boot 4. */
+/** JetCache's {@code @Cached}, configured by its own beans, because its Boot starter does not support Boot 4. */
 final class JetCacheContender {
 
     private static final int TTL_SECONDS = 600;

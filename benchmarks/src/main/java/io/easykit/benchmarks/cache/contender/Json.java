@@ -4,7 +4,7 @@ import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Products as JSON, as easy-cache writes them. */
+/** Products as JSON, in easy-cache's format. */
 final class Json {
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();

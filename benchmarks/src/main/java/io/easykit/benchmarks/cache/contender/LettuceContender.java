@@ -10,7 +10,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The lower bound: a command of Lettuce with the decoding of easy-cache, and nothing else. */
+/** The lower bound: a Lettuce command with the decoding of easy-cache, and nothing else. */
 final class LettuceContender {
 
     private static final byte[] FIELD = {'v'};

@@ -2,7 +2,7 @@ package io.easykit.benchmarks.cache.contender;
 
 import java.util.function.Function;
 
-/** The contenders at the local level, and what their annotations cost over a store that costs nothing. */
+/** The contenders at the local level, and the cost of their annotations over a store without costs. */
 public enum LocalContender {
     METHOD("the method itself", "returns one object", source -> Contender.of(source, () -> {})),
     CAFFEINE("raw Caffeine", "get(key, loader)", LocalContenders::caffeine),

@@ -19,7 +19,7 @@ import org.springframework.cache.caffeine.CaffeineCacheManager;
 import org.springframework.cache.support.AbstractValueAdaptingCache;
 import org.springframework.cache.support.SimpleCacheManager;
 
-/** How the contenders at the local level are put together. All keep at most 10,000 entries. */
+/** Creates the contenders at the local level. All keep at most 10,000 entries. */
 final class LocalContenders {
 
     private static final int MAXIMUM_SIZE = 10_000;
@@ -39,7 +39,7 @@ final class LocalContenders {
         return EasyCacheContender.listsOver(LocalContenders::localLevelOnly, source);
     }
 
-    /** As while Redis is away: an operator has said so. */
+    /** The state in an outage of Redis, forced as by an operator. */
     private static EasyCache localLevelOnly(Transactions transactions) {
         EasyCache cache = EasyCache.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
@@ -94,7 +94,7 @@ final class LocalContenders {
         return Caffeine.newBuilder().maximumSize(MAXIMUM_SIZE).expireAfterWrite(Setup.TTL);
     }
 
-    /** Has the product under every key. */
+    /** Contains the product under every key. */
     private static final class FullCache extends AbstractValueAdaptingCache {
 
         private final Product product;
@@ -120,7 +120,7 @@ final class LocalContenders {
         }
 
         @Override
-        @SuppressWarnings("unchecked") // the one cached method returns products
+        @SuppressWarnings("unchecked") // the only cached method returns products
         public <T> T get(Object key, Callable<T> loader) {
             return (T) product;
         }

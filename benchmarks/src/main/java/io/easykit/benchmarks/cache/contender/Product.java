@@ -2,7 +2,7 @@ package io.easykit.benchmarks.cache.contender;
 
 import java.io.Serializable;
 
-/** What is cached: about 160 bytes of JSON. Serializable for the contenders whose default that is. */
+/** The cached value: about 160 bytes of JSON. Serializable for contenders that use Java serialization by default. */
 public record Product(long id, String name, String description, long priceInCents, String tags)
         implements Serializable {
 

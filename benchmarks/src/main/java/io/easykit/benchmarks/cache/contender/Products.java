@@ -1,6 +1,6 @@
 package io.easykit.benchmarks.cache.contender;
 
-/** The method that is cached. */
+/** The cached method. */
 public interface Products {
 
     Product product(long id);

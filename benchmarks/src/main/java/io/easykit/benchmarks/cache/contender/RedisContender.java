@@ -2,7 +2,10 @@ package io.easykit.benchmarks.cache.contender;
 
 import java.util.function.Function;
 
-/** The contenders at the Redis level, each with what is set otherwise than by its defaults. All live for ten minutes. */
+/**
+ * The contenders at the Redis level, each with its settings other than the defaults. All entries have a TTL of ten
+ * minutes.
+ */
 public enum RedisContender {
     RAW_GET("raw Lettuce GET", "string, one shared connection, Jackson by type", LettuceContender::get),
     RAW_HGETALL("raw Lettuce HGETALL", "hash of one field, else as GET", LettuceContender::hgetall),

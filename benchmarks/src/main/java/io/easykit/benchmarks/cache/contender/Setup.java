@@ -3,9 +3,9 @@ package io.easykit.benchmarks.cache.contender;
 import java.time.Duration;
 
 /**
- * What a contender works with.
+ * The environment of a contender.
  *
- * @param election how long one loader keeps others from loading, for contenders that have such a time
+ * @param election time for which one loader has the exclusive right to load, for contenders that have such a setting
  */
 public record Setup(String host, int port, Products database, Duration election) {
 

@@ -16,9 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of RocksCache and its descendants, cut down to its strong fetch: one lock field says who may load, who may
- * store and, by its end, how long others wait. A lock that has expired goes to the next reader, and with it the right to
- * store.
+ * The algorithm of RocksCache and its descendants, reduced to its strong fetch. One lock field determines which caller
+ * may load, which may store and, by its end, how long others wait. An expired lock goes to the next reader, together
+ * with the right to store.
  */
 final class SingleLockContender implements Products {
 

@@ -80,7 +80,7 @@ final class SpringContender {
     @EnableCaching(proxyTargetClass = true) // as Spring Boot does
     static class Caching {}
 
-    /** The annotation as everybody writes it. */
+    /** The annotation with its defaults. */
     static class Cached implements Products {
         private final Products database;
 
@@ -95,7 +95,7 @@ final class SpringContender {
         }
     }
 
-    /** The annotation with its protection against many loads at once. */
+    /** The annotation with its protection against concurrent loads. */
     static class Synced implements Products {
         private final Products database;
 

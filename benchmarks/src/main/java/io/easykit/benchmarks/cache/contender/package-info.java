@@ -1,4 +1,4 @@
-/** The caches that are compared, each behind a method of a bean as its users would have it. */
+/** The compared caches, each behind a method of a bean, as in an application. */
 @NullMarked
 package io.easykit.benchmarks.cache.contender;
 

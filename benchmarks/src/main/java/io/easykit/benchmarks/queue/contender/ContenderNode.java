@@ -3,7 +3,10 @@ package io.easykit.benchmarks.queue.contender;
 import io.easykit.benchmarks.queue.node.QueueNode;
 import java.util.List;
 
-/** A process with one of the contenders of this package. Its first argument names it; the others are those of {@link QueueNode}. */
+/**
+ * A process with one of the contenders of this package. The first argument is its name. The others are those of
+ * {@link QueueNode}.
+ */
 public final class ContenderNode {
 
     private ContenderNode() {}

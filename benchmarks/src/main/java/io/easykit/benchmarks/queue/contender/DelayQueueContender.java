@@ -22,12 +22,12 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * delay-queue in a Spring Boot application. Listeners are registered one for each queue, as an annotated method would be: an
- * annotation cannot say how many there are.
+ * delay-queue in a Spring Boot application. Listeners are registered in code like those of annotated methods, one for
+ * each queue, because annotations cannot have a variable number.
  */
 final class DelayQueueContender implements QueueContender {
 
-    /** Messages of one call of the listener, where it takes lists. */
+    /** Messages of one call of a batch listener. */
     static final int BATCH = 50;
 
     static final int SHARDS = 4;

@@ -14,9 +14,9 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The lower bound: as many calls as delay-queue makes, with scripts that only do what cannot be left out. A call sends a
- * list; a call removes the messages handled last and takes the next ones. No leases, counters, retries or wake-ups; one
- * thread takes and handles, and looks every few milliseconds when there is nothing.
+ * The lower bound: the same number of calls as delay-queue, with minimal scripts. One call sends a list. One call
+ * removes the messages handled last and takes the next ones. No leases, counters, retries or wake-ups. One thread takes
+ * and handles messages, and polls every few milliseconds when there are none.
  */
 final class LettuceContender implements QueueContender {
 

@@ -17,13 +17,13 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * Redisson's delayed queue, with threads that take what has become due. There is no acknowledgement: what was taken is gone,
- * so this is at most once. There is no call for several messages either; a list goes out without waiting in between.
+ * Redisson's delayed queue, with threads that take due messages. There is no acknowledgement: a taken message is
+ * removed, so delivery is at most once. There is no call for several messages either; a list is pipelined.
  */
 @SuppressWarnings("deprecation") // RDelayedQueue; its successor is not free
 final class RedissonContender implements QueueContender {
 
-    /** What a tuned consumer takes at once, after the first one. */
+    /** Number of messages taken at once by a tuned consumer, after the first one. */
     private static final int LIST = 20;
 
     private final Map<String, RDelayedQueue<String>> queues;

@@ -1,4 +1,4 @@
-/** The delay queues that are compared, each as its users would have it. */
+/** The compared delay queues, each as in an application. */
 @NullMarked
 package io.easykit.benchmarks.queue.contender;
 

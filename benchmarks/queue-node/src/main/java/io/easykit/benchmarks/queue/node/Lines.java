@@ -4,7 +4,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** Numbers as a line of text, and back. */
+/** Converts numbers to a line of text and back. */
 final class Lines {
 
     private Lines() {}

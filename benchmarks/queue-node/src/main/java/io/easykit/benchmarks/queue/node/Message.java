@@ -1,11 +1,11 @@
 package io.easykit.benchmarks.queue.node;
 
 /**
- * A message of 140 characters, which begin with what a listener needs to recognize it.
+ * A message of 140 characters. It begins with an identification for the listener.
  *
- * @param round  of the sends it belongs to
- * @param number in its round
- * @param due    ms since the epoch
+ * @param round round of sends it belongs to
+ * @param number number in its round
+ * @param due due time, ms since the epoch
  */
 public record Message(int round, int number, long due) {
 
@@ -26,7 +26,7 @@ public record Message(int round, int number, long due) {
                 Long.parseLong(text, second + 1, third, 10));
     }
 
-    /** From now, as contenders want it that know no instants. */
+    /** Remaining delay from now, for contenders that do not support instants. */
     public long delayMillis() {
         return Math.max(0, due - System.currentTimeMillis());
     }

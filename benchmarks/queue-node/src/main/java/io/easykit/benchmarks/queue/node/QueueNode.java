@@ -12,19 +12,20 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * The program around a contender. It takes orders from its standard input, a line each, and answers with a line:
+ * The program around a contender. It reads commands from its standard input, one on each line, and replies to each with
+ * a line:
  *
  * <pre>
- * send SendOrder     sends, and keeps a record of what runs    → Sent
- * fill SendOrder     sends what is not meant to run            → Sent
- * await ms           waits for what was sent last              → Received
+ * send SendOrder     sends messages and records their runs      → Sent
+ * fill SendOrder     sends messages for much later              → Sent
+ * await ms           waits for the last sends                  → Received
  * </pre>
  *
- * The process ends when its input ends, whatever it is doing.
+ * The process ends when its input ends, regardless of its state.
  */
 public final class QueueNode {
 
-    /** What it prints when it takes orders. */
+    /** Printed when it is ready for commands. */
     public static final String READY = "ready";
 
     private static final int FILL = 0;
@@ -36,7 +37,7 @@ public final class QueueNode {
         this.handlerMillis = handlerMillis;
     }
 
-    /** The arguments of a program that calls {@link #run}. */
+    /** Returns the arguments of a program that calls {@link #run}. */
     public static List<String> arguments(String host, int port, int queues, int concurrency, int handlerMillis) {
         return List.of(
                 host,
@@ -46,7 +47,7 @@ public final class QueueNode {
                 String.valueOf(handlerMillis));
     }
 
-    /** Opens the contender and serves; does not return. */
+    /** Opens the contender and serves commands; does not return. */
     public static void run(List<String> arguments, Function<Setup, QueueContender> opener)
             throws InterruptedException, ExecutionException {
         BlockingQueue<String> orders = new LinkedBlockingQueue<>();
@@ -80,7 +81,7 @@ public final class QueueNode {
         } catch (IOException e) {
             System.err.println("No more orders: " + e);
         }
-        // Not exit: nobody is interested in how a contender shuts down.
+        // Not exit: the shutdown of a contender is not measured.
         Runtime.getRuntime().halt(0);
     }
 

@@ -1,15 +1,15 @@
 package io.easykit.benchmarks.queue.node;
 
 /**
- * What became of the messages of the last sends.
+ * The results of the messages of the last sends.
  *
- * @param messages that have run
+ * @param messages number of messages that have run
  * @param twice    runs beyond the first one of each message
  * @param early    runs before the due time, by the wall clock of this machine
  * @param p50      lateness of the first runs in µs
- * @param p99      as well
- * @param worst    as well
- * @param last     begin of the last first run, in µs since the epoch
+ * @param p99 the same for the 99th percentile
+ * @param worst the same for the maximum
+ * @param last start of the last first run, in µs since the epoch
  */
 public record Received(int messages, int twice, int early, long p50, long p99, long worst, long last) {
 

@@ -40,14 +40,14 @@ final class Round {
         return received.get();
     }
 
-    /** Messages that will not come, because they were not sent. */
+    /** Counts messages that will not arrive, because they were not sent. */
     void forgo(int messages) {
         for (int i = 0; i < messages; i++) {
             open.countDown();
         }
     }
 
-    /** Waits until all have run, at most so long. */
+    /** Waits until all have run, up to the given time. */
     Received await(long millis) throws InterruptedException {
         boolean unused = open.await(millis, TimeUnit.MILLISECONDS);
         long[] lateness = new long[begins.length()];

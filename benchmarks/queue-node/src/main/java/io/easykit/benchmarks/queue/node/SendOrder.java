@@ -1,17 +1,17 @@
 package io.easykit.benchmarks.queue.node;
 
 /**
- * What a node shall send.
+ * An order to send messages.
  *
- * @param messages    how many
- * @param threads     from so many threads
- * @param list        so many in one call, or 1 to send each by itself
- * @param due         ms since the epoch, or 0 for a delay that counts from the send
- * @param delay       ms
- * @param within      ms over which the due times are spread from there on, always in the same random way
- * @param perSecond   evenly so many, or 0 for as fast as it goes
- * @param outstanding waits while so many were sent that have not run yet; 0 for no such limit
- * @param limit       ms after which to give up
+ * @param messages number of messages
+ * @param threads number of sending threads
+ * @param list messages of one call, or 1 to send each separately
+ * @param due due time in ms since the epoch, or 0 for a delay that starts with the send
+ * @param delay delay in ms
+ * @param within ms over which the due times are spread from there on, always in the same random way
+ * @param perSecond constant rate of messages per second, or 0 for the maximum
+ * @param outstanding maximum number of messages that were sent and have not run; 0 for no limit
+ * @param limit ms after which to give up
  */
 public record SendOrder(
         int messages,
@@ -26,7 +26,7 @@ public record SendOrder(
 
     private static final long MINUTE = 60_000;
 
-    /** One by one from one thread, as fast as it goes. */
+    /** Sends separately from one thread, at the maximum rate. */
     public static SendOrder of(int messages) {
         return new SendOrder(messages, 1, 1, 0, 0, 0, 0, 0, 10 * MINUTE);
     }
@@ -65,7 +65,7 @@ public record SendOrder(
 
     long dueOf(int number) {
         long from = due > 0 ? due : System.currentTimeMillis() + delay;
-        // Knuth's multiplicative hash: in no order, and the same for each contender and repetition.
+        // Knuth's multiplicative hash: unordered, and the same for each contender and repetition.
         return within == 0 ? from : from + Math.floorMod((number * 2_654_435_761L) >>> 7, within);
     }
 

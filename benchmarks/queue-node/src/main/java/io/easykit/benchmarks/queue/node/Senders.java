@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 
-/** Carries out one {@link SendOrder}: several threads that take the next list of messages until there are no more. */
+/** Executes a {@link SendOrder}: several threads take the next list of messages until there are no more. */
 final class Senders {
 
     private static final long SHORT_PAUSE = TimeUnit.MICROSECONDS.toNanos(100);
@@ -26,7 +26,7 @@ final class Senders {
     private final AtomicInteger failed = new AtomicInteger();
     private final long began = System.nanoTime();
 
-    /** @param received how many of them have run */
+    /** @param received number of messages that have run */
     Senders(QueueContender contender, String queue, SendOrder order, int round, IntSupplier received) {
         this.contender = contender;
         this.queue = queue;

@@ -1,12 +1,12 @@
 package io.easykit.benchmarks.queue.node;
 
 /**
- * What became of a {@link SendOrder}.
+ * The results of a {@link SendOrder}.
  *
- * @param messages that were sent
- * @param failed   whose send threw
- * @param run      of those sent, when the last was sent
- * @param nanos    it took
+ * @param messages number of sent messages
+ * @param failed number of messages whose send threw
+ * @param run number of messages that had run when the last one was sent
+ * @param nanos duration
  */
 public record Sent(int messages, int failed, int run, long nanos) {
 

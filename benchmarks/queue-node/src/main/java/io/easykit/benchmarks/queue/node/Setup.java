@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What a contender works with.
+ * The environment of a contender.
  *
- * @param queues      to send to and to listen to
+ * @param queues queues to send to and to listen to
  * @param concurrency calls of the listener at a time for each queue; 0 for a process that only sends
- * @param listener    takes the text of a message
+ * @param listener receives the text of a message
  */
 public record Setup(String host, int port, List<String> queues, int concurrency, Consumer<String> listener) {
 

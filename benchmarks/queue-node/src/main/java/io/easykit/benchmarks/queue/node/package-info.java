@@ -1,4 +1,4 @@
-/** One delay queue in a process of its own: what it has to offer, the program around it, and what that program is told. */
+/** A delay queue in a separate process: the interface of contenders, the program around them, and its commands. */
 @NullMarked
 package io.easykit.benchmarks.queue.node;
 

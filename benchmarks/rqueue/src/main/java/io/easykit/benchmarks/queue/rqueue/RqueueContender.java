@@ -17,7 +17,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** rqueue in a Spring Boot application. It has no call for several messages. */
+/** rqueue in a Spring Boot application. It cannot send several messages in one call. */
 final class RqueueContender implements QueueContender {
 
     private static final long TUNED_POLLING_MILLIS = 5;

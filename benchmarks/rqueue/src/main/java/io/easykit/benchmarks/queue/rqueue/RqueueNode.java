@@ -3,7 +3,9 @@ package io.easykit.benchmarks.queue.rqueue;
 import io.easykit.benchmarks.queue.node.QueueNode;
 import java.util.List;
 
-/** A process with rqueue. Its first argument says whether {@code TUNED}; the others are those of {@link QueueNode}. */
+/**
+ * A process with rqueue. The first argument is whether to use {@code TUNED}. The others are those of {@link QueueNode}.
+ */
 public final class RqueueNode {
 
     private RqueueNode() {}

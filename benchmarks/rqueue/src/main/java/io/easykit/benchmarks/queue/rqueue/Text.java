@@ -1,4 +1,4 @@
 package io.easykit.benchmarks.queue.rqueue;
 
-/** The payload: a plain String would reach the listener still in rqueue's envelope. */
+/** The payload. A plain String would reach the listener in rqueue's envelope. */
 record Text(String text) {}

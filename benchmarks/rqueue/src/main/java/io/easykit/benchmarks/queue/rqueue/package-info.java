@@ -1,4 +1,4 @@
-/** rqueue as a contender, on the Spring Boot that it needs. */
+/** rqueue as a contender, on the Spring Boot version it requires. */
 @NullMarked
 package io.easykit.benchmarks.queue.rqueue;
 
