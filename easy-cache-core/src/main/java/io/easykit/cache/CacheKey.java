@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key of one entry: {@code <prefix>::<part>:<part>}. Different prefixes and parts never give the same key; {@link
- * KeyText} writes the parts. A store may write something of its own in front of it.
+ * The key of one entry: {@code <prefix>::<part>:<part>}. Different prefixes and parts never give the same key;
+ * {@link KeyText} writes the parts. A store may write something of its own in front of it.
  *
  * @param <V> the value
  */

@@ -43,8 +43,8 @@ public interface Transactions {
     }
 
     /**
-     * Looks for a transaction of this thread that has ended, but whose connection is still in use, as in {@code
-     * afterCommit} and {@code afterCompletion}. Work on it is committed when the connection is given back.
+     * Looks for a transaction of this thread that has ended, but whose connection is still in use, as in
+     * {@code afterCommit} and {@code afterCompletion}. Work on it is committed when the connection is given back.
      *
      * @return whether that is still to come, to be asked on any thread; null if there is no such transaction
      */

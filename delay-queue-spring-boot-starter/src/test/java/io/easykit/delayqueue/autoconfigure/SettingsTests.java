@@ -1,0 +1,62 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.boot.BoundSettings;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.listener.TopicSettings;
+import io.easykit.test.SettingsContract;
+import java.util.Map;
+import org.springframework.core.env.Environment;
+
+class SettingsTests extends SettingsContract {
+
+    SettingsTests() {
+        super("delay-queue");
+    }
+
+    @Override
+    protected Object bind(Environment environment) {
+        BoundSettings<DelayQueueProperties> settings = DelayQueueStartCheck.bind(environment);
+        assertThat(settings.problems()).isEmpty();
+        return settings.value();
+    }
+
+    @Override
+    protected void assertEngineDefaults(Object settings) {
+        TopicSettings documented = ((DelayQueueProperties) settings).defaults();
+        ListenerEndpoint endpoint =
+                ListenerEndpoint.builder("id", "topic", String.class).build();
+        RetryPolicy retry = endpoint.retry();
+
+        assertThat(documented)
+                .isEqualTo(new TopicSettings(
+                        null,
+                        endpoint.concurrency(),
+                        endpoint.lease(),
+                        retry.maxAttempts(),
+                        endpoint.maxLost(),
+                        endpoint.lostDelay(),
+                        new TopicSettings.BackOff(
+                                retry.firstDelay(), retry.multiplier(), retry.maxDelay(), retry.jitter()),
+                        null,
+                        endpoint.keepDead(),
+                        null));
+    }
+
+    @Override
+    protected Map<String, String> examples() {
+        return Map.ofEntries(
+                Map.entry("delay-queue.topics", "{order-close: {concurrency: 8}}"),
+                Map.entry("delay-queue.json.deserialization", "{fail-on-null-for-primitives: true}"),
+                Map.entry("delay-queue.json.enums", "{read-unknown-enum-values-as-null: true}"),
+                Map.entry("delay-queue.defaults.shards", "4"),
+                Map.entry("delay-queue.defaults.no-retry-for", "[java.lang.IllegalArgumentException]"),
+                Map.entry("delay-queue.defaults.keep-dead", "30d"),
+                Map.entry("delay-queue.defaults.alerts.dead", "10"),
+                Map.entry("delay-queue.defaults.alerts.due", "1000"),
+                Map.entry("delay-queue.defaults.alerts.oldest-due", "1m"),
+                Map.entry("delay-queue.defaults.alerts.waiting", "1000000"));
+    }
+}
