@@ -8,20 +8,19 @@ public final class BatchSendException extends DelayQueueException {
     private final transient List<SendResult> results;
     private final transient List<SendResult> unknown;
 
-    BatchSendException(List<PreparedMessage> messages, DelayQueueException cause) {
-        super(describe(messages, cause), cause);
-        this.results = messages.stream().map(PreparedMessage::result).toList();
-        this.unknown = messages.stream()
-                .filter(PreparedMessage::isUnknown)
-                .map(PreparedMessage::result)
-                .toList();
+    /**
+     * @param results for each message in the order of the call
+     * @param unknown those of them that were sent and got no answer
+     */
+    public BatchSendException(List<SendResult> results, List<SendResult> unknown, DelayQueueException cause) {
+        super(describe(results, unknown.size(), cause), cause);
+        this.results = List.copyOf(results);
+        this.unknown = List.copyOf(unknown);
     }
 
-    private static String describe(List<PreparedMessage> messages, DelayQueueException cause) {
-        long open =
-                messages.stream().filter(message -> message.outcome() == null).count();
-        long unknown = messages.stream().filter(PreparedMessage::isUnknown).count();
-        return open + " of " + messages.size() + " messages have no outcome: " + (open - unknown)
+    private static String describe(List<SendResult> results, int unknown, DelayQueueException cause) {
+        long open = results.stream().filter(SendResult::isPending).count();
+        return open + " of " + results.size() + " messages have no outcome: " + (open - unknown)
                 + " are not stored, and "
                 + unknown
                 + " may be stored or not. Send those without an outcome again, with own ids where a message must"

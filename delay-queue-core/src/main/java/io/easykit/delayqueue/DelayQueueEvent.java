@@ -48,7 +48,7 @@ public sealed interface DelayQueueEvent {
     /**
      * A message is dead.
      *
-     * @param reason the last error in a line, or one of the reasons of {@link StoredMessage.ErrorNote}
+     * @param reason the last error in a line, or one of the reasons of {@link MessageInfo.ErrorNote}
      */
     record Died(String topic, String id, String reason) implements DelayQueueEvent {}
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param topic       where from
  * @param type        of the payload
  * @param concurrency calls of the handler at a time on this node, at least 1
- * @param batchSize   messages of one call, 1 to {@link QueueStore#MAX_BATCH}; more than 1 needs a batch handler
+ * @param batchSize   messages of one call, 1 to {@link #MAX_BATCH_SIZE}; more than 1 needs a batch handler
  * @param lease       for how long a message is this node's; renewed while a handler has it, so it bounds how long the
  *                    messages of a dead node wait, not how long a handler may run; at least 100 ms
  * @param maxLost     leases that a message may lose before it is dead; the same for all listeners of a topic
@@ -40,18 +40,21 @@ public record ListenerEndpoint(
         @Nullable Duration keepDead,
         AlertLimits alerts) {
 
+    /** Maximum number of messages of one call of a batch handler. */
+    public static final int MAX_BATCH_SIZE = 100;
+
     private static final Duration MIN_LEASE = Duration.ofMillis(100);
     private static final Duration MAX_LEASE = Duration.ofDays(365);
     private static final Duration MAX_STOP_TIMEOUT = Duration.ofDays(365);
 
     public ListenerEndpoint {
         require(!id.isBlank(), id, "id is blank: give it a name");
-        new ShardKey(topic, 0);
+        NameRules.requireTopic(topic);
         require(concurrency >= 1, id, "concurrency is " + concurrency + ": give at least 1");
         require(
-                batchSize >= 1 && batchSize <= QueueStore.MAX_BATCH,
+                batchSize >= 1 && batchSize <= MAX_BATCH_SIZE,
                 id,
-                "batchSize is " + batchSize + ": give 1 to " + QueueStore.MAX_BATCH);
+                "batchSize is " + batchSize + ": give 1 to " + MAX_BATCH_SIZE);
         require(
                 lease.compareTo(MIN_LEASE) >= 0 && lease.compareTo(MAX_LEASE) <= 0,
                 id,

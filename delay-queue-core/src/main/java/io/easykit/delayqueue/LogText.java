@@ -33,7 +33,7 @@ public final class LogText {
     }
 
     /** The first of the texts, and how many more there are. */
-    static String list(List<String> texts) {
+    public static String list(List<String> texts) {
         String first = texts.stream().limit(MOST_TEXTS).map(LogText::of).collect(Collectors.joining(", "));
         return "[" + first + (texts.size() <= MOST_TEXTS ? "]" : " and " + (texts.size() - MOST_TEXTS) + " more]");
     }

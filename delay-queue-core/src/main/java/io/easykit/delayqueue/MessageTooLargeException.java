@@ -5,7 +5,8 @@ public final class MessageTooLargeException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;
 
-    MessageTooLargeException(String topic, int bytes, int limit) {
+    /** A message of so many bytes, and the maximum. */
+    public MessageTooLargeException(String topic, int bytes, int limit) {
         super(
                 "A message to topic '" + LogText.of(topic) + "' has " + bytes + " bytes, and the limit is " + limit
                         + ": it was not sent. Keep large contents elsewhere, such as in a table or an object store, and send"

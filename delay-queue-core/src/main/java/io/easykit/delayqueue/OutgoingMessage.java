@@ -50,7 +50,7 @@ public record OutgoingMessage(
                             + "' has no payload, which no listener could be given: send a value, such as the id of what it is about.");
         }
         if (id != null) {
-            MessageIds.requireOwn(id);
+            NameRules.requireOwnId(id);
         }
         if (sendTimeout != null && !isPossible(sendTimeout)) {
             throw new IllegalArgumentException("A send timeout of " + sendTimeout
@@ -61,7 +61,8 @@ public record OutgoingMessage(
         headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }
 
-    static boolean isPossible(Duration sendTimeout) {
+    /** Whether a send can wait so long: zero to an hour. */
+    public static boolean isPossible(Duration sendTimeout) {
         return !sendTimeout.isNegative() && sendTimeout.compareTo(LONGEST_SEND_TIMEOUT) <= 0;
     }
 
@@ -122,7 +123,7 @@ public record OutgoingMessage(
                     + (value == null ? "the value null" : "no name")
                     + ": give it a name and a value, or leave it out.");
         }
-        if (!MessageIds.isWellFormed(name) || !MessageIds.isWellFormed(value)) {
+        if (!NameRules.isWellFormed(name) || !NameRules.isWellFormed(value)) {
             throw new IllegalArgumentException(
                     "Header '" + LogText.of(name) + "' of a message to topic '" + LogText.of(topic)
                             + "' has an unpaired surrogate in its name or value, which UTF-8 cannot hold: give it whole characters.");

@@ -16,7 +16,7 @@ import java.util.random.RandomGenerator;
 public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplier, Duration maxDelay, double jitter) {
 
     /** The longest wait that is possible. */
-    static final Duration LONGEST = Duration.ofDays(3650);
+    public static final Duration LONGEST = Duration.ofDays(3650);
 
     public RetryPolicy {
         require(maxAttempts >= 1, "maxAttempts is " + maxAttempts + ": give at least 1");
@@ -48,7 +48,7 @@ public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplie
     }
 
     /** Whether a message can wait so long. */
-    static boolean isPossible(Duration wait) {
+    public static boolean isPossible(Duration wait) {
         return !wait.isNegative() && wait.compareTo(LONGEST) <= 0;
     }
 

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue;
 
 /**
- * The store could not be reached, or did not answer in time. To repeat the call is safe, see {@link QueueStore}.
+ * The store could not be reached, or did not answer in time. To repeat the call is safe.
  */
 public final class StoreUnavailableException extends DelayQueueException {
 
@@ -25,7 +25,7 @@ public final class StoreUnavailableException extends DelayQueueException {
     }
 
     /** The same knowledge about the outcome, with another message. */
-    StoreUnavailableException because(String message) {
+    public StoreUnavailableException because(String message) {
         return new StoreUnavailableException(message, this, outcomeUnknown);
     }
 

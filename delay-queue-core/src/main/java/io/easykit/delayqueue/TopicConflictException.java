@@ -11,7 +11,8 @@ public final class TopicConflictException extends DelayQueueException {
     private final String problem;
     private final String remedy;
 
-    TopicConflictException(String problem, String remedy) {
+    /** The two halves of the message: what contradicts what, and what to do. */
+    public TopicConflictException(String problem, String remedy) {
         super(problem + " " + remedy, null);
         this.problem = problem;
         this.remedy = remedy;

@@ -2,7 +2,6 @@ package io.easykit.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -26,14 +25,6 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
     /** Numbers of all shards. */
     public TopicStats(String topic, List<ShardStats> shards) {
         this(topic, shards, List.of());
-    }
-
-    /** @throws StoreRefusedException if the store refuses all shards */
-    static TopicStats of(String topic, List<ShardKey> keys, QueueStore store) {
-        List<ShardStats> shards = new ArrayList<>();
-        EachShard each = new EachShard();
-        keys.forEach(key -> each.attempt(key, shard -> shards.add(store.stats(shard))));
-        return new TopicStats(topic, shards, each.refused());
     }
 
     /** Messages that wait, due ones included. */

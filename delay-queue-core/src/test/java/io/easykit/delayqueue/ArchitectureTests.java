@@ -4,12 +4,14 @@ import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -20,20 +22,84 @@ import java.time.Clock;
 @AnalyzeClasses(packages = "io.easykit.delayqueue", importOptions = DoNotIncludeTests.class)
 class ArchitectureTests {
 
+    private static final String ROOT = "io.easykit.delayqueue";
+    private static final String STORE = "io.easykit.delayqueue.store";
+    private static final String ENGINE = "io.easykit.delayqueue.engine";
+    private static final String REDIS = "io.easykit.delayqueue.redis";
+    private static final String JACKSON = "io.easykit.delayqueue.jackson";
+
+    private static final int MOST_TYPES_IN_THE_ROOT = 35;
+
     @ArchTest
     static final ArchRule theRootKnowsJavaSlf4jAndJSpecifyOnly = classes()
             .that()
-            .resideInAPackage("io.easykit.delayqueue")
+            .resideInAPackage(ROOT)
             .should()
-            .onlyDependOnClassesThat(
-                    resideInAnyPackage("io.easykit.delayqueue", "java..", "org.slf4j", "org.jspecify.annotations"));
+            .onlyDependOnClassesThat(resideInAnyPackage(ROOT, "java..", "org.slf4j", "org.jspecify.annotations"));
 
     @ArchTest
-    static final ArchRule nothingDependsOnTheStoreInRedis = noClasses()
-            .that(resideOutsideOfPackage("io.easykit.delayqueue.redis"))
+    static final ArchRule theStoreKnowsTheRoot = classes()
+            .that()
+            .resideInAPackage(STORE)
+            .should()
+            .onlyDependOnClassesThat(resideInAnyPackage(ROOT, STORE, "java..", "org.jspecify.annotations"));
+
+    @ArchTest
+    static final ArchRule theEngineKnowsTheRootAndTheStore = classes()
+            .that()
+            .resideInAPackage(ENGINE)
+            .should()
+            .onlyDependOnClassesThat(
+                    resideInAnyPackage(ROOT, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
+
+    @ArchTest
+    static final ArchRule redisKnowsTheRootAndTheStore = noClasses()
+            .that()
+            .resideInAPackage(REDIS)
             .should()
             .dependOnClassesThat()
-            .resideInAPackage("io.easykit.delayqueue.redis");
+            .resideInAnyPackage(ENGINE, JACKSON);
+
+    @ArchTest
+    static final ArchRule jacksonKnowsTheRoot = noClasses()
+            .that()
+            .resideInAPackage(JACKSON)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(STORE, ENGINE, REDIS);
+
+    @ArchTest
+    static final ArchRule theRootAndTheStoreArePublic = classes()
+            .that()
+            .resideInAnyPackage(ROOT, STORE)
+            .and()
+            .areTopLevelClasses()
+            .and()
+            .doNotHaveSimpleName("package-info")
+            .should()
+            .bePublic();
+
+    @ArchTest
+    static final ArchRule theEngineShowsItsBuilderAndTheContainer = classes()
+            .that()
+            .resideInAPackage(ENGINE)
+            .and()
+            .arePublic()
+            .and()
+            .areTopLevelClasses()
+            .should()
+            .haveSimpleName("DelayQueueEngine")
+            .orShould()
+            .haveSimpleName("ListenerContainer");
+
+    @ArchTest
+    static void theRootIsSmall(JavaClasses classes) {
+        assertThat(classes.stream()
+                        .filter(type -> type.getPackageName().equals(ROOT) && type.isTopLevelClass())
+                        .filter(type -> !type.getSimpleName().equals("package-info"))
+                        .map(JavaClass::getSimpleName))
+                .hasSizeLessThanOrEqualTo(MOST_TYPES_IN_THE_ROOT);
+    }
 
     @ArchTest
     static final ArchRule packagesHaveNoCycle = ArchitectureRules.packagesHaveNoCycle();

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue;
 
-import static io.easykit.delayqueue.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -59,5 +58,9 @@ class ListenerEndpointTests {
         assertThat(endpoint.maxLost()).isEqualTo(5);
         assertThat(endpoint.stopTimeout()).isEqualTo(Duration.ofSeconds(20));
         assertThat(endpoint.manual()).isFalse();
+    }
+
+    private static ListenerEndpoint.Builder listener() {
+        return ListenerEndpoint.builder("close", "orders", String.class);
     }
 }

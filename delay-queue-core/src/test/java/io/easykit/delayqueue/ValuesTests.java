@@ -3,7 +3,6 @@ package io.easykit.delayqueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.easykit.delayqueue.QueueStore.Claim;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -35,29 +34,6 @@ class ValuesTests {
     void takesAnInstantBeforeTheEpochForDueAtOnce() {
         assertThat(Due.at(Instant.MIN)).isEqualTo(new Due(false, 0));
         assertThat(Due.at(Instant.EPOCH.minusNanos(1))).isEqualTo(new Due(false, 0));
-    }
-
-    @Test
-    void refusesTopicsThatWouldBreakTheKeys() {
-        for (String topic : new String[] {"", "a{b", "a}b", "a b", "x".repeat(129)}) {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> new ShardKey(topic, 0))
-                    .withMessageContaining("letters, digits");
-        }
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ShardKey("t", ShardKey.MAX_SHARDS))
-                .withMessageContaining("0 to 1023");
-        assertThat(new ShardKey("order-close:v2", 3)).hasToString("order-close:v2:3");
-    }
-
-    @Test
-    void refusesClaimsThatAStoreCouldNotKeep() {
-        assertThatIllegalArgumentException().isThrownBy(() -> claim("o:1", 1, 1, Duration.ofSeconds(1)));
-        assertThatIllegalArgumentException().isThrownBy(() -> claim("o", 0, 1, Duration.ofSeconds(1)));
-        assertThatIllegalArgumentException().isThrownBy(() -> claim("o", 1, 0, Duration.ofSeconds(1)));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> claim("o", 1, QueueStore.MAX_BATCH + 1, Duration.ofSeconds(1)));
-        assertThatIllegalArgumentException().isThrownBy(() -> claim("o", 1, 1, Duration.ZERO));
     }
 
     @Test
@@ -93,9 +69,5 @@ class ValuesTests {
                 .flatMap(Optional::stream)
                 .map(Duration::toMillis)
                 .toList();
-    }
-
-    private static Claim claim(String owner, long request, int count, Duration lease) {
-        return new Claim(owner, request, count, count, lease, List.of());
     }
 }

@@ -5,7 +5,7 @@ import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.measure.Table;
 import io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration;
-import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;

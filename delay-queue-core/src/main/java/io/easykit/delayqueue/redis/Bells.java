@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.QueueStore.BellListener;
-import io.easykit.delayqueue.QueueStore.Subscription;
-import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.store.BellListener;
+import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.Subscription;
 import io.easykit.redis.RedisReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

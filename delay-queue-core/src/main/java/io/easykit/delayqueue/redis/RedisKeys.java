@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.store.ShardKey;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 

@@ -2,12 +2,29 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.LargeBody;
-import io.easykit.delayqueue.QueueStore;
+import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.SendOutcome;
-import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.StoredMessage;
+import io.easykit.delayqueue.store.BellListener;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Claimed;
+import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.LargeBody;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Move;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.Page;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Reaped;
+import io.easykit.delayqueue.store.RedrivenPage;
+import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.store.Subscription;
+import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -175,7 +192,7 @@ public final class RedisQueueStore implements QueueStore, AutoCloseable {
     }
 
     @Override
-    public Page list(ShardKey shard, StoredMessage.Place place, long offset, int count) {
+    public Page list(ShardKey shard, MessageInfo.State place, long offset, int count) {
         Arguments arguments =
                 new Arguments().add(Replies.place(place)).add(offset).add(count);
         return Replies.page(scripts.list(LuaScript.Name.LIST, shard, arguments), bodies(shard));

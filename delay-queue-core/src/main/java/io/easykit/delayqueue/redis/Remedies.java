@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

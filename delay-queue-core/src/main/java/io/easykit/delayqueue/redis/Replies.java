@@ -5,22 +5,22 @@ import static java.util.Objects.requireNonNull;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.QueueStore.ClaimStatus;
-import io.easykit.delayqueue.QueueStore.Claimed;
-import io.easykit.delayqueue.QueueStore.Delivery;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.LostLease;
-import io.easykit.delayqueue.QueueStore.Page;
-import io.easykit.delayqueue.QueueStore.Reaped;
-import io.easykit.delayqueue.QueueStore.RedrivenPage;
-import io.easykit.delayqueue.QueueStore.Repaired;
-import io.easykit.delayqueue.QueueStore.Settlement;
+import io.easykit.delayqueue.MessageInfo.ErrorNote;
+import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.StoredMessage;
-import io.easykit.delayqueue.StoredMessage.ErrorNote;
-import io.easykit.delayqueue.StoredMessage.History;
-import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.store.ClaimStatus;
+import io.easykit.delayqueue.store.Claimed;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.LostLease;
+import io.easykit.delayqueue.store.Page;
+import io.easykit.delayqueue.store.Reaped;
+import io.easykit.delayqueue.store.RedrivenPage;
+import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.store.StoredMessage.History;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -199,7 +199,7 @@ final class Replies {
         return new Repaired(text(reply, 0), texts(reply, 1), number(reply, 2), texts(reply, 3));
     }
 
-    static String place(Place place) {
+    static String place(State place) {
         return switch (place) {
             case WAITING -> "waiting";
             case IN_FLIGHT -> "inflight";
@@ -207,8 +207,8 @@ final class Replies {
         };
     }
 
-    private static Place place(String name) {
-        for (Place place : Place.values()) {
+    private static State place(String name) {
+        for (State place : State.values()) {
             if (place(place).equals(name)) {
                 return place;
             }

@@ -2,11 +2,11 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.redis.ScriptCalls.Reply;
+import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.NotConnectedException;
 import io.easykit.redis.RedisReply;
 import io.lettuce.core.RedisCommandInterruptedException;

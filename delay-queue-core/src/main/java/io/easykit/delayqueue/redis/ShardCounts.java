@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.redis.ScriptRunner.Answer;
+import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

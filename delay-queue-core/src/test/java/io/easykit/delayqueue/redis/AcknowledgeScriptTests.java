@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.redis;
 
-import static io.easykit.delayqueue.QueueStore.Settlement.APPLIED;
-import static io.easykit.delayqueue.QueueStore.Settlement.GONE;
-import static io.easykit.delayqueue.QueueStore.Settlement.STALE;
 import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.leases;
+import static io.easykit.delayqueue.store.Settlement.APPLIED;
+import static io.easykit.delayqueue.store.Settlement.GONE;
+import static io.easykit.delayqueue.store.Settlement.STALE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.AfterEach;

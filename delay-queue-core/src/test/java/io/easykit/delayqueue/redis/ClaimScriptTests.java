@@ -1,21 +1,21 @@
 package io.easykit.delayqueue.redis;
 
-import static io.easykit.delayqueue.QueueStore.ClaimStatus.CLAIMED;
-import static io.easykit.delayqueue.QueueStore.ClaimStatus.OUTDATED;
-import static io.easykit.delayqueue.QueueStore.ClaimStatus.PAUSED;
 import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.claim;
 import static io.easykit.delayqueue.redis.TestShard.frame;
 import static io.easykit.delayqueue.redis.TestShard.ms;
+import static io.easykit.delayqueue.store.ClaimStatus.CLAIMED;
+import static io.easykit.delayqueue.store.ClaimStatus.OUTDATED;
+import static io.easykit.delayqueue.store.ClaimStatus.PAUSED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.QueueStore.Claim;
-import io.easykit.delayqueue.QueueStore.Claimed;
-import io.easykit.delayqueue.QueueStore.Delivery;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.Settlement;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Claimed;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Settlement;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

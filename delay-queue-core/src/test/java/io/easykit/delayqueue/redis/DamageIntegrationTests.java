@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.redis.ScriptFaultTests.Step;
+import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.test.RawRedis.RedisError;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
@@ -200,8 +202,7 @@ class DamageIntegrationTests {
             shard.redis().command("ZADD", PREFIX + "waiting", "XX", "LT", "110000", "w2");
             shard.store
                     .find(KEY, "d1")
-                    .ifPresent(dead -> shard.store.redrive(
-                            KEY, List.of(new QueueStore.Death("d1", dead.at())), QueueStore.Pace.AT_ONCE));
+                    .ifPresent(dead -> shard.store.redrive(KEY, List.of(new Death("d1", dead.at())), Pace.AT_ONCE));
             goesOn(place + score);
         }
     }

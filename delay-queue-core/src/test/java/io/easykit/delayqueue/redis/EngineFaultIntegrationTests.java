@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.EngineFaultRun;
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.QueueStore.Subscription;
+import io.easykit.delayqueue.engine.EngineFaultRun;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.Random;

@@ -1,13 +1,13 @@
 package io.easykit.delayqueue.redis;
 
-import static io.easykit.delayqueue.QueueStore.Settlement.APPLIED;
-import static io.easykit.delayqueue.QueueStore.Settlement.GONE;
-import static io.easykit.delayqueue.QueueStore.Settlement.STALE;
 import static io.easykit.delayqueue.redis.TestShard.KEY;
+import static io.easykit.delayqueue.store.Settlement.APPLIED;
+import static io.easykit.delayqueue.store.Settlement.GONE;
+import static io.easykit.delayqueue.store.Settlement.STALE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.QueueStore.Failure;
-import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.Lease;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -4,14 +4,14 @@ import static io.easykit.delayqueue.redis.TestShard.in;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.OutgoingMessage;
-import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
-import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisSentinels;

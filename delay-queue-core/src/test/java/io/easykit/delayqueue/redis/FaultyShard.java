@@ -5,13 +5,14 @@ import static io.easykit.delayqueue.redis.TestShard.at;
 import static io.easykit.delayqueue.redis.TestShard.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.QueueStore.Delivery;
-import io.easykit.delayqueue.QueueStore.Failure;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.NewMessage;
-import io.easykit.delayqueue.QueueStore.Repaired;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Repaired;
 import io.easykit.test.RawRedis;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -225,7 +226,7 @@ final class FaultyShard implements AutoCloseable {
                     store.claim(KEY, claim("drain", round, 100, 50_000)).deliveries();
             deliveries.forEach(delivery -> delivered.merge(delivery.id(), 1, Integer::sum));
             store.acknowledge(KEY, deliveries.stream().map(Delivery::lease).toList());
-            store.redrive(KEY, null, 100, QueueStore.Pace.AT_ONCE);
+            store.redrive(KEY, null, 100, Pace.AT_ONCE);
         }
         return delivered;
     }

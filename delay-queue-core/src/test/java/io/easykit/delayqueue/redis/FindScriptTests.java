@@ -6,10 +6,10 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.StoreRefusedException;
-import io.easykit.delayqueue.StoredMessage;
-import io.easykit.delayqueue.StoredMessage.History;
-import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.store.StoredMessage.History;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +30,7 @@ class FindScriptTests {
                 ZADD waiting 1500 a
                 SET m:a one""");
 
-        assertThat(shard.store.find(KEY, "a").map(StoredMessage::place)).contains(Place.WAITING);
+        assertThat(shard.store.find(KEY, "a").map(StoredMessage::state)).contains(State.WAITING);
         assertThatThrownBy(() -> shard.store.find(KEY, "b"))
                 .isInstanceOf(StoreRefusedException.class)
                 .hasMessageContaining("dq:{t:0}:dead is not a sorted set");
@@ -50,17 +50,17 @@ class FindScriptTests {
                 HSET errors Fa 1:o:x La 1:o:x""");
         String before = shard.state();
 
-        assertThat(shard.store.find(KEY, "a").map(StoredMessage::place)).contains(Place.WAITING);
+        assertThat(shard.store.find(KEY, "a").map(StoredMessage::state)).contains(State.WAITING);
         assertThat(shard.store.find(KEY, "b"))
                 .contains(new StoredMessage(
                         "b",
-                        Place.IN_FLIGHT,
+                        State.IN_FLIGHT,
                         ms(1600),
                         new History(6, 0, 0, 0, ms(810), "p"),
                         null,
                         null,
                         frame("two")));
-        assertThat(shard.store.find(KEY, "c").map(StoredMessage::place)).contains(Place.DEAD);
+        assertThat(shard.store.find(KEY, "c").map(StoredMessage::state)).contains(State.DEAD);
         assertThat(shard.store.find(KEY, "d")).isEmpty();
         assertThat(shard.state()).isEqualTo(before);
     }

@@ -5,11 +5,11 @@ import static io.easykit.delayqueue.redis.TestShard.frame;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.QueueStore.Page;
-import io.easykit.delayqueue.StoredMessage;
-import io.easykit.delayqueue.StoredMessage.ErrorNote;
-import io.easykit.delayqueue.StoredMessage.History;
-import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.MessageInfo.ErrorNote;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.store.Page;
+import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.store.StoredMessage.History;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,21 +35,21 @@ class ListScriptTests {
                 HSET errors Fa 1:o:x La 1:o:y""");
         String before = shard.state();
 
-        assertThat(shard.store.list(KEY, Place.DEAD, 0, 1))
+        assertThat(shard.store.list(KEY, State.DEAD, 0, 1))
                 .isEqualTo(new Page(
                         3,
                         List.of(new StoredMessage(
                                 "a",
-                                Place.DEAD,
+                                State.DEAD,
                                 ms(700),
                                 new History(5, 3, 1, 2, ms(600), "o"),
                                 new ErrorNote(ms(1), "o", "x"),
                                 new ErrorNote(ms(1), "o", "y"),
                                 frame("one")))));
-        assertThat(shard.store.list(KEY, Place.DEAD, 1, 10).messages())
+        assertThat(shard.store.list(KEY, State.DEAD, 1, 10).messages())
                 .extracting(StoredMessage::id)
                 .containsExactly("b", "c");
-        assertThat(shard.store.list(KEY, Place.WAITING, 0, 10)).isEqualTo(new Page(0, List.of()));
+        assertThat(shard.store.list(KEY, State.WAITING, 0, 10)).isEqualTo(new Page(0, List.of()));
         assertThat(shard.state()).isEqualTo(before);
     }
 
@@ -65,7 +65,7 @@ class ListScriptTests {
                 HSET errors Fa nonsense La 1:o:y Fb 1 Lb z:o:x
                 HSET counters sent x acknowledged 7 dead -""");
 
-        List<StoredMessage> page = shard.store.list(KEY, Place.DEAD, 0, 10).messages();
+        List<StoredMessage> page = shard.store.list(KEY, State.DEAD, 0, 10).messages();
 
         assertThat(page).extracting(StoredMessage::id).containsExactly("a", "b", "c");
         assertThat(page.get(0).damage()).contains("its state is unreadable: x:y", "its first error is unreadable");
@@ -92,15 +92,15 @@ class ListScriptTests {
                 SET state x""");
 
         assertThat(shard.store.stats(KEY).dead()).isEqualTo(1);
-        assertThat(shard.store.list(KEY, Place.DEAD, 0, 10).messages())
-                .containsExactly(new StoredMessage("a", Place.DEAD, ms(700), null, null, null, frame("one")));
+        assertThat(shard.store.list(KEY, State.DEAD, 0, 10).messages())
+                .containsExactly(new StoredMessage("a", State.DEAD, ms(700), null, null, null, frame("one")));
     }
 
     @Test
     void showsWhatHasNoBodyAndNoHistory() {
         shard.seed("ZADD waiting 1500 a");
 
-        assertThat(shard.store.list(KEY, Place.WAITING, 0, 10).messages())
-                .containsExactly(new StoredMessage("a", Place.WAITING, ms(1500), null, null, null, null));
+        assertThat(shard.store.list(KEY, State.WAITING, 0, 10).messages())
+                .containsExactly(new StoredMessage("a", State.WAITING, ms(1500), null, null, null, null));
     }
 }

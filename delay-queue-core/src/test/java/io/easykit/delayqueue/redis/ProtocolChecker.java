@@ -7,20 +7,20 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.Due;
-import io.easykit.delayqueue.InMemoryQueueStore;
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.QueueStore.Claim;
-import io.easykit.delayqueue.QueueStore.Claimed;
-import io.easykit.delayqueue.QueueStore.Death;
-import io.easykit.delayqueue.QueueStore.Delivery;
-import io.easykit.delayqueue.QueueStore.Failure;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.Move;
-import io.easykit.delayqueue.QueueStore.NewMessage;
-import io.easykit.delayqueue.QueueStore.Pace;
-import io.easykit.delayqueue.QueueStore.Target;
-import io.easykit.delayqueue.StoredMessage;
-import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.engine.InMemoryQueueStore;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Claimed;
+import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Move;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.store.Target;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
@@ -393,7 +393,7 @@ final class ProtocolChecker implements AutoCloseable {
                             ? Call.of("pause", store -> store.pause(KEY))
                             : Call.of("resume", store -> store.resume(KEY));
                 default -> {
-                    Place place = any(List.of(Place.values()));
+                    State place = any(List.of(State.values()));
                     String id = any(ids);
                     int offset = random.nextInt(2);
                     yield Call.of(
@@ -412,7 +412,7 @@ final class ProtocolChecker implements AutoCloseable {
         /** Deaths that an operator sees, or remembers from a while ago; now and then one that never was. */
         private List<Death> deaths() {
             List<Death> deaths = new ArrayList<>(promises.remembered(random));
-            for (StoredMessage dead : model.list(KEY, Place.DEAD, 0, 5).messages()) {
+            for (StoredMessage dead : model.list(KEY, State.DEAD, 0, 5).messages()) {
                 deaths.add(new Death(dead.id(), dead.at().minusMillis(random.nextInt(4) == 0 ? 1 : 0)));
             }
             deaths.removeIf(death -> random.nextInt(3) == 0);

@@ -4,13 +4,13 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.PayloadCodec;
-import io.easykit.delayqueue.QueueStore.Claim;
-import io.easykit.delayqueue.QueueStore.Delivery;
-import io.easykit.delayqueue.QueueStore.Lease;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Lease;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.lang.reflect.Type;

@@ -4,7 +4,7 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.QueueStore.Death;
+import io.easykit.delayqueue.store.Death;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -5,8 +5,8 @@ import static io.easykit.delayqueue.redis.TestShard.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.StoredMessage;
-import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.store.StoredMessage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -46,7 +46,7 @@ class ReadScriptTests {
         }
         shard.seed(seed.toString());
 
-        assertThat(shard.store.list(KEY, Place.DEAD, 0, 10).messages())
+        assertThat(shard.store.list(KEY, State.DEAD, 0, 10).messages())
                 .hasSize(9)
                 .allSatisfy(message ->
                         assertThat(message.frame()).isEqualTo(frame(message.id().equals("large") ? large : medium)));

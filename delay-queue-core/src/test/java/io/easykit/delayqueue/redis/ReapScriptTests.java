@@ -5,9 +5,9 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.LostLease;
-import io.easykit.delayqueue.QueueStore.Reaped;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.LostLease;
+import io.easykit.delayqueue.store.Reaped;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

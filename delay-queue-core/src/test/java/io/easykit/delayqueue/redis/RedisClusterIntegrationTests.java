@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.QueueStore.Claimed;
-import io.easykit.delayqueue.QueueStore.Delivery;
-import io.easykit.delayqueue.QueueStore.Settlement;
-import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.Claimed;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;

@@ -12,24 +12,24 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.Due;
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.QueueStore.Claimed;
-import io.easykit.delayqueue.QueueStore.Death;
-import io.easykit.delayqueue.QueueStore.Delivery;
-import io.easykit.delayqueue.QueueStore.Failure;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.Move;
-import io.easykit.delayqueue.QueueStore.NewMessage;
-import io.easykit.delayqueue.QueueStore.Pace;
-import io.easykit.delayqueue.QueueStore.Settlement;
-import io.easykit.delayqueue.QueueStore.Subscription;
-import io.easykit.delayqueue.QueueStore.Target;
+import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.store.Claimed;
+import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Move;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.store.Subscription;
+import io.easykit.delayqueue.store.Target;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RawRedis.RedisError;
 import io.easykit.test.RedisServer;
@@ -122,11 +122,11 @@ class RedisQueueStoreIntegrationTests {
         assertThat(store.redrive(KEY, List.of(new Death("a", diedAt)), Pace.AT_ONCE))
                 .containsExactly(true);
         assertThat(store.acknowledge(KEY, List.of(old))).containsExactly(Settlement.STALE);
-        assertThat(store.find(KEY, "a").orElseThrow().place()).isEqualTo(Place.WAITING);
+        assertThat(store.find(KEY, "a").orElseThrow().state()).isEqualTo(State.WAITING);
 
         Lease current = awaitDelivery(2).deliveries().get(0).lease();
         assertThat(store.acknowledge(KEY, List.of(old))).containsExactly(Settlement.STALE);
-        assertThat(store.find(KEY, "a").orElseThrow().place()).isEqualTo(Place.IN_FLIGHT);
+        assertThat(store.find(KEY, "a").orElseThrow().state()).isEqualTo(State.IN_FLIGHT);
         assertThat(store.acknowledge(KEY, List.of(current))).containsExactly(Settlement.APPLIED);
         assertThat(store.stats(KEY).imbalance()).isZero();
     }
@@ -264,7 +264,7 @@ class RedisQueueStoreIntegrationTests {
                             store.reschedule(KEY, List.of(new Move(new Target("later", null), Due.in(Duration.ZERO)))))
                     .isInstanceOf(StoreFullException.class);
             assertThat(store.find(KEY, "new")).isEmpty();
-            assertThat(store.list(KEY, Place.WAITING, 0, 10).total()).isEqualTo(1);
+            assertThat(store.list(KEY, State.WAITING, 0, 10).total()).isEqualTo(1);
 
             assertThat(store.extend(KEY, leases.subList(0, 8), Duration.ofMinutes(1)))
                     .containsOnly(Settlement.APPLIED);
@@ -281,7 +281,7 @@ class RedisQueueStoreIntegrationTests {
             assertThat(store.pause(KEY)).isTrue();
             assertThat(store.resume(KEY)).isTrue();
             assertThat(store.declare("t", 1)).isEqualTo(1);
-            Instant died = store.list(KEY, Place.DEAD, 0, 1).messages().get(0).at();
+            Instant died = store.list(KEY, State.DEAD, 0, 1).messages().get(0).at();
             assertThat(store.redrive(KEY, List.of(new Death(leases.get(3).id(), died)), Pace.AT_ONCE))
                     .containsExactly(true);
 

@@ -4,9 +4,9 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.QueueStore.Death;
-import io.easykit.delayqueue.QueueStore.Pace;
-import io.easykit.delayqueue.QueueStore.RedrivenPage;
+import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.RedrivenPage;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -6,9 +6,9 @@ import static io.easykit.delayqueue.redis.TestShard.in;
 import static io.easykit.delayqueue.redis.TestShard.leases;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.QueueStore.Repaired;
-import io.easykit.delayqueue.QueueStore.Settlement;
 import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -150,7 +150,7 @@ class RepairScriptTests {
                 HSET counters sent 1""";
         shard.seed(twice);
 
-        assertThat(shard.store.find(KEY, "a").orElseThrow().place().name()).isEqualTo("IN_FLIGHT");
+        assertThat(shard.store.find(KEY, "a").orElseThrow().state().name()).isEqualTo("IN_FLIGHT");
         assertThat(shard.store.claim(KEY, claim("p", 1, 10, 300)).deliveries()).isEmpty();
         assertThat(shard.store.purge(KEY, Duration.ZERO, 10)).isZero();
         assertThat(shard.state()).contains("inflight a=1500").contains("waiting a=1500");

@@ -10,8 +10,8 @@ import static io.easykit.delayqueue.redis.TestShard.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.Due;
-import io.easykit.delayqueue.QueueStore.Move;
-import io.easykit.delayqueue.QueueStore.Target;
+import io.easykit.delayqueue.store.Move;
+import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

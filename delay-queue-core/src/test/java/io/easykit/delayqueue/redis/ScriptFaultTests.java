@@ -5,16 +5,17 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.Due;
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.QueueStore.Claim;
-import io.easykit.delayqueue.QueueStore.Death;
-import io.easykit.delayqueue.QueueStore.Failure;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.Move;
-import io.easykit.delayqueue.QueueStore.Pace;
-import io.easykit.delayqueue.QueueStore.Repaired;
-import io.easykit.delayqueue.QueueStore.Target;
-import io.easykit.delayqueue.StoredMessage.Place;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Move;
+import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,7 +105,7 @@ class ScriptFaultTests {
                 new Step("repair", (s, store) -> store.repair(KEY, Repaired.BEGIN)),
                 new Step("stats", (s, store) -> store.stats(KEY)),
                 new Step("find", (s, store) -> store.find(KEY, "w1")),
-                new Step("list", (s, store) -> store.list(KEY, Place.DEAD, 0, 10)));
+                new Step("list", (s, store) -> store.list(KEY, State.DEAD, 0, 10)));
     }
 
     private static Claim claim(List<Lease> acknowledged) {
@@ -262,7 +263,7 @@ class ScriptFaultTests {
         assertThat(shard.store
                         .claim(KEY, new Claim("thief", 1, 10, 10, Duration.ofMillis(1), List.of()))
                         .deliveries())
-                .extracting(QueueStore.Delivery::id)
+                .extracting(Delivery::id)
                 .doesNotContainAnyElementsOf(held);
     }
 

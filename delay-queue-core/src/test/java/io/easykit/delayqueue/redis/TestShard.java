@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.Due;
-import io.easykit.delayqueue.QueueStore.Claim;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.NewMessage;
-import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 
 /** Customizes the builder of the application's {@link DelayQueueEngine}, after the settings are applied. */
 @FunctionalInterface

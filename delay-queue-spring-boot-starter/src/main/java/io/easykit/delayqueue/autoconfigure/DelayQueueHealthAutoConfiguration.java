@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.store.QueueStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;

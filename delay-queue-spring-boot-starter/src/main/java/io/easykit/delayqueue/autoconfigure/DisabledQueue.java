@@ -1,11 +1,11 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.QueueStore.Page;
-import io.easykit.delayqueue.QueueStore.Subscription;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.store.Page;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;

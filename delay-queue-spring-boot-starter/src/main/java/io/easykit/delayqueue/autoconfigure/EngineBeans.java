@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.SettingsReport;
-import io.easykit.delayqueue.DeadLetters;
-import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueAdmin;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -28,7 +28,7 @@ class EngineBeans {
 
     @Bean
     @ConditionalOnMissingBean
-    DeadLetters delayQueueDeadLetters(DelayQueueEngine engine) {
-        return engine.deadLetters();
+    DelayQueueAdmin delayQueueAdmin(DelayQueueEngine engine) {
+        return engine.admin();
     }
 }

@@ -1,12 +1,12 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.ListenerContainer;
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.ShardKey;
+import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.ServerCheck;
 import io.easykit.delayqueue.redis.ServerCheck.Report;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;

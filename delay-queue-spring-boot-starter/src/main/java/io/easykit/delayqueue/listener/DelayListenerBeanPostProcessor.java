@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.listener;
 
-import io.easykit.delayqueue.DelayQueueEngine;
-import io.easykit.delayqueue.ListenerContainer;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.engine.ListenerContainer;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.listener;
 
-import io.easykit.delayqueue.ListenerContainer;
+import io.easykit.delayqueue.engine.ListenerContainer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -9,9 +9,8 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DeadLetters;
 import io.easykit.delayqueue.DelayMessage;
-import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
@@ -21,6 +20,7 @@ import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.annotation.Header;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
@@ -164,13 +164,20 @@ class DelayListenerIntegrationTests {
                 .run(context -> {
                     context.getBean(DelayQueueTemplate.class).send("headers", "x", Duration.ZERO);
 
-                    DeadLetters dead = context.getBean(DeadLetters.class);
-                    await().untilAsserted(() ->
-                            assertThat(dead.page("headers", 0, 10).messages()).hasSize(1));
-                    assertThat(dead.page("headers", 0, 10).messages().get(0).lastError())
+                    DelayQueueAdmin dead = context.getBean(DelayQueueAdmin.class);
+                    await().untilAsserted(() -> assertThat(
+                                    dead.deadLetters("headers", 0, 10).messages())
+                            .hasSize(1));
+                    assertThat(dead.deadLetters("headers", 0, 10)
+                                    .messages()
+                                    .get(0)
+                                    .lastError())
                             .satisfies(error -> assertThat(error.text()).contains("no header 'tenant'"));
-                    assertThat(dead.page("headers", 0, 10).messages().get(0).history())
-                            .satisfies(history -> assertThat(history.failures()).isEqualTo(2));
+                    assertThat(dead.deadLetters("headers", 0, 10)
+                                    .messages()
+                                    .get(0)
+                                    .failures())
+                            .isEqualTo(2);
                 });
     }
 
@@ -190,8 +197,8 @@ class DelayListenerIntegrationTests {
         }
         assertThat(runs).hasValue(2);
         runner.run(context -> {
-            DeadLetters dead = context.getBean(DeadLetters.class);
-            assertThat(dead.page("ending", 0, 10).messages())
+            DelayQueueAdmin dead = context.getBean(DelayQueueAdmin.class);
+            assertThat(dead.deadLetters("ending", 0, 10).messages())
                     .singleElement()
                     .satisfies(message -> assertThat(message.lastError().text()).isEqualTo("LEASE_LOST"));
         });

@@ -6,20 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.DeadLetters;
-import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.PayloadCodec;
-import io.easykit.delayqueue.QueueStore;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.RedisQueueStore;
+import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -128,8 +128,8 @@ class DelayQueueAutoConfigurationTests {
                             .isFalse();
                     assertThat(template.cancel("orders", "1")).isEqualTo(ChangeOutcome.GONE);
                     assertThat(template.find("orders", "1")).isEmpty();
-                    assertThat(context.getBean(DeadLetters.class)
-                                    .page("orders", 0, 10)
+                    assertThat(context.getBean(DelayQueueAdmin.class)
+                                    .deadLetters("orders", 0, 10)
                                     .messages())
                             .isEmpty();
                     assertThat(context.getBean(DelayQueueEngine.class)
@@ -180,7 +180,7 @@ class DelayQueueAutoConfigurationTests {
                 .run(context -> {
                     assertThat(context).getBean(DelayQueueEngine.class).isSameAs(own);
                     assertThat(context).getBean(DelayQueueTemplate.class).isSameAs(template);
-                    assertThat(context).hasSingleBean(DeadLetters.class);
+                    assertThat(context).hasSingleBean(DelayQueueAdmin.class);
                 });
     }
 

@@ -3,10 +3,10 @@ package io.easykit.delayqueue.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;

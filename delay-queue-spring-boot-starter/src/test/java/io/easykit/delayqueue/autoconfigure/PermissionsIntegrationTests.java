@@ -5,20 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.DeadLetters;
-import io.easykit.delayqueue.DelayQueueEngine;
+import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueTemplate;
-import io.easykit.delayqueue.Envelope;
+import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
-import io.easykit.delayqueue.QueueStore;
-import io.easykit.delayqueue.QueueStore.Claim;
-import io.easykit.delayqueue.QueueStore.Lease;
-import io.easykit.delayqueue.QueueStore.Settlement;
-import io.easykit.delayqueue.ShardKey;
-import io.easykit.delayqueue.StoredMessage;
-import io.easykit.delayqueue.StoredMessage.Place;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
@@ -94,15 +94,15 @@ class PermissionsIntegrationTests {
 
     private static void lookAfterTheDead(ApplicationContext context) {
         context.getBean(DelayListenerRegistry.class).stop();
-        DeadLetters deadLetters = context.getBean(DeadLetters.class);
-        StoredMessage dead = deadLetters.page("orders", 0, 20).messages().get(0);
-        Envelope envelope = Envelope.decode(Objects.requireNonNull(dead.frame()));
-        assertThat(new String(envelope.body().array(), UTF_8)).isEqualTo("\"bad\"");
-        assertThat(envelope.headers()).containsEntry("why", "test");
+        DelayQueueAdmin deadLetters = context.getBean(DelayQueueAdmin.class);
+        MessageInfo dead = deadLetters.deadLetters("orders", 0, 20).messages().get(0);
+        assertThat(new String(Objects.requireNonNull(dead.body()).array(), UTF_8))
+                .isEqualTo("\"bad\"");
+        assertThat(dead.headers()).containsEntry("why", "test");
         assertThat(deadLetters.purgeOlderThan("orders", Duration.ofDays(30))).isZero();
-        assertThat(deadLetters.redrive("orders", dead.id(), dead.at())).isTrue();
+        assertThat(deadLetters.redrive("orders", dead.id(), dead.diedAt())).isTrue();
         assertThat(deadLetters.redriveAll("orders", 50)).isZero();
-        assertThat(deadLetters.purge("orders", dead.id(), dead.at())).isFalse();
+        assertThat(deadLetters.purge("orders", dead.id(), dead.diedAt())).isFalse();
     }
 
     private static void settleEachWay(QueueStore store) {
@@ -112,12 +112,12 @@ class PermissionsIntegrationTests {
                 .containsExactly(Settlement.APPLIED);
         assertThat(store.release(shard, List.of(released))).containsExactly(Settlement.APPLIED);
         Lease failed = claim(store, shard, 2);
-        assertThat(store.fail(shard, List.of(new QueueStore.Failure(failed, Duration.ZERO, "no"))))
+        assertThat(store.fail(shard, List.of(new Failure(failed, Duration.ZERO, "no"))))
                 .containsExactly(Settlement.APPLIED);
         claim(store, shard, 3);
         await().until(() -> !store.reap(shard, 10, 1, Duration.ZERO).lost().isEmpty());
         assertThat(store.find(shard, "unknown")).isEmpty();
-        assertThat(store.list(shard, Place.DEAD, 0, 10).total()).isEqualTo(1);
+        assertThat(store.list(shard, State.DEAD, 0, 10).total()).isEqualTo(1);
         assertThat(store.purge(shard, Duration.ZERO, 10)).isEqualTo(1);
         assertThat(store.acknowledge(shard, List.of(failed))).containsExactly(Settlement.GONE);
         assertThat(store.pause(shard)).isTrue();

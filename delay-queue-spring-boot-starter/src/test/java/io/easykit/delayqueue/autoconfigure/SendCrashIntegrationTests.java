@@ -9,11 +9,11 @@ import static io.easykit.delayqueue.autoconfigure.CrashingSender.Point.BEFORE_TH
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.DelayQueueEngine;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.autoconfigure.CrashingSender.Point;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.test.ChildJvm;
 import io.easykit.test.RedisServer;
 import java.nio.file.Path;

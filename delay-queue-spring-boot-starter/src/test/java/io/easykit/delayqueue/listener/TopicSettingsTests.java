@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.RetryPolicy;
-import io.easykit.delayqueue.ShardKey;
 import io.easykit.delayqueue.listener.TopicSettings.BackOff;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

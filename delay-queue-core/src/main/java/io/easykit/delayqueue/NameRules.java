@@ -1,0 +1,89 @@
+package io.easykit.delayqueue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+/** Rules for the names that applications choose: topics, message ids and headers. */
+public final class NameRules {
+
+    /** Maximum length in bytes of an id that a sender chooses. */
+    public static final int MAX_OWN_ID_BYTES = 256;
+
+    private static final int MAX_ID_LENGTH = 512;
+
+    private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._:/-]{1,128}");
+
+    private NameRules() {}
+
+    /**
+     * Returns the topic if it has 1 to 128 letters, digits, or characters of {@code . _ : / -}.
+     *
+     * @throws IllegalArgumentException if it has not
+     */
+    public static String requireTopic(String topic) {
+        Objects.requireNonNull(topic, "A topic that is null: give the topic that the listener names.");
+        if (!TOPIC.matcher(topic).matches()) {
+            throw new IllegalArgumentException("Topic '" + LogText.of(topic)
+                    + "' is not usable: give it 1 to 128 letters, digits, or characters of \". _ : / -\".");
+        }
+        return topic;
+    }
+
+    /**
+     * Returns the id if a sender may choose it.
+     *
+     * @throws IllegalArgumentException if it is blank, too long, or looks like a generated id
+     */
+    public static String requireOwnId(String id) {
+        int length = requireWellFormed(id).getBytes(StandardCharsets.UTF_8).length;
+        if (id.isBlank() || length > MAX_OWN_ID_BYTES || id.startsWith("~")) {
+            throw new IllegalArgumentException(
+                    "Message id '" + LogText.of(id) + "' is not usable: give it 1 to " + MAX_OWN_ID_BYTES
+                            + " bytes that are not blank, and no '~' at the start, which generated ids have.");
+        }
+        return id;
+    }
+
+    /**
+     * Returns the id if a store can keep it, whether a sender chose it or it was generated.
+     *
+     * @throws IllegalArgumentException if it has not 1 to 512 characters
+     */
+    public static String requireId(String id) {
+        if (id.isEmpty() || id.length() > MAX_ID_LENGTH) {
+            throw new IllegalArgumentException("An id has 1 to " + MAX_ID_LENGTH + " characters.");
+        }
+        return id;
+    }
+
+    /**
+     * Returns the id if UTF-8 can hold it. Two ids with unpaired surrogates would become the same one.
+     *
+     * @throws IllegalArgumentException if it has an unpaired surrogate
+     */
+    public static String requireWellFormed(String id) {
+        Objects.requireNonNull(id, "A message id that is null: give the id that the message was sent with.");
+        if (!isWellFormed(id)) {
+            throw new IllegalArgumentException("Message id '" + LogText.of(id)
+                    + "' has an unpaired surrogate, which UTF-8 cannot hold: give it whole characters.");
+        }
+        return id;
+    }
+
+    /** Whether each surrogate has its pair. */
+    public static boolean isWellFormed(String text) {
+        for (int at = 0; at < text.length(); at++) {
+            if (Character.isSurrogate(text.charAt(at))) {
+                boolean pairs = Character.isHighSurrogate(text.charAt(at))
+                        && at + 1 < text.length()
+                        && Character.isLowSurrogate(text.charAt(at + 1));
+                if (!pairs) {
+                    return false;
+                }
+                at++;
+            }
+        }
+        return true;
+    }
+}

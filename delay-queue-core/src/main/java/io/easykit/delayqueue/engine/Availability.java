@@ -1,0 +1,83 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.ShardKey;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the log why consumers have to wait. A store that does not answer is an outage: it is told once, however many notice
+ * it in these seconds, and so is its end. What the store refuses, or a defect, stays until somebody mends it, and is told of
+ * each shard, during an outage too.
+ */
+final class Availability {
+
+    private static final Logger log = LoggerFactory.getLogger(Availability.class);
+
+    /** What comes in so short a time after one another has one cause. */
+    private static final long ONE_OUTAGE = TimeUnit.SECONDS.toNanos(10);
+
+    private final LongSupplier nanos;
+    private final Set<Object> unanswered = new HashSet<>();
+    private final Map<Object, String> refused = new HashMap<>();
+    private long toldLost;
+    private long toldFound;
+
+    /** @param nanos a clock that only goes forward */
+    Availability(LongSupplier nanos) {
+        this.nanos = nanos;
+        toldLost = nanos.getAsLong() - ONE_OUTAGE;
+        toldFound = toldLost;
+    }
+
+    synchronized void lost(Object consumer, ShardKey shard, RuntimeException e) {
+        if (e instanceof StoreUnavailableException) {
+            if (unanswered.add(consumer) && (unanswered.size() == 1 || isOver(toldLost))) {
+                toldLost = nanos.getAsLong();
+                log.warn(
+                        "Delivery of {} has to wait, and goes on by itself: {}",
+                        shard,
+                        LogText.of(String.valueOf(e.getMessage())));
+            }
+            return;
+        }
+        unanswered.remove(consumer);
+        if (!e.toString().equals(refused.put(consumer, e.toString()))) {
+            // What the store says needs no stack; anything else is a defect.
+            Throwable defect = e instanceof DelayQueueException ? null : e;
+            log.warn(
+                    "Delivery of {} stands still until this is mended, and is tried each second: {}",
+                    shard,
+                    LogText.of(String.valueOf(e.getMessage())),
+                    defect);
+        }
+    }
+
+    synchronized void found(Object consumer, ShardKey shard) {
+        if (refused.remove(consumer) != null) {
+            log.info("Delivery of {} goes on", shard);
+        }
+        if (unanswered.remove(consumer) && (unanswered.isEmpty() || isOver(toldFound))) {
+            toldFound = nanos.getAsLong();
+            log.info("The store answers again, delivery of {} goes on; {} others wait", shard, unanswered.size());
+        }
+    }
+
+    /** The consumer has ended. */
+    synchronized void forget(Object consumer) {
+        unanswered.remove(consumer);
+        refused.remove(consumer);
+    }
+
+    private boolean isOver(long told) {
+        return nanos.getAsLong() - told >= ONE_OUTAGE;
+    }
+}

@@ -1,0 +1,71 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.LargeBody;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+
+/**
+ * Reads frames that a claim has left out because of their size, on the threads of handlers. At most {@link #AT_A_TIME} pieces
+ * are under way at once, so that all others on the connection wait for some 10 ms on a line of 100 Mbit/s, and not for whole
+ * frames. A piece without an answer is asked for again in halves.
+ */
+final class BodyReader {
+
+    private static final int AT_A_TIME = 2;
+    private static final int LEAST_PIECE = 1 << 12;
+    private static final int MOST_FAILURES = 8;
+
+    private final QueueStore store;
+    private final Semaphore permits = new Semaphore(AT_A_TIME, true);
+
+    BodyReader(QueueStore store) {
+        this.store = store;
+    }
+
+    /**
+     * The frame of a delivery; empty if the message belongs to somebody else now.
+     *
+     * @throws StoreUnavailableException when the store does not answer several times in a row
+     */
+    Optional<Bytes> read(ShardKey shard, HeldMessage message) {
+        Attempt attempt = new Attempt(shard, message);
+        return LargeBody.read(message.delivery.unread(), LargeBody.PIECE, attempt::piece);
+    }
+
+    /** Reads one frame. */
+    private final class Attempt {
+
+        private final ShardKey shard;
+        private final HeldMessage message;
+        private int most = LargeBody.PIECE;
+        private int failures;
+
+        Attempt(ShardKey shard, HeldMessage message) {
+            this.shard = shard;
+            this.message = message;
+        }
+
+        Optional<Bytes> piece(Bytes life, int from, int count) {
+            while (!message.isLost()) {
+                permits.acquireUninterruptibly();
+                try {
+                    Optional<Bytes> piece = store.read(shard, message.id(), life, from, Math.min(most, count));
+                    failures = 0;
+                    return piece;
+                } catch (StoreUnavailableException e) {
+                    most = Math.max(LEAST_PIECE, most / 2);
+                    if (++failures == MOST_FAILURES || Thread.currentThread().isInterrupted()) {
+                        throw e;
+                    }
+                } finally {
+                    permits.release();
+                }
+            }
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueAdmin;
+import io.easykit.delayqueue.DelayQueueListener;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.SendPhase;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.store.QueueStore;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One delay queue of an application: a store, and what those share who send to it, listen to it, and look after it.
+ */
+public final class DelayQueueEngine implements AutoCloseable {
+
+    private final QueueStore store;
+    private final Topics topics;
+    private final DelayQueueTemplate template;
+    private final DelayQueueAdmin admin;
+    private final Undo undo;
+    private final EngineParts parts;
+
+    private DelayQueueEngine(Builder settings) {
+        this.store = settings.store;
+        this.topics = new Topics(store, settings.shards, settings.scheduler::nanos);
+        this.undo = new Undo(store, settings.scheduler::nanos);
+        RepeatedLines lines = new RepeatedLines(settings.scheduler::nanos);
+        Events events = new Events(settings.listeners, lines);
+        this.template = new DefaultDelayQueueTemplate(store, topics, new Sender(settings, topics, events, undo, lines));
+        this.admin = new DefaultDelayQueueAdmin(store, topics, settings.scheduler::nanos);
+        this.parts = new EngineParts(
+                store,
+                new BodyReader(store),
+                topics,
+                new RunningListeners(),
+                settings.codec(),
+                events,
+                new EventQueue(events, settings.scheduler),
+                new Availability(settings.scheduler::nanos),
+                lines,
+                settings.scheduler,
+                settings.workers,
+                settings.node == null ? processName() : settings.node);
+    }
+
+    public static Builder builder(QueueStore store) {
+        return new Builder(store);
+    }
+
+    public DelayQueueTemplate template() {
+        return template;
+    }
+
+    public DelayQueueAdmin admin() {
+        return admin;
+    }
+
+    public TopicStats stats(String topic) {
+        return EachShard.stats(topic, topics.keysToLookAt(topic), store);
+    }
+
+    /** A container that is not started yet. */
+    public <T> ListenerContainer container(ListenerEndpoint endpoint, MessageHandler<T> handler) {
+        if (endpoint.batchSize() > 1) {
+            throw new IllegalArgumentException("Listener '" + endpoint.id() + "' has a batch size of "
+                    + endpoint.batchSize() + ", and its handler takes one message: give it a batch handler.");
+        }
+        return this.<T>batchContainer(endpoint, messages -> handler.handle(messages.get(0)));
+    }
+
+    /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
+    @SuppressWarnings("unchecked") // the codec makes what the endpoint's type says
+    public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
+        return new ListenerContainer(parts, endpoint, (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler);
+    }
+
+    /** Ends what the engine itself does in the background. Stop the containers before; the store is its owner's. */
+    @Override
+    public void close() {
+        parts.loopEvents().close();
+        undo.close();
+    }
+
+    private static String processName() {
+        String host;
+        try {
+            host = InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            host = "localhost";
+        }
+        return host + "@" + ProcessHandle.current().pid();
+    }
+
+    /** Builds an engine. */
+    public static final class Builder {
+
+        final QueueStore store;
+        final List<Supplier<? extends Collection<? extends DelayQueueListener>>> listeners = new ArrayList<>();
+        ToIntFunction<String> shards = topic -> Topics.UNSET;
+        Transactions transactions = Transactions.NONE;
+        SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
+        Duration sendTimeout = Duration.ZERO;
+        int maxMessageBytes = 8 << 20;
+
+        Function<ListenerEndpoint, Workers> workers = Workers::pool;
+
+        @Nullable String node;
+
+        Scheduler scheduler = Scheduler.THREADS;
+
+        private @Nullable PayloadCodec codec;
+
+        private Builder(QueueStore store) {
+            this.store = store;
+        }
+
+        /** How payloads become bytes; must be given. */
+        public Builder codec(PayloadCodec codec) {
+            this.codec = codec;
+            return this;
+        }
+
+        /** Number of shards by topic. 0, as for all unless given, is the number that the store has kept, or 1 for a new topic. */
+        public Builder shards(ToIntFunction<String> shards) {
+            this.shards = shards;
+            return this;
+        }
+
+        /** Adds somebody who is told of events. */
+        public Builder listener(DelayQueueListener listener) {
+            listeners.add(() -> List.of(listener));
+            return this;
+        }
+
+        /** Adds some who are asked for at the first event: they may themselves need what this engine has. */
+        public Builder listeners(Supplier<? extends Collection<? extends DelayQueueListener>> later) {
+            listeners.add(later);
+            return this;
+        }
+
+        /** The transactions that sends take part in; none unless given. */
+        public Builder transactions(Transactions transactions) {
+            this.transactions = transactions;
+            return this;
+        }
+
+        /** When sends inside a transaction are stored unless they say otherwise; before the commit unless given. */
+        public Builder sendPhase(SendPhase sendPhase) {
+            this.sendPhase = sendPhase;
+            return this;
+        }
+
+        /**
+         * How long a send may wait for a store that is away, unless the message says otherwise; zero unless given, up to an
+         * hour.
+         */
+        public Builder sendTimeout(Duration sendTimeout) {
+            if (!OutgoingMessage.isPossible(sendTimeout)) {
+                throw new IllegalArgumentException(
+                        "A send timeout of " + sendTimeout + " is not possible: give zero to an hour.");
+            }
+            this.sendTimeout = sendTimeout;
+            return this;
+        }
+
+        /**
+         * The largest message that can be sent, in bytes of payload and headers; 8 MB unless given. It has to pass the line to
+         * the store within the command timeout.
+         */
+        public Builder maxMessageBytes(int maxMessageBytes) {
+            if (maxMessageBytes < 1) {
+                throw new IllegalArgumentException(
+                        "A largest message of " + maxMessageBytes + " bytes is not possible: give at least 1.");
+            }
+            this.maxMessageBytes = maxMessageBytes;
+            return this;
+        }
+
+        /**
+         * What runs the handlers, such as one virtual thread a call; each container bounds how many, and claims nothing
+         * ahead of a free place. Own pools of platform threads unless given. A task that is refused is handed back.
+         */
+        public Builder workers(@Nullable Executor workers) {
+            this.workers = workers == null ? Workers::pool : endpoint -> Workers.given(workers);
+            return this;
+        }
+
+        /** Makes what runs the handlers of a container, for tests. */
+        Builder pools(Function<ListenerEndpoint, Workers> pools) {
+            this.workers = pools;
+            return this;
+        }
+
+        /** Names this process in leases and errors; host and process id unless given. */
+        public Builder node(String node) {
+            this.node = node;
+            return this;
+        }
+
+        /** Time and threads, for tests. */
+        Builder scheduler(Scheduler scheduler) {
+            this.scheduler = scheduler;
+            return this;
+        }
+
+        PayloadCodec codec() {
+            if (codec == null) {
+                throw new IllegalStateException(
+                        "The delay queue has no codec: give the builder one, such as JacksonPayloadCodec.");
+            }
+            return codec;
+        }
+
+        public DelayQueueEngine build() {
+            return new DelayQueueEngine(this);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Does the same with each shard of a topic. A shard that the store refuses, because one of its keys is damaged, does not hide
+ * the others. An outage of the store ends it at once.
+ */
+final class EachShard {
+
+    private final List<StoreRefusedException> refusals = new ArrayList<>();
+    private int done;
+
+    void attempt(ShardKey shard, Consumer<ShardKey> action) {
+        try {
+            action.accept(shard);
+            done++;
+        } catch (StoreRefusedException e) {
+            refusals.add(e);
+        }
+    }
+
+    /** What was refused, in words; for results that say so themselves. */
+    List<String> refused() {
+        if (done == 0) {
+            throwIfRefused();
+        }
+        return refusals.stream().map(e -> String.valueOf(e.getMessage())).toList();
+    }
+
+    /** For actions whose result cannot say that it is incomplete. */
+    void throwIfRefused() {
+        if (!refusals.isEmpty()) {
+            StoreRefusedException first = refusals.get(0);
+            refusals.stream().skip(1).forEach(first::addSuppressed);
+            throw first;
+        }
+    }
+
+    /**
+     * The numbers of a topic.
+     *
+     * @throws StoreRefusedException if the store refuses all shards
+     */
+    static TopicStats stats(String topic, List<ShardKey> keys, QueueStore store) {
+        List<ShardStats> shards = new ArrayList<>();
+        EachShard each = new EachShard();
+        keys.forEach(key -> each.attempt(key, shard -> shards.add(store.stats(shard))));
+        return new TopicStats(topic, shards, each.refused());
+    }
+}

@@ -1,0 +1,29 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.store.QueueStore;
+import java.util.function.Function;
+
+/**
+ * What the containers of an engine share.
+ *
+ * @param events     for handler threads: delivers on the calling thread
+ * @param loopEvents for loops: delivers on a thread of its own
+ * @param lines      for log lines of single messages
+ * @param workers    makes what runs the handlers of a container
+ * @param node       name of this process
+ */
+record EngineParts(
+        QueueStore store,
+        BodyReader bodies,
+        Topics topics,
+        RunningListeners running,
+        PayloadCodec codec,
+        Events events,
+        EventQueue loopEvents,
+        Availability availability,
+        RepeatedLines lines,
+        Scheduler scheduler,
+        Function<ListenerEndpoint, Workers> workers,
+        String node) {}

@@ -1,0 +1,44 @@
+package io.easykit.delayqueue.engine;
+
+/** An exception as the text that is kept with a message: type and message of it and its causes, and where it comes from. */
+final class ErrorText {
+
+    private static final int FRAMES = 12;
+    private static final int MAX_LENGTH = 2000;
+    private static final int MAX_CAUSES = 5;
+
+    private ErrorText() {}
+
+    /** Never throws, whatever the methods of the exception do. */
+    static String of(Throwable error) {
+        try {
+            return describe(error);
+        } catch (Throwable e) {
+            return error.getClass().getName() + " (its own methods throw "
+                    + e.getClass().getName() + ")";
+        }
+    }
+
+    private static String describe(Throwable error) {
+        StringBuilder text = new StringBuilder(line(error));
+        Throwable cause = error.getCause();
+        for (int i = 0; cause != null && i < MAX_CAUSES; i++, cause = cause.getCause()) {
+            text.append("\ncaused by ").append(line(cause));
+        }
+        StackTraceElement[] stack = error.getStackTrace();
+        for (int i = 0; i < Math.min(FRAMES, stack.length); i++) {
+            text.append("\n  at ").append(stack[i]);
+        }
+        return text.length() <= MAX_LENGTH ? text.toString() : text.substring(0, MAX_LENGTH);
+    }
+
+    static String firstLine(String text) {
+        return text.lines().findFirst().orElse(text);
+    }
+
+    private static String line(Throwable error) {
+        String message = error.getMessage();
+        String type = error.getClass().getName();
+        return message == null ? type : type + ": " + message.substring(0, Math.min(message.length(), MAX_LENGTH / 2));
+    }
+}

@@ -1,0 +1,112 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueEvent;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers the events of loops to listeners on a thread of its own, in their order. A loop renews leases, so a slow listener
+ * on its thread would cost other messages theirs. The queue is bounded: a listener that falls {@link #MOST} events behind
+ * loses the newer ones, and a warning says so.
+ */
+final class EventQueue implements Scheduler.Step {
+
+    /** About two megabytes. */
+    static final int MOST = 10_000;
+
+    private static final Logger log = LoggerFactory.getLogger(EventQueue.class);
+
+    private final Events events;
+    private final Scheduler scheduler;
+
+    // Guarded by this.
+    private final Deque<DelayQueueEvent> waiting = new ArrayDeque<>();
+    private Scheduler.@Nullable Loop loop;
+    private boolean delivering;
+    private boolean closed;
+    private long dropped;
+
+    EventQueue(Events events, Scheduler scheduler) {
+        this.events = events;
+        this.scheduler = scheduler;
+    }
+
+    /** Returns at once. The thread starts with the first event. */
+    void emit(DelayQueueEvent event) {
+        Scheduler.Loop current;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            if (waiting.size() >= MOST) {
+                warnOfOverflow();
+                return;
+            }
+            waiting.add(event);
+            current = loop;
+            if (current == null) {
+                current = scheduler.create("delay-queue-events", this);
+                loop = current;
+                current.start();
+            }
+        }
+        current.wake();
+    }
+
+    @Override
+    public long run() {
+        for (DelayQueueEvent event = next(); event != null; event = next()) {
+            events.emit(event);
+        }
+        synchronized (this) {
+            return closed ? Scheduler.END : ShardScope.NEVER;
+        }
+    }
+
+    private synchronized @Nullable DelayQueueEvent next() {
+        DelayQueueEvent next = waiting.poll();
+        delivering = next != null;
+        if (next == null) {
+            notifyAll();
+            if (dropped > 0) {
+                log.warn("{} events were not delivered to the listeners of this application", dropped);
+                dropped = 0;
+            }
+        }
+        return next;
+    }
+
+    private void warnOfOverflow() {
+        if (dropped++ == 0) {
+            log.warn(
+                    "The listeners of delay-queue events are too slow: {} events wait for them, and newer ones are dropped"
+                            + " until they catch up. Counts and dead letters in the store are complete. Let listeners return"
+                            + " soon, and do slow work on threads of your own.",
+                    waiting.size());
+        }
+    }
+
+    /** Waits until all events are delivered, at most so long. */
+    synchronized void awaitDelivered(long nanos) throws InterruptedException {
+        long deadline = System.nanoTime() + nanos;
+        for (long rest = nanos; (delivering || !waiting.isEmpty()) && rest > 0; rest = deadline - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, rest);
+        }
+    }
+
+    /** Ends the thread once the events that wait are delivered. Later events are dropped. */
+    void close() {
+        Scheduler.Loop current;
+        synchronized (this) {
+            closed = true;
+            current = loop;
+        }
+        if (current != null) {
+            current.wake();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueListener;
+import io.easykit.delayqueue.LogText;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells all listeners, who are asked for at the first event, and survives what they throw. */
+final class Events {
+
+    private static final Logger log = LoggerFactory.getLogger(Events.class);
+
+    private final List<Supplier<? extends Collection<? extends DelayQueueListener>>> sources;
+    private final RepeatedLines lines;
+    private volatile @Nullable List<DelayQueueListener> listeners;
+
+    Events(List<Supplier<? extends Collection<? extends DelayQueueListener>>> sources, RepeatedLines lines) {
+        this.sources = List.copyOf(sources);
+        this.lines = lines;
+    }
+
+    void emit(DelayQueueEvent event) {
+        for (DelayQueueListener listener : listeners(event)) {
+            try {
+                listener.onEvent(event);
+                tell(listener, event);
+            } catch (Throwable e) {
+                lines.warn(log, event.topic(), "A listener failed on {}", LogText.of(event.toString()), e);
+            }
+        }
+    }
+
+    private List<DelayQueueListener> listeners(DelayQueueEvent event) {
+        List<DelayQueueListener> known = listeners;
+        if (known == null) {
+            try {
+                known = sources.stream()
+                        .<DelayQueueListener>flatMap(source -> source.get().stream())
+                        .toList();
+                listeners = known;
+            } catch (RuntimeException e) {
+                lines.warn(
+                        log,
+                        event.topic(),
+                        "The listeners cannot be told of {}, because they are not there",
+                        LogText.of(event.toString()),
+                        e);
+                return List.of();
+            }
+        }
+        return known;
+    }
+
+    private static void tell(DelayQueueListener listener, DelayQueueEvent event) {
+        if (event instanceof DelayQueueEvent.Sent e) {
+            listener.onSent(e);
+        } else if (event instanceof DelayQueueEvent.Delivered e) {
+            listener.onDelivered(e);
+        } else if (event instanceof DelayQueueEvent.Completed e) {
+            listener.onCompleted(e);
+        } else if (event instanceof DelayQueueEvent.Failed e) {
+            listener.onFailed(e);
+        } else if (event instanceof DelayQueueEvent.Died e) {
+            listener.onDied(e);
+        } else if (event instanceof DelayQueueEvent.LeaseLost e) {
+            listener.onLeaseLost(e);
+        } else if (event instanceof DelayQueueEvent.SettledLate e) {
+            listener.onSettledLate(e);
+        } else if (event instanceof DelayQueueEvent.LeaseExpired e) {
+            listener.onLeaseExpired(e);
+        } else if (event instanceof DelayQueueEvent.AlertRaised e) {
+            listener.onAlertRaised(e);
+        } else if (event instanceof DelayQueueEvent.AlertResolved e) {
+            listener.onAlertResolved(e);
+        }
+    }
+}

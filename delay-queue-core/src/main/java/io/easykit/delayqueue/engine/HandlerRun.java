@@ -1,0 +1,263 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.UndecodableMessageException;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Envelope;
+import io.easykit.delayqueue.store.NewerFrameException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of the handler, with one message or a batch: decodes on the worker's thread, calls, and settles what the handler
+ * has left open. It keeps its place until the handler has returned and no message of it is open.
+ */
+final class HandlerRun implements Runnable {
+
+    /** What all runs of a container share. */
+    record Setting(
+            ListenerEndpoint endpoint,
+            MessageHandler.Batch<Object> handler,
+            PayloadCodec codec,
+            Events events,
+            LongSupplier nanos,
+            NewerFrames newer) {}
+
+    /** Until a message is tried again whose body could not be read. */
+    private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
+
+    /** The runs that this thread is within; a handler may not wait for its own end. */
+    private static final ThreadLocal<MessageHandler.Batch<?>> CURRENT = new ThreadLocal<>();
+
+    private enum State {
+        NEW,
+        RUNNING,
+        ENDED
+    }
+
+    private final Setting setting;
+    private final List<HeldMessage> messages;
+    private final Function<HeldMessage, Duration> lateness;
+    private final LongConsumer onPlaceFree;
+
+    // Guarded by this.
+    private State state = State.NEW;
+    private @Nullable Thread thread;
+    private boolean placeFree;
+    private long began;
+    private boolean hasRun;
+
+    /**
+     * A run that has not begun.
+     *
+     * @param lateness    of a message now
+     * @param onPlaceFree called once, on any thread, with the nanoseconds since the run began, or -1 if it never did
+     */
+    HandlerRun(
+            Setting setting,
+            List<HeldMessage> messages,
+            Function<HeldMessage, Duration> lateness,
+            LongConsumer onPlaceFree) {
+        this.setting = setting;
+        this.messages = messages;
+        this.lateness = lateness;
+        this.onPlaceFree = onPlaceFree;
+        messages.forEach(message -> message.joins(this));
+    }
+
+    @Override
+    public void run() {
+        if (leaseHasEnded()) {
+            // The node stood still since the claim; the handler must not begin what runs elsewhere.
+            abandon();
+        }
+        if (!begin()) {
+            return;
+        }
+        CURRENT.set(setting.handler());
+        Throwable thrown = handle();
+        CURRENT.remove();
+        end();
+        // After the end, so that the place is free when the consumer hears of the last message.
+        messages.forEach(message -> settle(message, thrown));
+        onClosed();
+    }
+
+    /** Whether the calling thread is within a run of this container. */
+    static boolean isWithin(Setting setting) {
+        return CURRENT.get() == setting.handler();
+    }
+
+    private @Nullable Throwable handle() {
+        List<HeldMessage> called = new ArrayList<>(messages.size());
+        List<DelayMessage<Object>> decoded = new ArrayList<>(messages.size());
+        try {
+            for (HeldMessage message : messages) {
+                decode(message, called, decoded);
+            }
+            if (!called.isEmpty()) {
+                call(called, decoded);
+            }
+            return null;
+        } catch (Throwable e) {
+            return e;
+        }
+    }
+
+    /** Hands back its messages if it has not begun; it never will. */
+    void abandon() {
+        synchronized (this) {
+            if (state != State.NEW) {
+                return;
+            }
+            state = State.ENDED;
+        }
+        messages.forEach(HeldMessage::handBack);
+        onClosed();
+    }
+
+    /** A message has been settled or lost. When none is open any more, the place is free once the handler returns. */
+    void onClosed() {
+        synchronized (this) {
+            if (placeFree || state != State.ENDED || !allClosed()) {
+                return;
+            }
+            placeFree = true;
+        }
+        onPlaceFree.accept(hasRun ? setting.nanos().getAsLong() - began : -1);
+    }
+
+    /** Tells the handler when it works for nothing: what it has not settled is lost. */
+    synchronized void interruptIfLost() {
+        if (thread != null && allClosed() && messages.stream().anyMatch(HeldMessage::isLost)) {
+            thread.interrupt();
+        }
+    }
+
+    /** Whether it has begun, or never will. */
+    synchronized boolean hasBegun() {
+        return state != State.NEW;
+    }
+
+    private synchronized boolean begin() {
+        if (state != State.NEW) {
+            return false;
+        }
+        state = State.RUNNING;
+        hasRun = true;
+        began = setting.nanos().getAsLong();
+        thread = Thread.currentThread();
+        return true;
+    }
+
+    private synchronized void end() {
+        state = State.ENDED;
+        thread = null;
+        // An interrupt was meant for the handler, not for the next one on this thread.
+        Thread.interrupted();
+    }
+
+    private boolean leaseHasEnded() {
+        long now = setting.nanos().getAsLong();
+        return messages.stream().anyMatch(message -> now - message.leaseEnd >= 0);
+    }
+
+    private boolean allClosed() {
+        return messages.stream().allMatch(message -> message.isSettled() || message.isLost());
+    }
+
+    private void call(List<HeldMessage> called, List<DelayMessage<Object>> decoded) throws Exception {
+        for (HeldMessage message : called) {
+            setting.events()
+                    .emit(new DelayQueueEvent.Delivered(
+                            setting.endpoint().topic(),
+                            setting.endpoint().id(),
+                            message.id(),
+                            message.attempt(),
+                            lateness.apply(message)));
+        }
+        setting.handler().handle(decoded);
+    }
+
+    private void settle(HeldMessage message, @Nullable Throwable thrown) {
+        if (message.isSettled()) {
+            return;
+        }
+        if (thrown == null && !setting.endpoint().manual()) {
+            message.acknowledge();
+        } else if (thrown != null && message.isLost()) {
+            // The handler was interrupted because of the loss: not a failure of its own.
+            message.handBack();
+        } else if (thrown != null) {
+            message.fail(thrown);
+        }
+    }
+
+    /** Adds the message to those that the handler gets; for one that cannot be read, the run has failed. */
+    private void decode(HeldMessage message, List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
+        message.began = setting.nanos().getAsLong();
+        if (message.delivery.frame().length() + message.delivery.unread() == 0) {
+            message.rejectWithoutBody();
+            return;
+        }
+        try {
+            Optional<Bytes> frame = message.frame();
+            if (frame.isEmpty()) {
+                message.handBack();
+                return;
+            }
+            decoded.add(decode(message, frame.get()));
+            called.add(message);
+        } catch (StoreUnavailableException e) {
+            message.handBack(AFTER_OUTAGE);
+        } catch (NewerFrameException e) {
+            setting.newer().handBack(message, e);
+        } catch (UndecodableMessageException e) {
+            message.fail(e);
+        } catch (Throwable e) {
+            boolean isOfTheNode = e instanceof VirtualMachineError && !(e instanceof StackOverflowError);
+            // Its message may quote the payload.
+            message.fail(
+                    isOfTheNode
+                            ? e
+                            : new UndecodableMessageException(
+                                    "The payload cannot be decoded: "
+                                            + e.getClass().getName(),
+                                    e));
+        }
+    }
+
+    private DelayMessage<Object> decode(HeldMessage message, Bytes frame) {
+        Delivery delivery = message.delivery;
+        Envelope envelope = Envelope.decode(frame);
+        RetryPolicy own = envelope.retry();
+        if (own != null) {
+            message.retry(own);
+        }
+        return new DelayMessage<>(
+                setting.endpoint().topic(),
+                delivery.id(),
+                setting.codec().decode(envelope.body(), setting.endpoint().type()),
+                envelope.headers(),
+                delivery.due(),
+                delivery.id() + "/" + HexFormat.of().toHexDigits(envelope.nonce()),
+                delivery.failures(),
+                delivery.lost(),
+                delivery.releases(),
+                message);
+    }
+}

@@ -1,0 +1,233 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.Acknowledgment;
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageInfo.ErrorNote;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.UndecodableMessageException;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.Lease;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that this node has claimed, until the store knows what became of it. Settled once, by whoever comes first: the
+ * handler, its {@link HandlerRun}, or a stop that hands it back.
+ */
+final class HeldMessage implements Acknowledgment {
+
+    /** What became of it here. */
+    enum Verdict {
+        ACKNOWLEDGED,
+        FAILED,
+        HANDED_BACK,
+        /** This node ends while the handler runs. */
+        GIVEN_UP;
+
+        /** Whether it is for another node to run the message. */
+        boolean isForOthers() {
+            return this == HANDED_BACK || this == GIVEN_UP;
+        }
+    }
+
+    /**
+     * A verdict with what the store has to know.
+     *
+     * @param failure what the store is told of a failed run, or null
+     * @param error   what has failed, or null
+     */
+    record Result(Verdict verdict, @Nullable Failure failure, @Nullable Throwable error) {
+
+        /** What the message is to die of, or null. */
+        @Nullable String death() {
+            return failure == null || failure.retryAfter() != null ? null : ErrorText.firstLine(failure.error());
+        }
+    }
+
+    /** Where it is told that the message is settled, on any thread. */
+    interface Home {
+
+        void settled(HeldMessage message);
+
+        void wake();
+
+        /** Reads a frame that its claim has left out; empty if the message belongs to somebody else now. */
+        Optional<Bytes> frame(HeldMessage message);
+    }
+
+    final ListenerEndpoint endpoint;
+    final Delivery delivery;
+
+    private final Home home;
+
+    private final AtomicReference<@Nullable Result> result = new AtomicReference<>();
+    private volatile RetryPolicy retry;
+    private volatile Duration handBackDelay = Duration.ZERO;
+    private volatile boolean lost;
+
+    /** When its handler began, by this node's clock. */
+    volatile long began;
+
+    /** When the lease ends by this node's clock, at the latest. */
+    volatile long leaseEnd;
+
+    /** Whether the store has said that the message belongs to somebody else now; for the consumer's loop only. */
+    boolean gone;
+
+    /** Whether the store was asked to settle it before, maybe with success; for the consumer's loop only. */
+    boolean asked;
+
+    private @Nullable HandlerRun run;
+
+    HeldMessage(ListenerEndpoint endpoint, Delivery delivery, long leaseEnd, Home home) {
+        this.endpoint = endpoint;
+        this.delivery = delivery;
+        this.leaseEnd = leaseEnd;
+        this.home = home;
+        this.retry = endpoint.retry();
+    }
+
+    void joins(HandlerRun handlerRun) {
+        run = handlerRun;
+    }
+
+    @Nullable HandlerRun run() {
+        return run;
+    }
+
+    /** The message brings a policy of its own. */
+    void retry(RetryPolicy own) {
+        retry = own;
+    }
+
+    static List<Lease> leases(List<HeldMessage> messages) {
+        return messages.stream().map(HeldMessage::lease).toList();
+    }
+
+    Lease lease() {
+        return delivery.lease();
+    }
+
+    /** Reads what its claim has left out, on a thread of handlers; empty if it belongs to somebody else now. */
+    Optional<Bytes> frame() {
+        return delivery.unread() == 0 ? Optional.of(delivery.frame()) : home.frame(this);
+    }
+
+    String id() {
+        return delivery.id();
+    }
+
+    int attempt() {
+        return delivery.failures() + 1;
+    }
+
+    /** What became of it; only once it is settled. */
+    Result result() {
+        Result settled = result.get();
+        if (settled == null) {
+            throw new IllegalStateException("Message " + id() + " is not settled");
+        }
+        return settled;
+    }
+
+    boolean isSettled() {
+        return result.get() != null;
+    }
+
+    @Override
+    public void acknowledge() {
+        settle(new Result(Verdict.ACKNOWLEDGED, null, null));
+    }
+
+    @Override
+    public void fail(Throwable error) {
+        requireError(error);
+        Optional<Duration> wait =
+                isNeverRetried(error) ? Optional.empty() : retry.delayAfter(attempt(), ThreadLocalRandom.current());
+        failed(error, wait.orElse(null), ErrorText.of(error));
+    }
+
+    @Override
+    public void fail(Throwable error, Duration retryAfter) {
+        Objects.requireNonNull(
+                retryAfter,
+                "fail(error, null): give the wait until the next run. reject(error) makes the message dead.");
+        requireError(error);
+        failed(error, attempt() < retry.maxAttempts() ? retryAfter : null, ErrorText.of(error));
+    }
+
+    @Override
+    public void reject(Throwable error) {
+        requireError(error);
+        failed(error, null, ErrorText.of(error));
+    }
+
+    /** Dead at once: somebody deleted what was to be handled. */
+    void rejectWithoutBody() {
+        failed(new UndecodableMessageException("The body was deleted", null), null, ErrorNote.BODY_MISSING);
+    }
+
+    void handBack() {
+        settle(new Result(Verdict.HANDED_BACK, null, null));
+    }
+
+    /** Another node is to run it a while later, because this one cannot. */
+    void handBack(Duration delay) {
+        handBackDelay = delay;
+        handBack();
+    }
+
+    /** The handler still runs at the end of this node: it may be what ends it, so it costs a lost lease. */
+    void giveUp() {
+        settle(new Result(Verdict.GIVEN_UP, null, null));
+    }
+
+    Duration handBackDelay() {
+        return handBackDelay;
+    }
+
+    @Override
+    public boolean isLost() {
+        Result settled = result.get();
+        return lost || (settled != null && settled.verdict().isForOthers());
+    }
+
+    /** It belongs to somebody else now, or may. */
+    void lose() {
+        lost = true;
+    }
+
+    private boolean isNeverRetried(Throwable error) {
+        return endpoint.notRetried().stream().anyMatch(type -> type.isInstance(error));
+    }
+
+    private static void requireError(Throwable error) {
+        Objects.requireNonNull(error, "A failure without an error: give the exception that is kept with the message.");
+    }
+
+    private void failed(Throwable error, @Nullable Duration retryAfter, String text) {
+        Failure failure = new Failure(lease(), retryAfter, text);
+        settle(new Result(Verdict.FAILED, failure, error));
+    }
+
+    private void settle(Result settled) {
+        if (result.compareAndSet(null, settled)) {
+            try {
+                home.settled(this);
+            } finally {
+                HandlerRun current = run;
+                if (current != null) {
+                    current.onClosed();
+                }
+                home.wake();
+            }
+        }
+    }
+}

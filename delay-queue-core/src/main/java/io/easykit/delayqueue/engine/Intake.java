@@ -1,0 +1,234 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Claimed;
+import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Reaped;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a consumer gets its messages from: knows when to look, claims, and takes back what others have lost.
+ *
+ * <p><b>When.</b> Each claim tells when the next message is due. The next look is then, or at a bell that tells of something
+ * earlier, or after a second, in case a bell was lost. All of this only decides when to ask; what is due is for the store
+ * to say.
+ *
+ * <p><b>Lost answers.</b> A claim without an answer may have been carried out. It is asked again with the same number until
+ * it is answered, before anything else is claimed. The reply may have been too large for the command timeout, so each
+ * repetition asks for half as many bytes of bodies, down to {@link #LEAST_BYTES}. The number grows again with the answers.
+ */
+final class Intake {
+
+    /** A look once a second, a little sooner so that a message whose bell was lost is claimed within the second. */
+    private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(950);
+
+    private static final long SHORT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** An outage shorter than this costs nobody a lease. */
+    private static final long LONG_OUTAGE = TimeUnit.SECONDS.toNanos(1);
+
+    /** Other nodes notice the end of an outage up to a second later, and then send their settlements. */
+    private static final long GRACE = TimeUnit.SECONDS.toNanos(2);
+
+    /** A reply that has to fit, whatever the line. */
+    private static final int LEAST_BYTES = 1 << 12;
+
+    private static final int ANSWERS_UNTIL_MORE_BYTES = 16;
+
+    private static final long BETWEEN_GRACES = TimeUnit.SECONDS.toNanos(10);
+
+    private final ShardScope scope;
+    private final String owner;
+    private final Settlements settlements;
+    private final StoreClock storeClock = new StoreClock();
+    private @Nullable Claim unanswered;
+    private List<HeldMessage> takenAlong = List.of();
+    private long request;
+    private long dueAt;
+    private long lookAt;
+    private boolean leasesHaveEnded;
+    private long graceUntil;
+    private int bytes = Claim.MOST_BYTES;
+    private int answersWithFewerBytes;
+
+    /** @param settlements whose acknowledged messages a claim takes along */
+    Intake(ShardScope scope, String owner, Settlements settlements) {
+        this.scope = scope;
+        this.owner = owner;
+        this.settlements = settlements;
+        this.lookAt = scope.nanos();
+        this.dueAt = lookAt + ShardScope.NEVER;
+        this.graceUntil = lookAt - BETWEEN_GRACES;
+    }
+
+    /**
+     * The answer to a claim.
+     *
+     * @param asked when it was asked for, by this node's clock, so that the leases end by then at the earliest
+     * @param withheld whether there is something due that is not handed out ahead: to ask again before a place is free is
+     *                 useless
+     */
+    record Answer(List<Delivery> deliveries, long asked, boolean withheld) {}
+
+    /** Something is due earlier than the last claim told. */
+    void expect(Instant due) {
+        dueAt = Math.min(dueAt, storeClock.nanosAt(due));
+    }
+
+    boolean isDue() {
+        return scope.nanos() - dueAt >= 0;
+    }
+
+    boolean isTimeToLook() {
+        return scope.nanos() - lookAt >= 0;
+    }
+
+    boolean isUnanswered() {
+        return unanswered != null;
+    }
+
+    /** How many messages the store does not know to be acknowledged, because a claim without an answer has them along. */
+    int takenAlong() {
+        return takenAlong.size();
+    }
+
+    /** Claims for so many calls of the handler, or asks again for the answer to the last claim. */
+    Answer claim(Places.Taken calls) {
+        if (unanswered == null) {
+            int batch = scope.endpoint().batchSize();
+            int most = Math.min(QueueStore.MAX_BATCH, calls.all() * batch);
+            int besideLost = Math.min(most, calls.free() * batch);
+            takenAlong = settlements.takeAcknowledged();
+            unanswered = new Claim(
+                    owner,
+                    ++request,
+                    most,
+                    besideLost,
+                    scope.endpoint().lease(),
+                    bytes,
+                    HeldMessage.leases(takenAlong));
+        }
+        long asked = scope.nanos();
+        Claimed answer = ask(unanswered);
+        unanswered = null;
+        growBytes();
+        for (int i = 0; i < takenAlong.size(); i++) {
+            settlements.conclude(takenAlong.get(i), answer.acknowledged().get(i));
+        }
+        takenAlong = List.of();
+        boolean withheld = isWithheld(calls, answer);
+        note(answer, withheld);
+        return new Answer(answer.deliveries(), asked, withheld);
+    }
+
+    private Claimed ask(Claim claim) {
+        try {
+            return scope.store().claim(scope.shard(), claim);
+        } catch (DelayQueueException e) {
+            takenAlong.forEach(message -> message.asked = true);
+            bytes = Math.max(LEAST_BYTES, claim.bytes() / 2);
+            answersWithFewerBytes = 0;
+            unanswered = claim.within(bytes);
+            throw e;
+        }
+    }
+
+    private void growBytes() {
+        if (bytes < Claim.MOST_BYTES && ++answersWithFewerBytes >= ANSWERS_UNTIL_MORE_BYTES) {
+            answersWithFewerBytes = 0;
+            bytes *= 2;
+        }
+    }
+
+    private static boolean isWithheld(Places.Taken calls, Claimed answer) {
+        Instant nextDue = answer.nextDue();
+        return calls.all() > 0
+                && calls.free() == 0
+                && answer.deliveries().isEmpty()
+                && nextDue != null
+                && !nextDue.isAfter(answer.now());
+    }
+
+    private void note(Claimed answer, boolean withheld) {
+        long now = scope.nanos();
+        storeClock.set(answer.now(), now);
+        Instant nextDue = answer.nextDue();
+        dueAt = nextDue == null ? now + ShardScope.NEVER : storeClock.nanosAt(nextDue);
+        boolean nothing = answer.deliveries().isEmpty();
+        if (nothing && now - dueAt >= 0 && !withheld) {
+            // What is due has gone elsewhere: no reason to ask in a rush.
+            dueAt = now + SHORT_PAUSE;
+        }
+        lookAt = now + LOOK;
+        Instant nextLeaseEnd = answer.nextLeaseEnd();
+        leasesHaveEnded = nextLeaseEnd != null && !nextLeaseEnd.isAfter(answer.now());
+    }
+
+    /** Reaps if the last claim has seen expired leases. */
+    void takeBackLost() {
+        if (leasesHaveEnded) {
+            takeBack();
+        }
+    }
+
+    /** Without a free place there is no claim, but expired leases must be reaped all the same. */
+    void lookWithoutPlace() {
+        if (isTimeToLook()) {
+            takeBack();
+            lookAt = scope.nanos() + LOOK;
+        }
+    }
+
+    /**
+     * The store answers again. After a long outage expired leases are not reaped for two seconds: their owners may have
+     * finished the messages, and settle them now. On a line that fails again and again this happens once in a while only, so
+     * that the messages of a dead node are reaped nevertheless.
+     */
+    void outageHasEnded(long since) {
+        long now = scope.nanos();
+        if (now - since >= LONG_OUTAGE && now - graceUntil >= BETWEEN_GRACES) {
+            graceUntil = now + GRACE;
+        }
+    }
+
+    private void takeBack() {
+        if (scope.nanos() - graceUntil < 0) {
+            return;
+        }
+        Reaped reaped;
+        do {
+            reaped = scope.store()
+                    .reap(
+                            scope.shard(),
+                            QueueStore.MAX_BATCH,
+                            scope.endpoint().maxLost(),
+                            scope.endpoint().lostDelay());
+            storeClock.set(reaped.now(), scope.nanos());
+            reaped.lost().forEach(scope.reports()::leaseExpired);
+            if (!reaped.lost().isEmpty()) {
+                lookAt = scope.nanos();
+            }
+        } while (reaped.lost().size() == QueueStore.MAX_BATCH);
+        leasesHaveEnded = false;
+    }
+
+    /** How late a delivery is now. */
+    Duration lateness(Delivery delivery) {
+        return storeClock.since(delivery.due(), scope.nanos());
+    }
+
+    /** For how long nothing is due, nor time to look. */
+    long restUntilDue(long now) {
+        return Math.min(lookAt, dueAt) - now;
+    }
+
+    long restUntilLook(long now) {
+        return lookAt - now;
+    }
+}

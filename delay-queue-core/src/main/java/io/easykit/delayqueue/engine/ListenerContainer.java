@@ -1,0 +1,321 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs one listener: claims due messages from all shards of its topic, about as many as there are free places, and passes them
+ * to the handler.
+ *
+ * <p>Start and stop may be repeated and called from any thread. A stop has two halves: it tells the loops to end, and a thread
+ * of its own waits for them and cleans up. So it is always completed, also when the caller is interrupted, or is a handler of
+ * this container, which cannot wait for its own end.
+ */
+public final class ListenerContainer {
+
+    private static final Logger log = LoggerFactory.getLogger(ListenerContainer.class);
+
+    private static final int MAX_NAME = 90;
+
+    /** For the loops to end after the handlers: longer than any of them waits for the store. */
+    private static final Duration FAREWELL = Duration.ofSeconds(30);
+
+    /** For slow listeners of events that a loop has found. */
+    private static final Duration EVENTS_FAREWELL = Duration.ofSeconds(1);
+
+    private final EngineParts engine;
+    private final ListenerEndpoint endpoint;
+    private final HandlerRun.Setting runs;
+    private final ReentrantLock lifecycle = new ReentrantLock();
+    private volatile boolean running;
+    private volatile boolean paused;
+    private volatile List<ShardConsumer> consumers = List.of();
+
+    // Guarded by the lifecycle.
+    private @Nullable Thread stopping;
+    private boolean startsAgain;
+    private @Nullable TopicWatch watch;
+    private CountDownLatch ended = new CountDownLatch(0);
+    private @Nullable Workers workers;
+    private @Nullable Places places;
+
+    ListenerContainer(EngineParts engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
+        this.engine = engine;
+        this.endpoint = endpoint;
+        this.runs = new HandlerRun.Setting(
+                endpoint,
+                handler,
+                engine.codec(),
+                engine.events(),
+                engine.scheduler()::nanos,
+                new NewerFrames(endpoint));
+    }
+
+    public ListenerEndpoint endpoint() {
+        return endpoint;
+    }
+
+    /**
+     * Begins to deliver. A store that is away, or refuses (a wrong password), is no error: delivery begins when it answers. While the container stops, this
+     * waits for the end of the stop; called by a handler of this container, or by an interrupted thread, it returns at once,
+     * and the container starts when it has stopped.
+     *
+     * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
+     *                                of this topic has other settings of what belongs to the topic: maxLost, lostDelay,
+     *                                keepDead, alerts
+     */
+    public void start() {
+        Thread ending = startOrStopping();
+        while (ending != null) {
+            if (HandlerRun.isWithin(runs) || !join(ending)) {
+                startAfterStop();
+                return;
+            }
+            ending = startOrStopping();
+        }
+    }
+
+    /** Starts unless it runs; while a stop is under way, returns its thread instead. */
+    private @Nullable Thread startOrStopping() {
+        lifecycle.lock();
+        try {
+            if (stopping == null && !running) {
+                int shards = shards();
+                engine.running().add(endpoint);
+                begin(shards);
+                running = true;
+            }
+            return stopping;
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private void startAfterStop() {
+        lifecycle.lock();
+        try {
+            startsAgain = startOrStopping() != null;
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    /**
+     * Ends delivery: claims no more, hands back what has not begun, waits for running handlers as long as the endpoint
+     * says, then interrupts them and gives up their messages at the cost of a lost lease each. Returns when all is settled, or when the store does not
+     * answer for two seconds. Called by a handler of this container, or by an interrupted thread, it returns at once, and the
+     * stop completes in the background; the handler has the same time to end as the others.
+     */
+    public void stop() {
+        Thread ending = beginStopping();
+        if (ending != null && !HandlerRun.isWithin(runs)) {
+            join(ending);
+        }
+    }
+
+    /** Stops several at the same time, each as {@link #stop()} does. */
+    public static void stopAll(Collection<ListenerContainer> containers) {
+        containers.forEach(ListenerContainer::beginStopping);
+        containers.forEach(ListenerContainer::stop);
+    }
+
+    private @Nullable Thread beginStopping() {
+        lifecycle.lock();
+        try {
+            startsAgain = false;
+            if (running && stopping == null) {
+                long deadline = beginStop();
+                Thread created = new Thread(() -> completeStop(deadline), "delay-queue-stop-" + endpoint.id());
+                created.setDaemon(true);
+                stopping = created;
+                created.start();
+            }
+            return stopping;
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private void completeStop(long deadline) {
+        try {
+            if (!ended.await(endpoint.stopTimeout().plus(FAREWELL).toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn(
+                        "Listener '{}' did not end in time; its messages run again after their leases",
+                        LogText.of(endpoint.id()));
+            }
+            if (places != null) {
+                // Handlers that have settled early, and still work.
+                places.awaitAll(deadline - engine.scheduler().nanos());
+            }
+            engine.loopEvents().awaitDelivered(EVENTS_FAREWELL.toNanos());
+        } catch (InterruptedException e) {
+            // Nobody else knows this thread; it ends now in any case.
+            Thread.currentThread().interrupt();
+        } finally {
+            finishStop();
+        }
+    }
+
+    /** False if the calling thread is interrupted. */
+    private static boolean join(Thread thread) {
+        try {
+            thread.join();
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    public boolean isRunning() {
+        return running;
+    }
+
+    /**
+     * Claims no more until resumed; what was claimed goes on. Only this node; stopping and starting does not end a pause.
+     */
+    public void pause() {
+        paused = true;
+    }
+
+    /** Ends a pause. */
+    public void resume() {
+        paused = false;
+        consumers.forEach(ShardConsumer::wake);
+    }
+
+    public boolean isPaused() {
+        return paused;
+    }
+
+    /** The first half of a stop, which does not wait. Returns until when handlers may run on. */
+    long beginStop() {
+        long deadline = engine.scheduler().nanos() + endpoint.stopTimeout().toNanos();
+        consumers.forEach(consumer -> consumer.stop(deadline));
+        if (watch != null) {
+            watch.stop();
+        }
+        return deadline;
+    }
+
+    /** Whether all loops have ended after {@link #beginStop}. */
+    boolean hasEnded() {
+        return ended.getCount() == 0;
+    }
+
+    /** The second half of a stop, after the loops have ended. */
+    void finishStop() {
+        lifecycle.lock();
+        try {
+            if (workers != null) {
+                workers.stop();
+            }
+            engine.running().remove(endpoint);
+            running = false;
+            consumers = List.of();
+            stopping = null;
+            if (startsAgain) {
+                startsAgain = false;
+                startOrStopping();
+            }
+        } catch (RuntimeException e) {
+            log.warn(
+                    "Listener '{}' was to start again after its stop, and cannot: {}",
+                    LogText.of(endpoint.id()),
+                    LogText.of(e.toString()));
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private int shards() {
+        try {
+            return engine.topics().shards(endpoint.topic());
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            log.debug("The shard count of {} cannot be confirmed yet", endpoint.topic(), e);
+            return engine.topics().assumed(endpoint.topic());
+        }
+    }
+
+    /** Starts anew if the store, which was away at the start, has kept another number of shards than is used. */
+    private void requireShards(int used, int kept) {
+        if (kept == used) {
+            return;
+        }
+        lifecycle.lock();
+        try {
+            if (running && stopping == null) {
+                beginStopping();
+                log.info(
+                        "Listener '{}' starts again with {} shards, the count that the store has kept, instead of {}",
+                        LogText.of(endpoint.id()),
+                        kept,
+                        used);
+                startsAgain = true;
+            }
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private void begin(int shards) {
+        List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
+        Workers runners = engine.workers().apply(endpoint);
+        Places created = new Places(endpoint.concurrency(), mostAhead(runners), engine.scheduler()::nanos);
+        IntConsumer shardsKept = kept -> requireShards(shards, kept);
+        ShardConsumer.Shared shared =
+                new ShardConsumer.Shared(engine, runs, created, runners, this::isPaused, shardsKept);
+        TopicWatch watching = new TopicWatch(engine, endpoint, keys, shardsKept);
+        CountDownLatch latch = new CountDownLatch(keys.size());
+        List<ShardConsumer> starting = new ArrayList<>();
+        String owner = owner();
+        for (ShardKey key : keys) {
+            starting.add(new ShardConsumer(shared, key, owner, latch::countDown));
+        }
+        ended = latch;
+        consumers = List.copyOf(starting);
+        consumers.forEach(ShardConsumer::start);
+        workers = runners;
+        places = created;
+        watch = watching;
+        watching.start();
+    }
+
+    /**
+     * How many calls may be claimed ahead of a free place: none where a run may last longer than the call of its handler, and
+     * where a message that waits here would be dead if this node died.
+     */
+    private int mostAhead(Workers runners) {
+        boolean never = !runners.queues() || endpoint.manual() || endpoint.maxLost() == 1;
+        return never ? 0 : QueueStore.MAX_BATCH / endpoint.batchSize();
+    }
+
+    /** A name that no other start of this or another process has. */
+    private String owner() {
+        String random = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+        return plain(engine.node()) + "/" + plain(endpoint.id()) + "/" + random;
+    }
+
+    private static String plain(String name) {
+        String plain = name.replaceAll("[^A-Za-z0-9._@-]", "-");
+        return plain.substring(0, Math.min(MAX_NAME, plain.length()));
+    }
+}

@@ -1,0 +1,180 @@
+package io.easykit.delayqueue.engine;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The places of a listener: as many as it may call its handler at a time, shared by the consumers of its shards; and some
+ * more to wait for one where the handler is quick ({@link Prefetch}). A place that becomes free belongs to the consumer that
+ * has waited longest, so a busy shard cannot starve the others.
+ *
+ * <p>Nothing is ahead while somebody needs a place that is free, nor beside a run that is suspect: one with a message that
+ * has lost a lease, and so may be what kills its consumers. All that they hold would lose a lease with it.
+ */
+final class Places {
+
+    private final Queue<Waiter> waiting = new ArrayDeque<>();
+    private final int count;
+    private final Prefetch prefetch;
+    private int taken;
+    private int suspects;
+    private int needFree;
+
+    /** @param ahead how many more may be taken at most */
+    Places(int count, int ahead, LongSupplier nanos) {
+        this.count = count;
+        this.prefetch = new Prefetch(count, ahead, nanos);
+    }
+
+    /** Somebody who takes places. */
+    static final class Waiter {
+
+        private final Runnable wake;
+        private boolean queued;
+        private boolean needsFree;
+        private boolean granted;
+
+        /** @param wake called when a place is kept for this waiter; returns at once */
+        Waiter(Runnable wake) {
+            this.wake = wake;
+        }
+    }
+
+    /**
+     * What somebody has taken.
+     *
+     * @param all  how many
+     * @param free of these, how many are free now; the others have to wait for one
+     */
+    record Taken(int all, int free) {
+
+        static final Taken NONE = new Taken(0, 0);
+    }
+
+    /** Takes up to so many, at least 1; where there is none, the next one is kept for the waiter, and it is woken. */
+    synchronized Taken take(Waiter waiter, int most) {
+        int kept = waiter.granted ? 1 : 0;
+        int free = count - taken + kept;
+        int all = kept + Math.min(most - kept, Math.max(0, room()));
+        taken += all - kept;
+        waiter.granted = false;
+        if (all == 0) {
+            queue(waiter, false);
+        }
+        return new Taken(all, Math.max(0, Math.min(all, free)));
+    }
+
+    /** The next place that is free is kept for the waiter, and it is woken: what it could get cannot be claimed ahead. */
+    void awaitFree(Waiter waiter) {
+        if (isKeptAtOnce(waiter)) {
+            waiter.wake.run();
+        }
+    }
+
+    private synchronized boolean isKeptAtOnce(Waiter waiter) {
+        if (!waiter.granted) {
+            queue(waiter, true);
+            if (taken < count) {
+                waiting.remove(waiter);
+                grant(waiter);
+            }
+        }
+        return waiter.granted;
+    }
+
+    private void grant(Waiter waiter) {
+        leave(waiter);
+        waiter.granted = true;
+        taken++;
+    }
+
+    private void leave(Waiter waiter) {
+        waiter.queued = false;
+        needFree -= waiter.needsFree ? 1 : 0;
+        waiter.needsFree = false;
+    }
+
+    private void queue(Waiter waiter, boolean needsFree) {
+        if (!waiter.queued) {
+            waiter.queued = true;
+            waiting.add(waiter);
+        }
+        if (needsFree && !waiter.needsFree) {
+            waiter.needsFree = true;
+            needFree++;
+        }
+    }
+
+    /** The waiter needs none now, and gives back what was kept for it. */
+    void decline(Waiter waiter) {
+        boolean granted;
+        synchronized (this) {
+            granted = waiter.granted;
+            waiter.granted = false;
+            if (waiter.queued) {
+                waiting.remove(waiter);
+                leave(waiter);
+            }
+        }
+        giveBack(granted ? 1 : 0);
+    }
+
+    synchronized void beginSuspect() {
+        suspects++;
+    }
+
+    /** A run has ended, so many nanoseconds after its begin, or -1 if it never began. */
+    void end(long nanos, boolean suspect) {
+        note(nanos, suspect);
+        giveBack(1);
+    }
+
+    private synchronized void note(long nanos, boolean suspect) {
+        if (nanos >= 0) {
+            prefetch.ran(nanos);
+        }
+        suspects -= suspect ? 1 : 0;
+    }
+
+    /** A run that was claimed ahead found no place in time. */
+    synchronized void waitedInVain() {
+        prefetch.waitedInVain();
+    }
+
+    void giveBack(int some) {
+        for (int i = 0; i < some; i++) {
+            Waiter next = next();
+            if (next != null) {
+                next.wake.run();
+            }
+        }
+    }
+
+    private synchronized @Nullable Waiter next() {
+        taken--;
+        if (taken == 0) {
+            notifyAll();
+        }
+        Waiter next = room() > 0 ? waiting.poll() : null;
+        if (next != null) {
+            grant(next);
+        }
+        return next;
+    }
+
+    private int room() {
+        int ahead = needFree == 0 && suspects == 0 ? prefetch.ahead() : 0;
+        return count + ahead - taken;
+    }
+
+    /** Waits until all are given back, at most so long. */
+    synchronized void awaitAll(long nanos) throws InterruptedException {
+        long deadline = System.nanoTime() + nanos;
+        for (long rest = nanos; taken > 0 && rest > 0; rest = deadline - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, rest);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.BatchSendException;
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Envelope;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.Target;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A message encoded for its shard, and what the store has said of it so far. */
+final class PreparedMessage {
+
+    private final long nonce;
+    private final Duration sendTimeout;
+    private ShardKey shard;
+    private NewMessage message;
+    private boolean isIdPromised;
+    private @Nullable SendOutcome outcome;
+    private boolean unknown;
+
+    /** @param nonce tells this life of the id from others */
+    PreparedMessage(ShardKey shard, NewMessage message, long nonce, Duration sendTimeout) {
+        this.sendTimeout = sendTimeout;
+        this.shard = shard;
+        this.message = message;
+        this.nonce = nonce;
+    }
+
+    ShardKey shard() {
+        return shard;
+    }
+
+    NewMessage message() {
+        return message;
+    }
+
+    Duration sendTimeout() {
+        return sendTimeout;
+    }
+
+    String id() {
+        return message.id();
+    }
+
+    /** What is the same for all sends of one id. */
+    Map.Entry<ShardKey, String> key() {
+        return Map.entry(shard, id());
+    }
+
+    Target target() {
+        return new Target(id(), Envelope.life(nonce));
+    }
+
+    /** The caller knows the id before the message is stored, so it stays in its shard. */
+    void promiseId() {
+        isIdPromised = true;
+    }
+
+    /** Gives a message that is surely not stored another shard, and with it another id. */
+    void moveTo(int other) {
+        shard = new ShardKey(shard.topic(), other);
+        message = new NewMessage(MessageIds.generate(other), message.due(), message.frame());
+    }
+
+    boolean isMovable() {
+        return MessageIds.isGenerated(id()) && !isIdPromised && !unknown && outcome == null;
+    }
+
+    /** Whether it is in the store, or may be. */
+    boolean mayBeStored() {
+        return unknown || outcome != null;
+    }
+
+    /** Null as long as the store has said nothing: then it may have the message or not. */
+    @Nullable SendOutcome outcome() {
+        return outcome;
+    }
+
+    /** Whether the id belonged to another message when this one was last sent. */
+    boolean isDuplicate() {
+        return outcome == SendOutcome.DUPLICATE;
+    }
+
+    /** A send got no answer: the message may be stored or not. */
+    void doubt() {
+        unknown = true;
+    }
+
+    boolean isUnknown() {
+        return unknown && outcome == null;
+    }
+
+    /** Takes down what the store has said; false if it had said so before. */
+    boolean learn(SendOutcome said) {
+        boolean news = outcome != said;
+        outcome = said;
+        return news;
+    }
+
+    SendResult result() {
+        return new SendResult(shard.topic(), id(), outcome);
+    }
+
+    /** Reports what is known of each message. */
+    static BatchSendException failure(List<PreparedMessage> all, DelayQueueException cause) {
+        return new BatchSendException(
+                all.stream().map(PreparedMessage::result).toList(),
+                all.stream()
+                        .filter(PreparedMessage::isUnknown)
+                        .map(PreparedMessage::result)
+                        .toList(),
+                cause);
+    }
+
+    /** Bytes of one call; a larger message goes alone. */
+    private static final int MOST_BYTES = Claim.MOST_BYTES;
+
+    /** Calls for each shard, and for no more messages and bytes than a call takes. */
+    static void byShard(List<PreparedMessage> messages, BiConsumer<ShardKey, List<PreparedMessage>> call) {
+        messages.stream()
+                .collect(Collectors.groupingBy(PreparedMessage::shard, LinkedHashMap::new, Collectors.toList()))
+                .forEach((shard, all) -> calls(all).forEach(some -> call.accept(shard, some)));
+    }
+
+    private static List<List<PreparedMessage>> calls(List<PreparedMessage> all) {
+        List<List<PreparedMessage>> calls = new ArrayList<>();
+        int from = 0;
+        long bytes = 0;
+        for (int i = 0; i < all.size(); i++) {
+            int size = all.get(i).message.frame().length();
+            if (i > from && (i - from == QueueStore.MAX_BATCH || bytes + size > MOST_BYTES)) {
+                calls.add(all.subList(from, i));
+                from = i;
+                bytes = 0;
+            }
+            bytes += size;
+        }
+        calls.add(all.subList(from, all.size()));
+        return calls;
+    }
+
+    static <T> List<List<T>> batches(Collection<T> all) {
+        List<T> list = List.copyOf(all);
+        List<List<T>> batches = new ArrayList<>();
+        for (int from = 0; from < list.size(); from += QueueStore.MAX_BATCH) {
+            batches.add(list.subList(from, Math.min(list.size(), from + QueueStore.MAX_BATCH)));
+        }
+        return batches;
+    }
+}

@@ -1,0 +1,61 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.TopicConflictException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The listeners of an engine that run. Some settings of theirs are about the topic: where two of them differed, it would be
+ * chance which of them decided about a message. So such a listener does not start.
+ */
+final class RunningListeners {
+
+    private final List<ListenerEndpoint> running = new ArrayList<>();
+
+    /**
+     * Takes in a listener that starts.
+     *
+     * @throws TopicConflictException if it contradicts one that runs
+     */
+    synchronized void add(ListenerEndpoint newcomer) {
+        running.stream()
+                .filter(other -> other.topic().equals(newcomer.topic()))
+                .forEach(other -> requireAgreement(newcomer, other));
+        running.add(newcomer);
+    }
+
+    synchronized void remove(ListenerEndpoint endpoint) {
+        running.remove(endpoint);
+    }
+
+    private static void requireAgreement(ListenerEndpoint one, ListenerEndpoint other) {
+        requireSame("maxLost", ListenerEndpoint::maxLost, one, other);
+        requireSame("lostDelay", ListenerEndpoint::lostDelay, one, other);
+        requireSame("keepDead", ListenerEndpoint::keepDead, one, other);
+        requireSame("alerts", RunningListeners::alerts, one, other);
+    }
+
+    private static @Nullable AlertLimits alerts(ListenerEndpoint endpoint) {
+        return endpoint.alerts().equals(AlertLimits.NONE) ? null : endpoint.alerts();
+    }
+
+    /** One of them may leave it out. */
+    private static void requireSame(
+            String setting,
+            Function<ListenerEndpoint, @Nullable Object> value,
+            ListenerEndpoint one,
+            ListenerEndpoint other) {
+        Object ofOne = value.apply(one);
+        Object ofOther = value.apply(other);
+        if (ofOne != null && ofOther != null && !ofOne.equals(ofOther)) {
+            throw new TopicConflictException(
+                    "Listener '" + one.id() + "' of topic '" + one.topic() + "' has " + setting + " " + ofOne
+                            + ", and '" + other.id() + "' has " + ofOther + ".",
+                    "It belongs to the topic: give both listeners the same.");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package io.easykit.delayqueue.engine;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Time, and loops that work in steps. The engine waits nowhere else, so that a test can move time by hand. */
+interface Scheduler {
+
+    /** A step that returns this was the last one. */
+    long END = -1;
+
+    /** Platform threads, one for each loop, so that neither busy handlers nor another loop's slow store can hold it up. */
+    Scheduler THREADS = new Threads();
+
+    /** A clock that only moves forward, in nanoseconds. */
+    long nanos();
+
+    /** Waits on the calling thread, which may be a virtual one. */
+    void sleep(long nanos) throws InterruptedException;
+
+    /** A loop that has not begun. */
+    Loop create(String name, Step step);
+
+    /** Does what is to be done now. */
+    @FunctionalInterface
+    interface Step {
+
+        /** Returns in how many nanoseconds there is more to do unless woken, or {@link #END}. */
+        long run();
+    }
+
+    /** Runs a step again and again. */
+    interface Loop {
+
+        void start();
+
+        /** Has the next step run now, or once more if one is running. */
+        void wake();
+    }
+
+    /** See {@link #THREADS}. */
+    final class Threads implements Scheduler {
+
+        private static final Logger log = LoggerFactory.getLogger(Scheduler.class);
+
+        private Threads() {}
+
+        @Override
+        public long nanos() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public void sleep(long nanos) throws InterruptedException {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        }
+
+        @Override
+        public Loop create(String name, Step step) {
+            ThreadLoop loop = new ThreadLoop(step);
+            loop.thread.setName(name);
+            loop.thread.setDaemon(true);
+            return loop;
+        }
+
+        private static final long TOLD_AGAIN = TimeUnit.MINUTES.toNanos(1);
+
+        private static final class ThreadLoop implements Loop {
+
+            private final Step step;
+            private final Thread thread = new Thread(this::run);
+            private final AtomicBoolean woken = new AtomicBoolean();
+            private String toldError = "";
+            private long toldAt;
+
+            ThreadLoop(Step step) {
+                this.step = step;
+            }
+
+            @Override
+            public void start() {
+                thread.start();
+            }
+
+            @Override
+            public void wake() {
+                if (!woken.getAndSet(true)) {
+                    LockSupport.unpark(thread);
+                }
+            }
+
+            private void run() {
+                long rest = 0;
+                while (rest != END) {
+                    // Calls inside a step may park as well and use up a permit, so the flag decides.
+                    if (rest > 0 && !woken.get()) {
+                        LockSupport.parkNanos(this, rest);
+                    }
+                    woken.set(false);
+                    rest = step();
+                }
+            }
+
+            private long step() {
+                try {
+                    return step.run();
+                } catch (Throwable e) {
+                    tell(e);
+                    return TimeUnit.SECONDS.toNanos(1);
+                }
+            }
+
+            /** The same error again is told once a minute only. */
+            private void tell(Throwable error) {
+                try {
+                    long now = System.nanoTime();
+                    String text = String.valueOf(error);
+                    if (!text.equals(toldError) || now - toldAt >= TOLD_AGAIN) {
+                        toldError = text;
+                        toldAt = now;
+                        log.error("{} goes on after an error", thread.getName(), error);
+                    }
+                } catch (Throwable alsoThat) {
+                    // Where there is no memory left to tell, it is better to go on.
+                }
+            }
+        }
+    }
+}

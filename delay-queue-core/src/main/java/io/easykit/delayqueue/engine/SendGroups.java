@@ -1,0 +1,174 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * Group commit for single sends. While a call to a shard is on its way, sends to the same shard from other threads wait, and
+ * go together in the next call. What a call costs a Redis is mostly the call, so eight threads that send one by one cost it
+ * little more than half as much. A send that meets no other goes at once.
+ *
+ * <p>The group has no thread of its own: the first of those that wait makes the call for all, and then hands over to the
+ * first of those that have come meanwhile. A group that is full does not wait: whoever fills it makes its call beside the one
+ * on its way. So nobody waits longer than for one call before theirs.
+ *
+ * <p><b>Failures.</b> A call without an answer fails the whole group, and also those that wait behind it: they would wait
+ * longer than one timeout for the same. It says nothing about the store when it was the interrupt of the thread that made
+ * it; then only that send fails, and the others go again. A call that was refused says nothing of the single message, so
+ * each of the group is sent again alone, and nobody pays for a neighbour. To repeat is safe, the frame tells this send from
+ * any other.
+ */
+final class SendGroups {
+
+    /** From here on the bytes cost more than the calls. */
+    private static final int MOST_BYTES = 1 << 16;
+
+    private final QueueStore store;
+    private final Map<ShardKey, Lane> lanes = new ConcurrentHashMap<>();
+
+    SendGroups(QueueStore store) {
+        this.store = store;
+    }
+
+    /** As {@link QueueStore#send} with one message. */
+    SendOutcome send(ShardKey shard, NewMessage message) {
+        Seat seat = new Seat(message, new CompletableFuture<>());
+        Lane lane = lanes.computeIfAbsent(shard, Lane::new);
+        return lane.waits(seat) ? seat.turn().join().get() : lane.lead(seat);
+    }
+
+    /**
+     * A send that takes part.
+     *
+     * @param turn what its own thread does when it need not wait any longer
+     */
+    private record Seat(NewMessage message, CompletableFuture<Supplier<SendOutcome>> turn) {
+
+        int bytes() {
+            return message.frame().length();
+        }
+
+        void goOn(Supplier<SendOutcome> next) {
+            turn.complete(next);
+        }
+    }
+
+    /** The sends to one shard. */
+    private final class Lane {
+
+        private final ShardKey shard;
+        private final Deque<Seat> waiting = new ArrayDeque<>();
+        private int waitingBytes;
+        private int underWay;
+
+        Lane(ShardKey shard) {
+            this.shard = shard;
+        }
+
+        /** False if no call is on its way, or those that wait are enough for one: then this send leads the next. */
+        synchronized boolean waits(Seat seat) {
+            boolean full = waiting.size() + 1 >= QueueStore.MAX_BATCH || waitingBytes + seat.bytes() >= MOST_BYTES;
+            if (underWay == 0 || full) {
+                underWay++;
+                return false;
+            }
+            waiting.add(seat);
+            waitingBytes += seat.bytes();
+            return true;
+        }
+
+        /** Makes the call for this send and for those that wait by now. */
+        SendOutcome lead(Seat own) {
+            List<Seat> group = takeGroup(own);
+            List<Seat> others = group.subList(1, group.size());
+            try {
+                List<SendOutcome> outcomes =
+                        store.send(shard, group.stream().map(Seat::message).toList());
+                for (int i = 1; i < group.size(); i++) {
+                    SendOutcome outcome = outcomes.get(i);
+                    group.get(i).goOn(() -> outcome);
+                }
+                return outcomes.get(0);
+            } catch (StoreUnavailableException e) {
+                if (Thread.currentThread().isInterrupted()) {
+                    goAgain(others);
+                } else {
+                    others.forEach(
+                            seat -> fail(seat, e.because("The call that this send went with: " + e.getMessage())));
+                    takeAll()
+                            .forEach(seat -> fail(
+                                    seat,
+                                    StoreUnavailableException.notCarriedOut(
+                                            "Not sent, because the call before it failed: " + e.getMessage(), e)));
+                }
+                throw e;
+            } catch (RuntimeException | Error e) {
+                if (others.isEmpty()) {
+                    throw e;
+                }
+                others.forEach(seat -> seat.goOn(() -> alone(seat)));
+                return alone(own);
+            } finally {
+                handOver();
+            }
+        }
+
+        private SendOutcome alone(Seat seat) {
+            return store.send(shard, List.of(seat.message())).get(0);
+        }
+
+        private static void fail(Seat seat, StoreUnavailableException e) {
+            seat.goOn(() -> {
+                throw e;
+            });
+        }
+
+        private synchronized void handOver() {
+            underWay--;
+            Seat next = waiting.poll();
+            if (next != null) {
+                waitingBytes -= next.bytes();
+                underWay++;
+                next.goOn(() -> lead(next));
+            }
+        }
+
+        private synchronized List<Seat> takeGroup(Seat own) {
+            List<Seat> group = new ArrayList<>(List.of(own));
+            int bytes = own.bytes();
+            while (!waiting.isEmpty() && group.size() < QueueStore.MAX_BATCH && bytes < MOST_BYTES) {
+                Seat seat = waiting.remove();
+                waitingBytes -= seat.bytes();
+                bytes += seat.bytes();
+                group.add(seat);
+            }
+            return group;
+        }
+
+        private synchronized List<Seat> takeAll() {
+            List<Seat> all = List.copyOf(waiting);
+            waiting.clear();
+            waitingBytes = 0;
+            return all;
+        }
+
+        /** They have waited longest, so they go before those that wait. */
+        private synchronized void goAgain(List<Seat> seats) {
+            for (int i = seats.size() - 1; i >= 0; i--) {
+                waiting.addFirst(seats.get(i));
+                waitingBytes += seats.get(i).bytes();
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.StoreUnavailableException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Repeats one operation while the store is away, within the send timeout. A repeated send is safe, because the store
+ * recognizes it by its nonce, with one exception: a message that may be stored already could be delivered, acknowledged and
+ * removed before the repetition stores it once more. So a send with an unknown outcome is repeated only if the message
+ * has a delay that outlasts the timeout. An absolute due time cannot be compared, because only the store's clock counts.
+ */
+final class SendRetry {
+
+    private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** The last call may outlast the timeout. */
+    private static final long CALL_MILLIS = 2_000;
+
+    private final Scheduler scheduler;
+    private final Duration timeout;
+    private final long deadline;
+    private long pause = FIRST_PAUSE;
+
+    /** @param timeout zero to try once */
+    SendRetry(Scheduler scheduler, Duration timeout) {
+        this.scheduler = scheduler;
+        this.timeout = timeout;
+        this.deadline = scheduler.nanos() + timeout.toNanos();
+    }
+
+    /** For calls that may be repeated whatever became of them. */
+    <T> T repeat(Supplier<T> call) {
+        while (true) {
+            try {
+                return call.get();
+            } catch (StoreUnavailableException e) {
+                if (!pause()) {
+                    throw late(e);
+                }
+            }
+        }
+    }
+
+    /**
+     * Repeats a send with the messages that have no outcome yet.
+     *
+     * @param send     stores messages, or fails
+     * @param reroute  called before a repetition with each message that is surely not stored
+     */
+    void send(List<PreparedMessage> messages, Consumer<List<PreparedMessage>> send, Consumer<PreparedMessage> reroute) {
+        List<PreparedMessage> open = messages;
+        StoreUnavailableException givenUp = null;
+        while (!open.isEmpty()) {
+            try {
+                send.accept(open);
+                open = List.of();
+            } catch (StoreUnavailableException e) {
+                List<PreparedMessage> left = open.stream()
+                        .filter(message -> message.outcome() == null)
+                        .toList();
+                open = left.stream().filter(this::mayRepeat).toList();
+                givenUp = open.size() < left.size() && givenUp == null ? e : givenUp;
+                if (open.isEmpty() || !pause()) {
+                    throw late(givenUp == null ? e : givenUp);
+                }
+                open.stream().filter(message -> !message.isUnknown()).forEach(reroute);
+            }
+        }
+        if (givenUp != null) {
+            throw givenUp;
+        }
+    }
+
+    private boolean mayRepeat(PreparedMessage message) {
+        if (!message.isUnknown()) {
+            return true;
+        }
+        Due due = message.message().due();
+        return due.relative() && due.millis() >= timeout.toMillis() + CALL_MILLIS;
+    }
+
+    /** Waits before the next attempt; false if the time is over or the thread is interrupted. */
+    private boolean pause() {
+        long left = deadline - scheduler.nanos();
+        if (left <= 0) {
+            return false;
+        }
+        long rest = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2);
+        pause = Math.min(LONGEST_PAUSE, 2 * pause);
+        try {
+            scheduler.sleep(Math.min(left, rest));
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private StoreUnavailableException late(StoreUnavailableException e) {
+        if (timeout.isZero()) {
+            return e;
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            return e.because("Interrupted while the send waited for the store: " + e.getMessage());
+        }
+        boolean isOver = scheduler.nanos() - deadline >= 0;
+        return isOver ? e.because("Given up after the send timeout of " + timeout + ": " + e.getMessage()) : e;
+    }
+}

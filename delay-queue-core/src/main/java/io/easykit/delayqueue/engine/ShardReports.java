@@ -1,0 +1,103 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.MessageInfo.ErrorNote;
+import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.LostLease;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reports to the log and to the listeners what becomes of the messages of a shard. Except for {@link #settled}, it is called
+ * by the shard's loop, which must not wait for listeners.
+ */
+final class ShardReports {
+
+    private static final Logger log = LoggerFactory.getLogger(ShardReports.class);
+
+    private final ShardKey shard;
+    private final ListenerEndpoint endpoint;
+    private final Events events;
+    private final EventQueue later;
+    private final RepeatedLines lines;
+
+    /**
+     * For one consumer.
+     *
+     * @param events delivers on the thread that settles
+     * @param later  delivers on another thread
+     */
+    ShardReports(ShardKey shard, ListenerEndpoint endpoint, Events events, EventQueue later, RepeatedLines lines) {
+        this.shard = shard;
+        this.endpoint = endpoint;
+        this.events = events;
+        this.later = later;
+        this.lines = lines;
+    }
+
+    /** A message is settled here, which the store has not been told yet. */
+    void settled(HeldMessage message, Duration runtime) {
+        HeldMessage.Result result = message.result();
+        if (result.verdict().isForOthers()) {
+            return;
+        }
+        Failure failure = result.failure();
+        Throwable error = result.error();
+        if (failure == null || error == null) {
+            events.emit(new DelayQueueEvent.Completed(
+                    shard.topic(), endpoint.id(), message.id(), message.attempt(), runtime));
+        } else {
+            log.debug("Run {} of message {} of {} failed", message.attempt(), LogText.of(message.id()), shard, error);
+            events.emit(new DelayQueueEvent.Failed(
+                    shard.topic(),
+                    endpoint.id(),
+                    message.id(),
+                    message.attempt(),
+                    error,
+                    failure.retryAfter(),
+                    runtime));
+        }
+    }
+
+    void settledLate(HeldMessage message) {
+        if (!message.result().verdict().isForOthers()) {
+            warn("The result of message {} of {} came too late and changed nothing", LogText.of(message.id()), shard);
+            later.emit(new DelayQueueEvent.SettledLate(shard.topic(), endpoint.id(), message.id()));
+        }
+    }
+
+    void died(String id, String reason) {
+        warn("Message {} of {} is dead: {}", LogText.of(id), shard, LogText.of(reason));
+        later.emit(new DelayQueueEvent.Died(shard.topic(), id, reason));
+    }
+
+    /** A handler works for nothing. */
+    void leaseLost(HeldMessage message) {
+        warn("Message {} of {} has lost its lease, and its handler is interrupted", LogText.of(message.id()), shard);
+        later.emit(new DelayQueueEvent.LeaseLost(shard.topic(), endpoint.id(), message.id()));
+    }
+
+    /** Somebody's lease has ended, and the message was taken back. */
+    void leaseExpired(LostLease lost) {
+        String id = lost.lease().id();
+        lines.info(
+                log,
+                shard.topic(),
+                "The lease of {} on message {} of {} has ended",
+                LogText.of(lost.owner()),
+                LogText.of(id),
+                shard);
+        later.emit(new DelayQueueEvent.LeaseExpired(shard.topic(), id, lost.owner(), lost.lostSoFar()));
+        if (lost.dead()) {
+            died(id, ErrorNote.LEASE_LOST);
+        }
+    }
+
+    private void warn(String format, Object... arguments) {
+        lines.warn(log, shard.topic(), format, arguments);
+    }
+}

@@ -1,0 +1,28 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * What the parts of a {@link ShardConsumer} share.
+ *
+ * @param reports tells log and listeners
+ * @param clock   of this node, in nanoseconds; it only moves forward
+ */
+record ShardScope(
+        ShardKey shard, ListenerEndpoint endpoint, QueueStore store, ShardReports reports, LongSupplier clock) {
+
+    /** As long as any loop has to rest. */
+    static final long NEVER = TimeUnit.DAYS.toNanos(1);
+
+    long nanos() {
+        return clock.getAsLong();
+    }
+
+    long leaseNanos() {
+        return endpoint.lease().toNanos();
+    }
+}

@@ -1,0 +1,39 @@
+package io.easykit.delayqueue.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An estimate of the store's clock, from the last answer that told it. It only decides when to look; what is due is for the
+ * store to say. The estimate is never ahead of the store, so a look that it suggests is not too early.
+ */
+final class StoreClock {
+
+    private static final long DAY = TimeUnit.DAYS.toMillis(1);
+
+    private volatile Reading last = new Reading(0, 0);
+
+    private record Reading(long millis, long nanos) {}
+
+    /**
+     * Takes over an answer.
+     *
+     * @param nanos when it arrived, by this node's clock
+     */
+    void set(Instant now, long nanos) {
+        last = new Reading(now.toEpochMilli(), nanos);
+    }
+
+    /** When the store will show this time, by this node's clock; at most a day from the last answer, which is far. */
+    long nanosAt(Instant time) {
+        Reading reading = last;
+        long ahead = Math.max(-DAY, Math.min(DAY, time.toEpochMilli() - reading.millis));
+        return reading.nanos + TimeUnit.MILLISECONDS.toNanos(ahead);
+    }
+
+    /** How long ago this time was, zero if it is to come. */
+    Duration since(Instant time, long nanos) {
+        return Duration.ofNanos(Math.max(0, nanos - nanosAt(time)));
+    }
+}

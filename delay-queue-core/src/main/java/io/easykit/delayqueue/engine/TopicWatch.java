@@ -1,0 +1,177 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.AlertLimits.Kind;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after a topic now and then: mends what failed calls have left ({@link Repairs}), reads the shard count again, reports
+ * when a limit is exceeded and when it no longer is, and removes dead letters that have been kept for long enough. Each node looks; the store's memory
+ * makes one of them report.
+ */
+final class TopicWatch implements Scheduler.Step {
+
+    private static final Logger log = LoggerFactory.getLogger(TopicWatch.class);
+
+    static final Duration PAUSE = Duration.ofSeconds(10);
+
+    /** Long enough for all nodes to be away for a while and then tell that the limit is no longer exceeded. */
+    private static final Duration FORGOTTEN_AFTER = Duration.ofHours(1);
+
+    private static final long PURGE_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
+    private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
+    /** Of a hundred dead letters each; what is left waits for the next time. */
+    private static final int MOST_PURGES = 10;
+
+    private final EngineParts engine;
+    private final ListenerEndpoint endpoint;
+    private final List<ShardKey> shards;
+    private final List<Repairs> repairs;
+    private final IntConsumer shardsKept;
+    private final Scheduler.Loop loop;
+    private volatile boolean stopping;
+    private long purgeAt;
+    private long rereadAt;
+    private String conflict = "";
+    private final Set<String> refusals = new HashSet<>();
+
+    /** @param shardsKept takes the number of shards that the store has kept */
+    TopicWatch(EngineParts engine, ListenerEndpoint endpoint, List<ShardKey> shards, IntConsumer shardsKept) {
+        this.engine = engine;
+        this.endpoint = endpoint;
+        this.shards = shards;
+        this.shardsKept = shardsKept;
+        this.purgeAt = engine.scheduler().nanos();
+        this.rereadAt = purgeAt + REREAD_PAUSE;
+        this.repairs = shards.stream()
+                .map(shard -> new Repairs(engine.store(), shard, engine.scheduler()::nanos))
+                .toList();
+        this.loop = engine.scheduler().create("delay-queue-watch-" + endpoint.id(), this);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    void stop() {
+        stopping = true;
+        loop.wake();
+    }
+
+    @Override
+    public long run() {
+        if (stopping) {
+            return Scheduler.END;
+        }
+        try {
+            attempt(this::rereadShards);
+            repairs.forEach(shard -> attempt(shard::look));
+            attempt(this::purge);
+            attempt(() -> check(endpoint.alerts()));
+        } catch (StoreUnavailableException e) {
+            // The consumers report an outage; this only tries again later.
+            log.debug("Topic {} could not be looked after", endpoint.topic(), e);
+        }
+        return PAUSE.toNanos();
+    }
+
+    /** What the store refuses for one step, such as a key of another type, does not prevent the others. */
+    private void attempt(Runnable step) {
+        try {
+            step.run();
+        } catch (StoreUnavailableException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            String text = e.toString();
+            if (refusals.add(text)) {
+                log.warn(
+                        "Alerts or the removal of old dead letters of topic {} do not work until this is mended: {}",
+                        endpoint.topic(),
+                        LogText.of(text));
+            }
+        }
+    }
+
+    /** Also completes copies of the count that could not be written before. */
+    private void rereadShards() {
+        if (engine.scheduler().nanos() - rereadAt < 0) {
+            return;
+        }
+        try {
+            shardsKept.accept(engine.topics().reread(endpoint.topic()));
+            conflict = "";
+        } catch (TopicConflictException e) {
+            String text = String.valueOf(e.getMessage());
+            if (!text.equals(conflict)) {
+                log.warn("Listener '{}' goes on with {} shards. {}", endpoint.id(), shards.size(), text);
+            }
+            conflict = text;
+        }
+        rereadAt = engine.scheduler().nanos() + REREAD_PAUSE;
+    }
+
+    private void purge() {
+        Duration keep = endpoint.keepDead();
+        if (keep == null || engine.scheduler().nanos() - purgeAt < 0) {
+            return;
+        }
+        EachShard each = new EachShard();
+        shards.forEach(shard -> each.attempt(shard, one -> purge(one, keep)));
+        each.throwIfRefused();
+        purgeAt = engine.scheduler().nanos() + PURGE_PAUSE;
+    }
+
+    private void purge(ShardKey shard, Duration keep) {
+        int purged = QueueStore.MAX_BATCH;
+        for (int i = 0; i < MOST_PURGES && purged == QueueStore.MAX_BATCH; i++) {
+            purged = engine.store().purge(shard, keep, QueueStore.MAX_BATCH);
+        }
+    }
+
+    private void check(AlertLimits limits) {
+        if (limits.equals(AlertLimits.NONE)) {
+            return;
+        }
+        TopicStats stats = EachShard.stats(endpoint.topic(), shards, engine.store());
+        Duration oldest = limits.oldestDue();
+        check(Kind.OLDEST_DUE, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis());
+        check(Kind.DUE, stats.due(), limits.due());
+        check(Kind.DEAD, stats.dead(), limits.dead());
+        check(Kind.WAITING, stats.waiting(), limits.waiting());
+    }
+
+    private void check(Kind kind, long value, @Nullable Long limit) {
+        if (limit == null) {
+            return;
+        }
+        String name = kind.name().toLowerCase(Locale.ROOT);
+        if (value > limit) {
+            if (engine.store().raise(shards.get(0), name, FORGOTTEN_AFTER)) {
+                log.warn("Topic {} is over its limit {}: {} of {}", endpoint.topic(), name, value, limit);
+                engine.loopEvents().emit(new DelayQueueEvent.AlertRaised(endpoint.topic(), kind, value, limit));
+            }
+        } else if (engine.store().resolve(shards.get(0), name)) {
+            log.info("Topic {} is within its limit {} again", endpoint.topic(), name);
+            engine.loopEvents().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.Target;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Cancels messages of transactions that rolled back after all. Where the store does not answer, it is asked again in the
+ * background until it does, so that an outage at that moment does not leave messages of transactions that never were.
+ *
+ * <p>A warning tells of the messages for which this fails: a consumer was faster; more than {@link #MOST_WAITING} wait for
+ * the store already; the process ends before the store has answered; the store refuses. Only of a message that is gone after
+ * a call without an answer nobody knows whether that call has cancelled it, or a consumer was faster.
+ */
+final class Undo implements AutoCloseable {
+
+    /** About two megabytes: ids and nonces are kept, not the messages. */
+    static final int MOST_WAITING = 10_000;
+
+    private static final Logger log = LoggerFactory.getLogger(Undo.class);
+
+    private static final long PAUSE_MILLIS = 500;
+
+    private final QueueStore store;
+    private final LongSupplier nanos;
+    private final ScheduledThreadPoolExecutor background;
+    private final Map<ShardKey, Queue<Stored>> waiting = new LinkedHashMap<>();
+    private int size;
+    private boolean roundIsPlanned;
+    private boolean closed;
+
+    /** @param nanos a clock that only moves forward */
+    Undo(QueueStore store, LongSupplier nanos) {
+        this.store = store;
+        this.nanos = nanos;
+        this.background = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "delay-queue-undo");
+            thread.setDaemon(true);
+            return thread;
+        });
+        // Rarely needed: the thread begins with the first task and ends when it is idle.
+        background.setKeepAliveTime(1, TimeUnit.SECONDS);
+        background.allowCoreThreadTimeOut(true);
+        background.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /**
+     * A message that is in the store, or may be.
+     *
+     * @param surely whether it would be there if nobody had claimed or cancelled it
+     */
+    private record Stored(Target target, boolean surely) {
+
+        static Stored of(PreparedMessage message) {
+            return new Stored(message.target(), message.outcome() != null);
+        }
+
+        Stored unsure() {
+            return new Stored(target, false);
+        }
+
+        boolean wasDelivered(ChangeOutcome outcome) {
+            return outcome == ChangeOutcome.IN_FLIGHT
+                    || outcome == ChangeOutcome.DEAD
+                    || (outcome == ChangeOutcome.GONE && surely);
+        }
+    }
+
+    /**
+     * Cancels those of these that are stored or may be, but not the live messages that duplicates have met. The caller waits for a store that does not answer
+     * twice at most; the rest is left to the background.
+     */
+    void cancel(List<PreparedMessage> messages) {
+        List<PreparedMessage> own = messages.stream()
+                .filter(message -> message.mayBeStored() && !message.isDuplicate())
+                .toList();
+        Patience patience = new Patience(nanos);
+        PreparedMessage.byShard(
+                own,
+                (shard, batch) -> attempt(shard, batch.stream().map(Stored::of).toList(), patience));
+    }
+
+    /** False if the store did not answer, so that they wait for the next round. */
+    private boolean attempt(ShardKey shard, List<Stored> some, Patience patience) {
+        boolean[] called = new boolean[1];
+        try {
+            patience.call(shard, () -> {
+                called[0] = true;
+                List<ChangeOutcome> outcomes =
+                        store.cancel(shard, some.stream().map(Stored::target).toList());
+                warnOfDelivered(shard, some, outcomes);
+            });
+        } catch (StoreUnavailableException e) {
+            // It may have been carried out without an answer: from now on a message that is gone tells nothing.
+            keep(shard, called[0] ? some.stream().map(Stored::unsure).toList() : some, e.toString());
+            return false;
+        } catch (RuntimeException e) {
+            giveUp(shard, some, e.toString());
+        }
+        return true;
+    }
+
+    private synchronized void keep(ShardKey shard, List<Stored> some, String reason) {
+        if (closed || size + some.size() > MOST_WAITING) {
+            giveUp(shard, some, closed ? reason : size + " others wait for the store already, " + reason);
+            return;
+        }
+        waiting.computeIfAbsent(shard, s -> new ArrayDeque<>()).addAll(some);
+        size += some.size();
+        planRound();
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // a round throws nothing
+    private void planRound() {
+        if (!roundIsPlanned) {
+            roundIsPlanned = true;
+            background.schedule(this::round, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Everything that waits, but of each shard only as long as it answers. */
+    private void round() {
+        for (ShardKey shard : beginRound()) {
+            List<Stored> some = take(shard);
+            while (!some.isEmpty() && attempt(shard, some, new Patience(nanos))) {
+                some = take(shard);
+            }
+        }
+    }
+
+    private synchronized List<ShardKey> beginRound() {
+        roundIsPlanned = false;
+        return List.copyOf(waiting.keySet());
+    }
+
+    private synchronized List<Stored> take(ShardKey shard) {
+        Queue<Stored> queue = waiting.getOrDefault(shard, new ArrayDeque<>());
+        List<Stored> taken = new ArrayList<>();
+        while (!queue.isEmpty() && taken.size() < QueueStore.MAX_BATCH) {
+            taken.add(queue.remove());
+        }
+        if (queue.isEmpty()) {
+            waiting.remove(shard);
+        }
+        size -= taken.size();
+        return taken;
+    }
+
+    private static void warnOfDelivered(ShardKey shard, List<Stored> some, List<ChangeOutcome> outcomes) {
+        List<Stored> delivered = new ArrayList<>();
+        for (int i = 0; i < some.size(); i++) {
+            if (some.get(i).wasDelivered(outcomes.get(i))) {
+                delivered.add(some.get(i));
+            }
+        }
+        if (!delivered.isEmpty()) {
+            log.warn(
+                    "{} messages of {} were delivered although their transaction rolled back, because they were due before"
+                            + " it ended: {}. Give them a delay longer than a commit takes, or send them after it.",
+                    delivered.size(),
+                    shard,
+                    ids(delivered));
+        }
+    }
+
+    private static void giveUp(ShardKey shard, List<Stored> messages, String reason) {
+        log.warn(
+                "{} messages of {} will be delivered although their transaction rolled back, because they could not be"
+                        + " cancelled: {}: {}",
+                messages.size(),
+                shard,
+                ids(messages),
+                LogText.of(reason));
+    }
+
+    private static String ids(List<Stored> messages) {
+        return LogText.list(
+                messages.stream().map(stored -> stored.target().id()).toList());
+    }
+
+    /** Asks the store no more: what still waits for it now has waited in vain for a while. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        background.shutdown();
+        waiting.forEach((shard, all) -> PreparedMessage.batches(all)
+                .forEach(some -> giveUp(shard, some, "the application ends, and the store does not answer")));
+        waiting.clear();
+        size = 0;
+    }
+}

@@ -1,0 +1,24 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.NameRules;
+import java.time.Instant;
+
+/** One death of one message: a later death of the same id is another. */
+public record Death(String id, Instant diedAt) {
+
+    private static final Instant LATEST = Instant.ofEpochMilli(1L << 53);
+
+    public Death {
+        NameRules.requireId(NameRules.requireWellFormed(id));
+        require(
+                diedAt != null && !diedAt.isBefore(Instant.EPOCH) && !diedAt.isAfter(LATEST),
+                "No message died at " + diedAt
+                        + ": give the time of death that the dead letter shows, StoredMessage.at()");
+    }
+
+    private static void require(boolean holds, String complaint) {
+        if (!holds) {
+            throw new IllegalArgumentException(complaint + ".");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.RetryPolicy;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A delivery that failed.
+ *
+ * @param retryAfter the wait until the next attempt, or null: the message is dead
+ * @param error      what to keep as its error; cut at 4,096 bytes
+ */
+public record Failure(Lease lease, @Nullable Duration retryAfter, String error) {
+    public Failure {
+        require(
+                retryAfter == null || RetryPolicy.isPossible(retryAfter),
+                "A wait of " + retryAfter + " is not possible: give zero to " + RetryPolicy.LONGEST);
+    }
+
+    private static void require(boolean holds, String complaint) {
+        if (!holds) {
+            throw new IllegalArgumentException(complaint + ".");
+        }
+    }
+}

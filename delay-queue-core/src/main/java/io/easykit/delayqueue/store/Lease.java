@@ -1,0 +1,10 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.NameRules;
+
+/** The right to settle a delivery: its id and its number. */
+public record Lease(String id, long number) {
+    public Lease {
+        NameRules.requireId(id);
+    }
+}

@@ -1,0 +1,5 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.Due;
+
+public record Move(Target target, Due due) {}

@@ -1,0 +1,24 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.NameRules;
+
+/**
+ * A message to be stored.
+ *
+ * @param id    of 1 to 512 bytes
+ * @param frame the encoded {@link Envelope}; not empty
+ */
+public record NewMessage(String id, Due due, Bytes frame) {
+    public NewMessage {
+        NameRules.requireId(NameRules.requireWellFormed(id));
+        require(frame.length() > 0, "A frame is not empty");
+    }
+
+    private static void require(boolean holds, String complaint) {
+        if (!holds) {
+            throw new IllegalArgumentException(complaint + ".");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.UndecodableMessageException;
+
+/** The message is in a format that a later version writes. A node of that version can read it; this one hands it back. */
+public final class NewerFrameException extends UndecodableMessageException {
+
+    /** @param what the frames that this node cannot read */
+    NewerFrameException(String what) {
+        super("This node cannot read " + what + ": they were sent by a later version. Update this node.", null);
+    }
+}

@@ -1,0 +1,16 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.NameRules;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message to be cancelled or moved.
+ *
+ * @param life first bytes of the frame that is meant ({@link Envelope#life}), or null for whatever has the id
+ */
+public record Target(String id, @Nullable Bytes life) {
+    public Target {
+        NameRules.requireId(NameRules.requireWellFormed(id));
+    }
+}

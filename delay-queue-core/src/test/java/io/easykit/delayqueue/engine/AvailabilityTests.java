@@ -1,0 +1,146 @@
+package io.easykit.delayqueue.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class AvailabilityTests {
+
+    private final StoreUnavailableException away =
+            new StoreUnavailableException("no answer", new IllegalStateException());
+    private final StoreRefusedException forbidden = new StoreRefusedException("NOPERM", new IllegalStateException());
+
+    private final AtomicLong clock = new AtomicLong();
+    private final Availability availability = new Availability(clock::get);
+    private final Logger logger = (Logger) LoggerFactory.getLogger(Availability.class);
+    private final Level before = logger.getLevel();
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        logger.setLevel(Level.INFO);
+        logger.setAdditive(false);
+        logger.addAppender(log);
+        log.start();
+    }
+
+    @AfterEach
+    void leave() {
+        logger.detachAppender(log);
+        logger.setAdditive(true);
+        logger.setLevel(before);
+    }
+
+    @Test
+    void tellsOfAnOutageAndOfItsEndOnceHoweverManyNotice() {
+        IntStream.range(0, 5).forEach(i -> lost(i, away));
+        IntStream.range(0, 5).forEach(i -> lost(i, away));
+        assertThat(said())
+                .singleElement()
+                .asString()
+                .contains("of t0:0 has to wait")
+                .contains("no answer");
+
+        pass(Duration.ofMinutes(1));
+        IntStream.range(0, 5).forEach(this::found);
+        assertThat(said())
+                .containsExactly(
+                        "The store answers again, delivery of t0:0 goes on; 4 others wait",
+                        "The store answers again, delivery of t4:0 goes on; 0 others wait");
+    }
+
+    @Test
+    void tellsOfEachShardThatIsRefusedWhenTheOutageIsOverOnce() {
+        IntStream.range(0, 3).forEach(i -> lost(i, away));
+        said();
+
+        for (int second = 0; second < 3; second++) {
+            found(0);
+            lost(1, forbidden);
+            lost(2, forbidden);
+        }
+
+        assertThat(said())
+                .containsExactly(
+                        "The store answers again, delivery of t0:0 goes on; 2 others wait",
+                        "Delivery of t1:0 stands still until this is mended, and is tried each second: NOPERM",
+                        "Delivery of t2:0 stands still until this is mended, and is tried each second: NOPERM");
+    }
+
+    @Test
+    void tellsOfTheNextOutageWhileAShardIsRefusedAndWhileAnotherNeverAnswers() {
+        lost(0, forbidden);
+        lost(1, away);
+        assertThat(said()).hasSize(2);
+        pass(Duration.ofHours(1));
+
+        lost(2, away);
+        lost(3, away);
+        assertThat(said()).singleElement().asString().contains("of t2:0 has to wait");
+
+        pass(Duration.ofMinutes(1));
+        found(2);
+        found(3);
+        assertThat(said()).singleElement().asString().contains("of t2:0 goes on");
+    }
+
+    @Test
+    void tellsThatARefusedShardGoesOnAndOfWhatIsRefusedNext() {
+        lost(0, forbidden);
+        lost(0, away);
+        lost(0, forbidden);
+        lost(0, new TopicConflictException("2 shards, not 1.", "Set 2."));
+        found(0);
+        lost(0, forbidden);
+
+        assertThat(said())
+                .extracting(line -> line.replaceAll(".*: ", ""))
+                .containsExactly(
+                        "NOPERM", "no answer", "2 shards, not 1. Set 2.", "Delivery of t0:0 goes on", "NOPERM");
+    }
+
+    @Test
+    void givesTheStackOfADefectOnly() {
+        lost(0, forbidden);
+        lost(1, new IllegalStateException("a defect"));
+
+        assertThat(log.list)
+                .extracting(event -> event.getThrowableProxy() != null)
+                .containsExactly(false, true);
+    }
+
+    private void lost(int consumer, RuntimeException e) {
+        availability.lost(consumer, new ShardKey("t" + consumer, 0), e);
+    }
+
+    private void found(int consumer) {
+        availability.found(consumer, new ShardKey("t" + consumer, 0));
+    }
+
+    private void pass(Duration time) {
+        clock.addAndGet(time.toNanos());
+    }
+
+    /** Since the last look. */
+    private List<String> said() {
+        List<String> lines =
+                log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+        log.list.clear();
+        return lines;
+    }
+}

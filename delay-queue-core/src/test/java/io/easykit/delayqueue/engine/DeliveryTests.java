@@ -1,0 +1,328 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.Acknowledgment;
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueListener;
+import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.engine.TestQueue.Run;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class DeliveryTests {
+
+    private static final Duration MILLI = Duration.ofMillis(1);
+
+    private final TestQueue queue = new TestQueue();
+
+    @Test
+    void deliversAtTheDueTimeAndAcknowledges() {
+        queue.start(listener(), message -> {});
+        Instant sent = queue.time.now();
+
+        queue.send("a", Duration.ofSeconds(30));
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.runs.get(0).payload()).isEqualTo("payload of a");
+        assertThat(Duration.between(sent, queue.runs.get(0).at()))
+                .isBetween(Duration.ofSeconds(30), Duration.ofSeconds(30).plusMillis(2));
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.events(DelayQueueEvent.Delivered.class).get(0).lateness())
+                .isLessThan(Duration.ofMillis(3));
+        assertThat(queue.events(DelayQueueEvent.Completed.class)).hasSize(1);
+    }
+
+    @Test
+    void deliversNothingEarlyAndAllWithinTwoMilliseconds() {
+        Map<String, Instant> due = new HashMap<>();
+        queue.start(listener().concurrency(50), message -> {});
+        Random random = new Random(7);
+        for (int i = 0; i < 300; i++) {
+            Instant at = queue.time.now().plusMillis(random.nextInt(20_000));
+            due.put("m" + i, at);
+            queue.engine
+                    .template()
+                    .send(OutgoingMessage.of(TOPIC, "x").id("m" + i).at(at));
+            queue.time.advance(Duration.ofMillis(random.nextInt(5)));
+        }
+        queue.time.advance(Duration.ofSeconds(30));
+
+        assertThat(queue.runs).hasSize(300);
+        for (Run run : queue.runs) {
+            assertThat(Duration.between(due.get(run.id()), run.at())).isBetween(Duration.ZERO, Duration.ofMillis(6));
+        }
+    }
+
+    @Test
+    void deliversOnTimeWhatIsSentLaterAndDueEarlier() {
+        queue.start(listener(), message -> {});
+        queue.send("far", Duration.ofHours(1));
+        queue.time.advance(Duration.ofMillis(100));
+
+        queue.send("near", Duration.ofMillis(300));
+        queue.time.advance(Duration.ofMillis(302));
+
+        assertThat(queue.runIds()).containsExactly("near");
+    }
+
+    @Test
+    void deliversWithinASecondWhenTheBellIsLost() {
+        queue.line.cutBells();
+        queue.start(listener(), message -> {});
+        queue.send("far", Duration.ofHours(1));
+        queue.time.advance(Duration.ofSeconds(5));
+
+        queue.send("near", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runIds()).containsExactly("near");
+    }
+
+    @Test
+    void asksAboutOnceASecondWhenIdle() {
+        queue.start(listener(), message -> {});
+        queue.send("far", Duration.ofHours(1));
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.line.takeCalls();
+
+        queue.time.advance(Duration.ofSeconds(100));
+
+        assertThat(queue.line.takeCalls()).hasSizeLessThan(110).containsOnly("claim", "repair", "declare");
+    }
+
+    @Test
+    void claimsNoMoreThanItHasFreePlacesFor() {
+        List<Acknowledgment> running = new ArrayList<>();
+        queue.start(listener().concurrency(3).manual(true), message -> running.add(message.acknowledgment()));
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(MILLI);
+
+        assertThat(running).hasSize(3);
+        assertThat(queue.stats().inFlight()).isEqualTo(3);
+
+        running.get(1).acknowledge();
+        queue.time.advance(MILLI);
+
+        assertThat(running).hasSize(4);
+        assertThat(queue.stats().inFlight()).isEqualTo(3);
+    }
+
+    @Test
+    void runsAThousandDueAtOnceWithOneWorkerOfAHundredMillisecondsAndTheDefaultLease() {
+        IntStream.range(0, 1000).forEach(i -> queue.send("m" + i, Duration.ofSeconds(1)));
+        queue.start(
+                listener().manual(true),
+                message -> queue.node.after(
+                        Duration.ofMillis(100), () -> message.acknowledgment().acknowledge()));
+        queue.time.advance(Duration.ofSeconds(102));
+
+        assertThat(queue.runIds()).hasSize(1000).doesNotHaveDuplicates();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1000);
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().dead()).isZero();
+    }
+
+    @Test
+    void acknowledgesInTheTripOfTheNextClaim() {
+        IntStream.range(0, 100).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.start(listener().concurrency(10), message -> {});
+        queue.time.advance(MILLI);
+
+        List<String> calls = queue.line.takeCalls();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(100);
+        assertThat(Collections.frequency(calls, "acknowledge")).isZero();
+        assertThat(Collections.frequency(calls, "claim")).isLessThanOrEqualTo(12);
+    }
+
+    @Test
+    void gathersWhatEndsOneAfterTheOtherForOneTrip() {
+        IntStream.range(0, 80).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.start(
+                listener().concurrency(8).manual(true),
+                message -> queue.node.after(
+                        Duration.ofNanos(10_000L * (queue.runs.size() % 8 + 1)),
+                        () -> message.acknowledgment().acknowledge()));
+        queue.time.advance(Duration.ofMillis(10));
+
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(80);
+        assertThat(Collections.frequency(queue.line.takeCalls(), "claim")).isLessThanOrEqualTo(12);
+    }
+
+    @Test
+    void servesAllShardsOfATopicFairly() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 4));
+        List<OutgoingMessage> messages = IntStream.range(0, 800)
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "x"))
+                .toList();
+        sharded.engine.template().sendAll(messages);
+        sharded.start(
+                listener().concurrency(2).manual(true),
+                message ->
+                        sharded.node.after(MILLI, () -> message.acknowledgment().acknowledge()));
+        sharded.time.advance(Duration.ofMillis(200));
+
+        for (ShardStats shard : sharded.engine.stats(TOPIC).shards()) {
+            assertThat(shard.counters().acknowledged()).isBetween(80L, 120L);
+        }
+    }
+
+    @Test
+    void givesABatchToOneCall() {
+        List<List<String>> calls = new ArrayList<>();
+        ListenerContainer container = queue.engine.batchContainer(
+                listener().batchSize(4).build(),
+                (List<DelayMessage<String>> messages) ->
+                        calls.add(messages.stream().map(DelayMessage::id).toList()));
+        IntStream.range(0, 6).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        container.start();
+        queue.time.advance(MILLI);
+
+        // The first claim, a mere look, has room for one call as well.
+        assertThat(calls).containsExactly(List.of("m0", "m1", "m2", "m3"), List.of("m4", "m5"));
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(6);
+    }
+
+    @Test
+    void failsOnlyTheOpenOnesOfABatch() {
+        ListenerContainer container =
+                queue.engine.batchContainer(listener().batchSize(3).build(), (List<DelayMessage<String>> messages) -> {
+                    messages.get(0).acknowledgment().acknowledge();
+                    messages.get(1).acknowledgment().reject(new IllegalStateException("never"));
+                    throw new IllegalStateException("the rest");
+                });
+        IntStream.range(0, 3).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        container.start();
+        queue.time.advance(MILLI);
+
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.find("m1").state()).isEqualTo(MessageInfo.State.DEAD);
+        assertThat(queue.find("m2").state()).isEqualTo(MessageInfo.State.WAITING);
+        container.beginStop();
+    }
+
+    @Test
+    void refusesAHandlerOfOneMessageForABatch() {
+        assertThatThrownBy(() -> queue.engine.container(listener().batchSize(2).build(), message -> {}))
+                .hasMessageContaining("give it a batch handler");
+    }
+
+    @Test
+    void claimsNothingWhilePausedAndGoesOnAtOnce() {
+        ListenerContainer container = queue.start(listener(), message -> {});
+        container.pause();
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(queue.runs).isEmpty();
+
+        container.resume();
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void claimsNothingWhileTheStoreIsPausedAndGoesOnWithTheBell() {
+        queue.start(listener(), message -> {});
+        queue.memory.pause(new ShardKey(TOPIC, 0));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(queue.runs).isEmpty();
+
+        queue.memory.resume(new ShardKey(TOPIC, 0));
+        queue.time.advance(MILLI);
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void givesTheHandlerEverythingThatIsKnownOfTheMessage() {
+        List<DelayMessage<String>> seen = new ArrayList<>();
+        queue.start(listener(), seen::add);
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "text")
+                        .id("a")
+                        .header("tenant", "x")
+                        .in(MILLI));
+        queue.time.advance(Duration.ofSeconds(1));
+
+        DelayMessage<String> message = seen.get(0);
+        assertThat(message.topic()).isEqualTo(TOPIC);
+        assertThat(message.headers()).containsExactly(Map.entry("tenant", "x"));
+        assertThat(message.attempt()).isEqualTo(1);
+        assertThat(message.deliveryId()).startsWith("a/");
+        assertThat(message.due()).isAfter(Instant.EPOCH);
+    }
+
+    @Test
+    void keepsTheDeliveryIdOverAttemptsAndChangesItWithTheNextLife() {
+        List<String> ids = new ArrayList<>();
+        queue.start(listener().retry(RetryPolicy.fixed(2, MILLI)), message -> {
+            ids.add(message.deliveryId());
+            if (message.attempt() == 1) {
+                throw new IllegalStateException();
+            }
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(ids).hasSize(4);
+        assertThat(ids.get(0)).isEqualTo(ids.get(1)).isNotEqualTo(ids.get(2));
+    }
+
+    @Test
+    void survivesListenersThatThrow() {
+        TestQueue broken = new TestQueue(builder -> builder.listener(new DelayQueueListener() {
+            @Override
+            public void onEvent(DelayQueueEvent event) {
+                throw new IllegalStateException("listener");
+            }
+        }));
+        broken.start(listener(), message -> {});
+        broken.send("a", Duration.ZERO);
+        broken.time.advance(MILLI);
+
+        assertThat(broken.stats().counters().acknowledged()).isEqualTo(1);
+    }
+
+    @Test
+    void asksForListenersUntilTheyAreThere() {
+        AtomicBoolean there = new AtomicBoolean();
+        List<DelayQueueEvent> told = new ArrayList<>();
+        TestQueue later = new TestQueue(builder -> builder.listeners(() -> {
+            if (!there.get()) {
+                throw new IllegalStateException("not yet");
+            }
+            return List.of(new DelayQueueListener() {
+                @Override
+                public void onSent(DelayQueueEvent.Sent event) {
+                    told.add(event);
+                }
+            });
+        }));
+        later.send("a", Duration.ZERO);
+        there.set(true);
+        later.send("b", Duration.ZERO);
+
+        assertThat(told).hasSize(1);
+    }
+}

@@ -1,0 +1,144 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.BellListener;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** A store behind a line that loses requests and replies, and on which a process may die. */
+final class FaultyStore {
+
+    /** What happens to a call. */
+    enum Fault {
+        NONE,
+        LOST_REQUEST,
+        /** The store answers that it will not do it. */
+        REFUSED,
+        /** The driver does not send it: there is no connection. */
+        REJECTED,
+        LOST_REPLY,
+        KILLED_BEFORE,
+        KILLED_AFTER
+    }
+
+    private final List<String> calls = new ArrayList<>();
+    private final QueueStore behind;
+    private Function<String, Fault> plan = method -> Fault.NONE;
+    private Function<ShardKey, Fault> shardPlan = shard -> Fault.NONE;
+    private boolean deaf;
+
+    FaultyStore(QueueStore behind) {
+        this.behind = behind;
+    }
+
+    /** Decides by the name of the method what happens to the next calls. */
+    void plan(Function<String, Fault> faults) {
+        plan = faults;
+    }
+
+    /** Decides by the shard. */
+    void planByShard(Function<ShardKey, Fault> faults) {
+        shardPlan = faults;
+    }
+
+    /** The next call of this method has this fault, all others none. */
+    void once(String method, Fault fault) {
+        boolean[] done = new boolean[1];
+        plan = name -> {
+            if (done[0] || !name.equals(method)) {
+                return Fault.NONE;
+            }
+            done[0] = true;
+            return fault;
+        };
+    }
+
+    void heal() {
+        plan = method -> Fault.NONE;
+    }
+
+    void away() {
+        plan = method -> Fault.LOST_REQUEST;
+    }
+
+    /** No connection: calls fail at once, and are surely not carried out. */
+    void disconnect() {
+        plan = method -> Fault.REJECTED;
+    }
+
+    /** Lets each call wait so long in vain. */
+    void hang(SimulatedTime time, Duration timeout) {
+        plan = method -> {
+            time.advance(timeout);
+            return Fault.LOST_REQUEST;
+        };
+    }
+
+    /** Loses all bells from now on. */
+    void cutBells() {
+        deaf = true;
+    }
+
+    /** The names of the calls since the last look. */
+    List<String> takeCalls() {
+        List<String> taken = List.copyOf(calls);
+        calls.clear();
+        return taken;
+    }
+
+    QueueStore asStore() {
+        return (QueueStore) Proxy.newProxyInstance(
+                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+                    String name = method.getName();
+                    Fault fault = arguments != null
+                                    && arguments[0] instanceof ShardKey shard
+                                    && shardPlan.apply(shard) != Fault.NONE
+                            ? shardPlan.apply(shard)
+                            : plan.apply(name);
+                    synchronized (calls) {
+                        calls.add(name);
+                    }
+                    if (fault == Fault.LOST_REQUEST) {
+                        throw new StoreUnavailableException("request lost", new IllegalStateException(name));
+                    }
+                    if (fault == Fault.REJECTED) {
+                        throw StoreUnavailableException.notCarriedOut(
+                                "Currently not connected", new IllegalStateException(name));
+                    }
+                    if (fault == Fault.REFUSED) {
+                        throw new StoreRefusedException("refused " + name, new IllegalStateException(name));
+                    }
+                    if (fault == Fault.KILLED_BEFORE) {
+                        throw new SimulatedTime.Killed();
+                    }
+                    if (name.equals("subscribe")) {
+                        BellListener listener = (BellListener) arguments[1];
+                        arguments[1] = (BellListener) (shard, due) -> {
+                            if (!deaf) {
+                                listener.onBell(shard, due);
+                            }
+                        };
+                    }
+                    Object reply;
+                    try {
+                        reply = method.invoke(behind, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                    if (fault == Fault.LOST_REPLY) {
+                        throw new StoreUnavailableException("reply lost", new IllegalStateException(name));
+                    }
+                    if (fault == Fault.KILLED_AFTER) {
+                        throw new SimulatedTime.Killed();
+                    }
+                    return reply;
+                });
+    }
+}

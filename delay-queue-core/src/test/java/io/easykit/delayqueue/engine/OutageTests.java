@@ -1,0 +1,325 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.Acknowledgment;
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageInfo.ErrorNote;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Envelope;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class OutageTests {
+
+    private static final Duration MILLI = Duration.ofMillis(1);
+    private static final RetryPolicy ONE_ATTEMPT = RetryPolicy.fixed(1, Duration.ZERO);
+
+    private final TestQueue queue = new TestQueue();
+
+    @ParameterizedTest
+    @CsvSource({
+        "claim, LOST_REQUEST",
+        "claim, LOST_REPLY",
+        "acknowledge, LOST_REQUEST",
+        "acknowledge, LOST_REPLY",
+        "fail, LOST_REQUEST",
+        "fail, LOST_REPLY",
+        "extend, LOST_REPLY",
+        "reap, LOST_REPLY",
+    })
+    void losesNothingAndRunsNothingTwiceForOneLostMessageOnTheLine(String method, Fault fault) {
+        queue.start(listener().concurrency(3).retry(RetryPolicy.fixed(2, Duration.ofSeconds(1))), message -> {
+            if (message.attempt() == 1) {
+                throw new IllegalStateException();
+            }
+        });
+        queue.time.advance(MILLI);
+        queue.line.once(method, fault);
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runs).hasSize(20);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(10);
+        assertThat(queue.stats().counters().failed()).isEqualTo(10);
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
+    }
+
+    @Test
+    void goesOnByItselfWithinTwoSecondsOfAnOutage() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(5));
+        queue.send("a", Duration.ofSeconds(30));
+        queue.line.away();
+        queue.time.advance(Duration.ofMinutes(10));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(2));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void asksAtMostAFewTimesASecondDuringAnOutage() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(5));
+        queue.line.away();
+        queue.time.advance(Duration.ofSeconds(10));
+        queue.line.takeCalls();
+
+        queue.time.advance(Duration.ofSeconds(100));
+
+        assertThat(queue.line.takeCalls()).hasSizeBetween(90, 220);
+    }
+
+    @Test
+    void startsWhileTheStoreIsAway() {
+        queue.line.away();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(30));
+        queue.line.heal();
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(2));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void acknowledgesAfterAnOutageLongerThanTheLeaseWhatNobodyTookMeanwhile() {
+        List<Acknowledgment> running = new ArrayList<>();
+        queue.start(
+                listener().manual(true).lease(Duration.ofSeconds(5)), message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        running.get(0).acknowledge();
+        queue.line.away();
+        queue.time.advance(Duration.ofMinutes(1));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(2));
+
+        assertThat(queue.stats().counters().sent()).isEqualTo(1);
+        assertThat(queue.stats().imbalance()).isZero();
+    }
+
+    /** An outage, and a lease that ends during it. */
+    @ParameterizedTest
+    @CsvSource({"3, 1", "20, 5", "60, 30"})
+    void runsNothingTwiceThatHasFinishedDuringAnOutageLongerThanTheLease(int outage, int lease) {
+        List<Acknowledgment> running = new ArrayList<>();
+        queue.start(
+                listener().manual(true).concurrency(4).maxLost(1).lease(Duration.ofSeconds(lease)),
+                message -> running.add(message.acknowledgment()));
+        IntStream.range(0, 4).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(MILLI);
+        queue.line.away();
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(outage).dividedBy(2));
+        running.get(1).acknowledge();
+        running.get(2).fail(new IllegalStateException(), Duration.ofMinutes(10));
+        queue.time.advance(Duration.ofSeconds(outage).dividedBy(2));
+        running.get(3).acknowledge();
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runs).hasSize(4);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(3);
+        assertThat(queue.stats().counters().failed()).isEqualTo(1);
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().dead()).isZero();
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
+    }
+
+    @Test
+    void leavesTimeAfterAnOutageForOtherNodesToTellWhatHasFinished() {
+        List<Acknowledgment> running = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint = listener().manual(true).maxLost(1).lease(Duration.ofSeconds(5));
+        FaultyStore otherLine = new FaultyStore(queue.memory);
+        DelayQueueEngine other =
+                queue.builder(queue.time.node(), otherLine.asStore()).build();
+        queue.start(endpoint, message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.start(other, endpoint, message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.line.away();
+        otherLine.away();
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(20));
+        otherLine.heal();
+        queue.time.advance(Duration.ofMillis(1_200));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.stats().dead()).isZero();
+    }
+
+    @Test
+    void takesBackWhatADeadNodeHeldAlthoughTheLineFailsAgainAndAgain() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.memory.send(new ShardKey(TOPIC, 0), List.of(message("a", Duration.ZERO)));
+        queue.memory.claim(new ShardKey(TOPIC, 0), new Claim("dead", 1, 1, 1, Duration.ofSeconds(1), List.of()));
+        for (int i = 0; i < 10; i++) {
+            queue.line.away();
+            queue.time.advance(Duration.ofMillis(2_500));
+            queue.line.heal();
+            queue.time.advance(Duration.ofMillis(2_500));
+        }
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    /** What a claim without an answer has handed out is asked for before it is taken back as lost. */
+    @Test
+    void losesNoLeaseOfWhatAClaimWithoutAnswerHandedOutBeforeALongOutage() {
+        queue.start(listener().maxLost(1).lease(Duration.ofSeconds(5)), message -> {});
+        queue.time.advance(Duration.ofSeconds(2));
+        boolean[] claimed = new boolean[1];
+        queue.line.plan(method -> {
+            boolean first = !claimed[0] && method.equals("claim");
+            claimed[0] |= first;
+            return first ? Fault.LOST_REPLY : Fault.LOST_REQUEST;
+        });
+        queue.memory.send(new ShardKey(TOPIC, 0), List.of(message("a", Duration.ZERO)));
+        queue.time.advance(Duration.ofSeconds(20));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.runIds()).containsExactly("a");
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+    }
+
+    /** Renewals come in time although the pauses between two calls have become long. */
+    @ParameterizedTest
+    @CsvSource({"3", "20", "60"})
+    void interruptsNoHandlerWhoseLeaseOutlastsTheOutage(int outage) {
+        Duration away = Duration.ofSeconds(outage);
+        Duration margin = Duration.ofMillis(200);
+        for (int phase = 0; phase < 20; phase++) {
+            TestQueue one = new TestQueue();
+            List<Acknowledgment> running = new ArrayList<>();
+            one.start(
+                    listener().manual(true).maxLost(1).lease(away.plus(margin)),
+                    message -> running.add(message.acknowledgment()));
+            one.send("a", Duration.ZERO);
+            one.time.advance(Duration.ofMillis(1 + phase));
+            one.line.away();
+            one.time.advance(away.minusMillis(phase));
+            one.line.heal();
+            one.time.advance(Duration.ofSeconds(100));
+            assertThat(running.get(0).isLost()).isFalse();
+            running.get(0).acknowledge();
+            one.time.advance(Duration.ofSeconds(1));
+
+            assertThat(one.runs).hasSize(1);
+            assertThat(one.events(DelayQueueEvent.LeaseLost.class)).isEmpty();
+            assertThat(one.stats().counters().lost()).isZero();
+            assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"NONE", "LOST_REQUEST", "LOST_REPLY"})
+    void tellsOnceOfADeath(Fault fault) {
+        queue.start(listener().retry(ONE_ATTEMPT), message -> {
+            throw new IllegalStateException("no");
+        });
+        queue.line.once("fail", fault);
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(queue.events(DelayQueueEvent.Died.class)).hasSize(1);
+        assertThat(queue.stats().dead()).isEqualTo(1);
+    }
+
+    @Test
+    void tellsOfNoDeathWhenAnotherNodeHadTheMessageBeforeTheStoreWasTold() {
+        failDuringAnOutage(listener().lease(Duration.ofSeconds(5)).retry(ONE_ATTEMPT));
+
+        assertThat(queue.runs).hasSize(2);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.events(DelayQueueEvent.Died.class)).isEmpty();
+    }
+
+    @Test
+    void tellsOfNoSecondDeathWhenTheMessageDiedOfItsLostLease() {
+        failDuringAnOutage(listener().lease(Duration.ofSeconds(5)).maxLost(1).retry(ONE_ATTEMPT));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.events(DelayQueueEvent.Died.class))
+                .containsExactly(new DelayQueueEvent.Died(TOPIC, "a", ErrorNote.LEASE_LOST));
+    }
+
+    /** A node cannot tell the store that its run has failed until another, whose runs succeed, has had its time. */
+    private void failDuringAnOutage(ListenerEndpoint.Builder endpoint) {
+        queue.start(endpoint, message -> {
+            queue.line.away();
+            throw new IllegalStateException("no");
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+        DelayQueueEngine other = queue.builder(queue.time.node(), queue.memory).build();
+        queue.start(other, endpoint, message -> {});
+        queue.time.advance(Duration.ofSeconds(30));
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void servesOtherShardsWhileOneDoesNotAnswer() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 2));
+        sharded.start(listener(), message -> {});
+        sharded.time.advance(Duration.ofSeconds(1));
+        sharded.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
+        for (int i = 0; i < 50; i++) {
+            sharded.memory.send(new ShardKey(TOPIC, 1), List.of(message("m" + i, Duration.ofMillis(10L * i))));
+        }
+        sharded.time.advance(Duration.ofMillis(495));
+
+        assertThat(sharded.runs).hasSize(50);
+    }
+
+    @Test
+    void acknowledgesWithoutAPlaceWhatAClaimWithoutAnswerHasAlong() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 2));
+        sharded.start(listener().lease(Duration.ofSeconds(5)).manual(true), message -> {
+            if (message.payload().equals("quick")) {
+                // The claim that takes the acknowledgement along is lost, and the other shard has the only place.
+                sharded.line.once("claim", Fault.LOST_REQUEST);
+                message.acknowledgment().acknowledge();
+            }
+        });
+        sharded.time.advance(MILLI);
+        sharded.memory.send(new ShardKey(TOPIC, 0), List.of(message("quick", Duration.ZERO)));
+        sharded.memory.send(new ShardKey(TOPIC, 1), List.of(message("slow", Duration.ofNanos(300_000))));
+        sharded.time.advance(Duration.ofSeconds(60));
+
+        assertThat(sharded.runIds()).containsExactly("quick", "slow");
+        assertThat(sharded.memory.stats(new ShardKey(TOPIC, 0)).counters().acknowledged())
+                .isEqualTo(1);
+    }
+
+    private static NewMessage message(String text, Duration delay) {
+        Bytes body = Bytes.of(text.getBytes(UTF_8));
+        return new NewMessage(text, Due.in(delay), new Envelope(1, Map.of(), null, body).encode());
+    }
+}

@@ -1,0 +1,189 @@
+package io.easykit.delayqueue.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class PlacesTests {
+
+    private long now;
+    private final Places places = new Places(3, 0, () -> now);
+    private final AtomicInteger wakes = new AtomicInteger();
+    private final Places.Waiter first = new Places.Waiter(wakes::incrementAndGet);
+    private final Places.Waiter second = new Places.Waiter(wakes::incrementAndGet);
+
+    @Test
+    void givesWhatIsFree() {
+        assertThat(places.take(first, 2).all()).isEqualTo(2);
+        assertThat(places.take(first, 2).all()).isEqualTo(1);
+        assertThat(places.take(first, 2).all()).isZero();
+    }
+
+    @Test
+    void keepsAFreePlaceForWhomeverHasWaitedLongest() {
+        places.take(first, 3);
+        places.take(second, 1);
+        places.take(first, 1);
+
+        places.giveBack(1);
+        assertThat(wakes).hasValue(1);
+        assertThat(places.take(first, 1).all()).isZero();
+        assertThat(places.take(second, 3).all()).isEqualTo(1);
+
+        places.giveBack(1);
+        assertThat(places.take(first, 1).all()).isEqualTo(1);
+    }
+
+    @Test
+    void passesOnWhatIsDeclined() {
+        places.take(first, 3);
+        places.take(first, 1);
+        places.take(second, 1);
+        places.giveBack(1);
+
+        places.decline(first);
+
+        assertThat(wakes).hasValue(2);
+        assertThat(places.take(second, 1).all()).isEqualTo(1);
+    }
+
+    @Test
+    void givesSomeAheadOfAFreePlaceOnceRunsAreQuick() {
+        Places quick = new Places(3, 10, () -> now);
+        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(3, 3));
+
+        endAndTakeAgain(quick, 100, 1_000_000);
+        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(2, 0));
+
+        endAndTakeAgain(quick, 100, 1_000);
+        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(8, 0));
+        assertThat(quick.take(first, 9).all()).isZero();
+    }
+
+    @Test
+    void givesNothingAheadAnyMoreWhenSomethingWaitedInVainOrRunsAreSlow() {
+        Places quick = new Places(3, 10, () -> now);
+        quick.take(first, 3);
+        endAndTakeAgain(quick, 100, 1_000);
+        quick.waitedInVain();
+        assertThat(quick.take(first, 9).all()).isZero();
+
+        Places slow = new Places(3, 10, () -> now);
+        slow.take(first, 3);
+        endAndTakeAgain(slow, 100, 4_000_000);
+        assertThat(slow.take(first, 9).all()).isZero();
+    }
+
+    @Test
+    void grantsNoPlaceBeforeThoseAheadHaveTheirs() {
+        Places quick = new Places(1, 10, () -> now);
+        quick.take(first, 1);
+        endAndTakeAgain(quick, 100, 1_000);
+        assertThat(quick.take(first, 10)).isEqualTo(new Places.Taken(10, 0));
+        quick.waitedInVain();
+        assertThat(quick.take(second, 1).all()).isZero();
+
+        quick.giveBack(10);
+        assertThat(wakes).hasValue(0);
+        quick.giveBack(1);
+        assertThat(wakes).hasValue(1);
+        assertThat(quick.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+    }
+
+    private void endAndTakeAgain(Places some, int times, long nanos) {
+        for (int i = 0; i < times; i++) {
+            some.end(nanos, false);
+            assertThat(some.take(second, 1).all()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void losesNoPlaceWhoeverWaits() {
+        places.take(first, 3);
+        places.take(second, 1);
+        places.decline(second);
+        places.giveBack(3);
+
+        assertThat(places.take(second, 5).all()).isEqualTo(3);
+    }
+
+    @Test
+    void givesSomeAheadAgainASecondAfterOneHasWaitedInVain() {
+        Places quick = new Places(3, 10, () -> now);
+        quick.take(first, 3);
+        quick.waitedInVain();
+        endAndTakeAgain(quick, 100, 1_000);
+        assertThat(quick.take(first, 9).all()).isZero();
+
+        now += 1_000_000_000;
+        assertThat(quick.take(first, 10).all()).isEqualTo(10);
+    }
+
+    @Test
+    void isNotMisledByManyPlaces() {
+        Places many = new Places(5_000, 100, () -> now);
+
+        assertThat(many.take(first, 6_000).all()).isEqualTo(5_000);
+    }
+
+    @Test
+    void givesNothingAheadWhileSomebodyNeedsAFreePlace() {
+        Places quick = new Places(3, 10, () -> now);
+        quick.take(first, 3);
+        endAndTakeAgain(quick, 100, 1_000);
+        assertThat(quick.take(first, 2).all()).isEqualTo(2);
+        quick.awaitFree(second);
+
+        assertThat(quick.take(first, 9).all()).isZero();
+        quick.giveBack(2);
+        assertThat(wakes).hasValue(0);
+        quick.giveBack(1);
+        assertThat(wakes).hasValue(1);
+        assertThat(quick.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+    }
+
+    @Test
+    void keepsAtOnceAPlaceThatHasBecomeFreeMeanwhile() {
+        places.take(first, 2);
+        places.awaitFree(second);
+
+        assertThat(wakes).hasValue(1);
+        assertThat(places.take(first, 1).all()).isZero();
+        assertThat(places.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+        places.giveBack(3);
+        assertThat(places.take(first, 9).all()).isEqualTo(3);
+    }
+
+    @Test
+    void givesNothingAheadBesideASuspect() {
+        Places quick = new Places(3, 10, () -> now);
+        quick.take(first, 3);
+        endAndTakeAgain(quick, 100, 1_000);
+        quick.beginSuspect();
+        assertThat(quick.take(first, 9).all()).isZero();
+
+        quick.end(1_000, true);
+        assertThat(quick.take(first, 9).all()).isEqualTo(9);
+    }
+
+    @Test
+    void waitsUntilAllAreGivenBack() throws InterruptedException {
+        places.take(first, 2);
+        places.awaitAll(1);
+        Thread waits = new Thread(() -> {
+            try {
+                places.awaitAll(Long.MAX_VALUE / 2);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        waits.start();
+        await().until(() -> waits.getState() == Thread.State.TIMED_WAITING);
+
+        places.giveBack(1);
+        places.giveBack(1);
+        waits.join();
+    }
+}

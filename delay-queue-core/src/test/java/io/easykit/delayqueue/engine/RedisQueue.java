@@ -1,0 +1,62 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.delayqueue.redis.RedisQueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.SocketOptions;
+import java.time.Duration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** A queue on a real Redis, over a connection with the settings that {@link RedisQueueStore} asks for. */
+final class RedisQueue implements AutoCloseable {
+
+    static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
+
+    final RedisQueueStore store;
+    final DelayQueueEngine engine;
+    private final LettuceConnectionFactory connections;
+
+    RedisQueue(String host, int port) {
+        this(host, port, COMMAND_TIMEOUT);
+    }
+
+    RedisQueue(String host, int port, Duration commandTimeout) {
+        LettuceClientConfiguration client = LettuceClientConfiguration.builder()
+                .commandTimeout(commandTimeout)
+                .clientOptions(ClientOptions.builder()
+                        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                        .replayFilter(command -> true)
+                        .socketOptions(SocketOptions.builder()
+                                .connectTimeout(COMMAND_TIMEOUT)
+                                .build())
+                        .build())
+                .build();
+        connections = new LettuceConnectionFactory(new RedisStandaloneConfiguration(host, port), client);
+        connections.afterPropertiesSet();
+        connections.start();
+        store = new RedisQueueStore(connections);
+        engine =
+                DelayQueueEngine.builder(store).codec(new JacksonPayloadCodec()).build();
+    }
+
+    ShardStats stats(String topic) {
+        return store.stats(new ShardKey(topic, 0));
+    }
+
+    /** Whether everything that was sent has ended. */
+    boolean isDrained(String topic) {
+        ShardStats stats = stats(topic);
+        return stats.waiting() == 0 && stats.inFlight() == 0;
+    }
+
+    @Override
+    public void close() {
+        engine.close();
+        store.close();
+        connections.destroy();
+    }
+}

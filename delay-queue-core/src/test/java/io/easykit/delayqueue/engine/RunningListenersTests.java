@@ -1,0 +1,90 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.TopicConflictException;
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class RunningListenersTests {
+
+    private static final AlertLimits TEN_DUE = new AlertLimits(null, 10L, null, null);
+
+    private final TestQueue queue = new TestQueue();
+
+    @ParameterizedTest
+    @MethodSource("contradictions")
+    void refusesToStartAListenerThatContradictsAnotherOfItsTopic(
+            UnaryOperator<ListenerEndpoint.Builder> one, UnaryOperator<ListenerEndpoint.Builder> other, String text) {
+        start(one.apply(endpoint("one", TOPIC)));
+        ListenerEndpoint.Builder contradicting = other.apply(endpoint("other", TOPIC));
+
+        assertThatThrownBy(() -> start(contradicting))
+                .isInstanceOf(TopicConflictException.class)
+                .hasMessageContaining("'one'")
+                .hasMessageContaining("'other'")
+                .hasMessageContaining(text)
+                .hasMessageContaining("give both listeners the same");
+    }
+
+    static Stream<Arguments> contradictions() {
+        return Stream.of(
+                contradiction(one -> one.maxLost(3), other -> other, "maxLost 5"),
+                contradiction(
+                        one -> one.lostDelay(Duration.ofSeconds(1)),
+                        other -> other.lostDelay(Duration.ofSeconds(2)),
+                        "lostDelay PT2S"),
+                contradiction(
+                        one -> one.keepDead(Duration.ofDays(1)),
+                        other -> other.keepDead(Duration.ofDays(2)),
+                        "keepDead PT48H"),
+                contradiction(
+                        one -> one.alerts(TEN_DUE),
+                        other -> other.alerts(new AlertLimits(null, 20L, null, null)),
+                        "due=20"));
+    }
+
+    private static Arguments contradiction(
+            UnaryOperator<ListenerEndpoint.Builder> one, UnaryOperator<ListenerEndpoint.Builder> other, String text) {
+        return Arguments.of(one, other, text);
+    }
+
+    @Test
+    void startsListenersThatAgreeOrLeaveItToOneOfThem() {
+        start(endpoint("one", TOPIC).alerts(TEN_DUE).keepDead(Duration.ofDays(1)));
+
+        assertThat(start(endpoint("same", TOPIC).alerts(TEN_DUE)).isRunning()).isTrue();
+        assertThat(start(endpoint("silent", TOPIC)).isRunning()).isTrue();
+    }
+
+    @Test
+    void letsListenersOfOtherTopicsHaveSettingsOfTheirOwn() {
+        start(endpoint("one", TOPIC).maxLost(3));
+
+        assertThat(start(endpoint("other", "invoices").maxLost(4)).isRunning()).isTrue();
+    }
+
+    @Test
+    void forgetsWhatHasStopped() {
+        queue.stop(start(endpoint("one", TOPIC).maxLost(3)));
+
+        assertThat(start(endpoint("other", TOPIC).maxLost(4)).isRunning()).isTrue();
+    }
+
+    private ListenerContainer start(ListenerEndpoint.Builder endpoint) {
+        return queue.start(endpoint, message -> {});
+    }
+
+    private static ListenerEndpoint.Builder endpoint(String id, String topic) {
+        return ListenerEndpoint.builder(id, topic, String.class);
+    }
+}

@@ -1,0 +1,28 @@
+package io.easykit.delayqueue.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class SchedulerTests {
+
+    @Test
+    void goesOnAfterAnError() throws InterruptedException {
+        AtomicInteger steps = new AtomicInteger();
+        CountDownLatch ended = new CountDownLatch(1);
+        Scheduler.Loop loop = Scheduler.THREADS.create("test", () -> {
+            if (steps.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            ended.countDown();
+            return Scheduler.END;
+        });
+        loop.start();
+
+        assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(steps).hasValue(2);
+    }
+}

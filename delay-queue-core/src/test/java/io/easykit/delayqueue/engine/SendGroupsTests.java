@@ -1,0 +1,213 @@
+package io.easykit.delayqueue.engine;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The first send is held on its way while others come. */
+class SendGroupsTests {
+
+    private static final ShardKey SHARD = new ShardKey("orders", 0);
+
+    private final List<List<String>> calls = Collections.synchronizedList(new ArrayList<>());
+    private final CountDownLatch firstMayGo = new CountDownLatch(1);
+    private Function<List<NewMessage>, List<SendOutcome>> answer =
+            messages -> Collections.nCopies(messages.size(), SendOutcome.STORED);
+    private final SendGroups groups = new SendGroups(store());
+
+    private final FutureTask<SendOutcome> held = task(message("held", 1));
+
+    @AfterEach
+    void releaseAll() {
+        firstMayGo.countDown();
+    }
+
+    @Test
+    void goAtOnceWhenTheyMeetNoOther() {
+        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("b", 1))).isEqualTo(SendOutcome.STORED);
+
+        assertThat(calls).containsExactly(List.of("a"), List.of("b"));
+    }
+
+    @Test
+    void goTogetherInTheNextCallWhenOneIsOnItsWay() throws Exception {
+        answer = messages -> messages.stream()
+                .map(message -> message.id().equals("2") ? SendOutcome.DUPLICATE : SendOutcome.STORED)
+                .toList();
+        sendHeld();
+        List<FutureTask<SendOutcome>> others =
+                IntStream.range(0, 5).mapToObj(i -> sendBehind(i, 1)).toList();
+
+        firstMayGo.countDown();
+
+        assertThat(held.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        for (int i = 0; i < others.size(); i++) {
+            assertThat(others.get(i).get(10, SECONDS)).isEqualTo(i == 2 ? SendOutcome.DUPLICATE : SendOutcome.STORED);
+        }
+        assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2", "3", "4"));
+    }
+
+    @Test
+    void doNotWaitForAnotherShard() {
+        sendHeld();
+
+        assertThat(groups.send(new ShardKey("orders", 1), message("a", 1))).isEqualTo(SendOutcome.STORED);
+    }
+
+    @Test
+    void doNotWaitWhenTheyAreEnoughForACall() throws Exception {
+        sendHeld();
+        List<FutureTask<SendOutcome>> others =
+                IntStream.range(0, 99).mapToObj(i -> sendBehind(i, 1)).toList();
+
+        assertThat(groups.send(SHARD, message("99", 1))).isEqualTo(SendOutcome.STORED);
+
+        for (FutureTask<SendOutcome> other : others) {
+            assertThat(other.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        }
+        assertThat(held).isNotDone();
+        assertThat(calls).extracting(List::size).containsExactly(1, 100);
+        FutureTask<SendOutcome> next = sendBehind(100, 1);
+        firstMayGo.countDown();
+        assertThat(next.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+    }
+
+    @Test
+    void doNotWaitWhenTheyAreLong() throws Exception {
+        sendHeld();
+        FutureTask<SendOutcome> behind = sendBehind(0, 40_000);
+
+        assertThat(groups.send(SHARD, message("1", 40_000))).isEqualTo(SendOutcome.STORED);
+        assertThat(behind.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("2", 70_000))).isEqualTo(SendOutcome.STORED);
+
+        assertThat(held).isNotDone();
+        assertThat(calls).containsExactly(List.of("held"), List.of("1", "0"), List.of("2"));
+    }
+
+    @Test
+    void doNotPayForAnInterruptedNeighbour() throws Exception {
+        answer = messages -> {
+            if (messages.get(0).id().equals("0")) {
+                Thread.currentThread().interrupt();
+                throw new StoreUnavailableException("interrupted", new IllegalStateException());
+            }
+            return Collections.nCopies(messages.size(), SendOutcome.STORED);
+        };
+        sendHeld();
+        List<FutureTask<SendOutcome>> others =
+                IntStream.range(0, 3).mapToObj(i -> sendBehind(i, 1)).toList();
+
+        firstMayGo.countDown();
+
+        assertThatThrownBy(() -> others.get(0).get(10, SECONDS)).hasCauseInstanceOf(StoreUnavailableException.class);
+        assertThat(others.get(1).get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(others.get(2).get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2"), List.of("1", "2"));
+        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
+    }
+
+    @Test
+    void allFailWhenTheStoreDoesNotAnswerAndNoneWaitsForAnotherTimeout() {
+        answer = messages -> {
+            throw new StoreUnavailableException("no answer", new IllegalStateException());
+        };
+        sendHeld();
+        FutureTask<SendOutcome> behind = sendBehind(1, 1);
+
+        firstMayGo.countDown();
+
+        for (FutureTask<SendOutcome> each : List.of(held, behind)) {
+            assertThatThrownBy(() -> each.get(10, SECONDS))
+                    .hasCauseInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("no answer");
+        }
+        assertThat(calls).containsExactly(List.of("held"));
+        answer = messages -> List.of(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
+    }
+
+    @Test
+    void doNotPayForARefusedNeighbour() throws Exception {
+        answer = messages -> {
+            if (messages.stream().anyMatch(message -> message.id().equals("1"))) {
+                throw new StoreRefusedException("bad message", new IllegalStateException());
+            }
+            return Collections.nCopies(messages.size(), SendOutcome.STORED);
+        };
+        sendHeld();
+        FutureTask<SendOutcome> good = sendBehind(0, 1);
+        FutureTask<SendOutcome> bad = sendBehind(1, 1);
+        FutureTask<SendOutcome> alsoGood = sendBehind(2, 1);
+
+        firstMayGo.countDown();
+
+        assertThat(good.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(alsoGood.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThatThrownBy(() -> bad.get(10, SECONDS)).hasCauseInstanceOf(StoreRefusedException.class);
+        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
+    }
+
+    private void sendHeld() {
+        start(held);
+        await().until(() -> !calls.isEmpty());
+    }
+
+    /** Returns when the send waits. */
+    private FutureTask<SendOutcome> sendBehind(int id, int bytes) {
+        FutureTask<SendOutcome> task = task(message(String.valueOf(id), bytes));
+        Thread thread = start(task);
+        await().pollInterval(Duration.ofMillis(1)).until(() -> thread.getState() == Thread.State.WAITING);
+        return task;
+    }
+
+    private FutureTask<SendOutcome> task(NewMessage message) {
+        return new FutureTask<>(() -> groups.send(SHARD, message));
+    }
+
+    private static Thread start(FutureTask<SendOutcome> task) {
+        Thread thread = new Thread(task);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private static NewMessage message(String id, int bytes) {
+        return new NewMessage(id, Due.in(Duration.ZERO), Bytes.of(new byte[bytes]));
+    }
+
+    private QueueStore store() {
+        return (QueueStore) Proxy.newProxyInstance(
+                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+                    @SuppressWarnings("unchecked")
+                    List<NewMessage> messages = (List<NewMessage>) arguments[1];
+                    calls.add(messages.stream().map(NewMessage::id).toList());
+                    if (messages.get(0).id().equals("held")) {
+                        assertThat(firstMayGo.await(10, SECONDS)).isTrue();
+                    }
+                    return answer.apply(messages);
+                });
+    }
+}

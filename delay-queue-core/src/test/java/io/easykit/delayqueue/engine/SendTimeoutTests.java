@@ -1,0 +1,278 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.BatchSendException;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
+
+/** Sends during an outage: how long they wait, where they go, and what the caller learns. */
+class SendTimeoutTests {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration FIVE_SECONDS = Duration.ofSeconds(5);
+    private static final int SHARDS = 4;
+
+    private final TestTransactions transactions = new TestTransactions();
+    private final TestQueue queue =
+            new TestQueue(builder -> builder.shards(topic -> SHARDS).transactions(transactions));
+    private final DelayQueueTemplate template = queue.engine.template();
+
+    private static OutgoingMessage message(String id) {
+        return OutgoingMessage.of(TOPIC, "x").id(id).in(HOUR).sendTimeout(FIVE_SECONDS);
+    }
+
+    private static OutgoingMessage generated() {
+        return OutgoingMessage.of(TOPIC, "x").in(HOUR);
+    }
+
+    private void healAfter(Duration outage) {
+        queue.node.after(outage, queue.line::heal);
+    }
+
+    private Duration since(long began) {
+        return Duration.ofNanos(queue.node.nanos() - began);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REJECTED", "LOST_REQUEST", "LOST_REPLY"})
+    void waitsUntilTheStoreIsBack(Fault fault) {
+        queue.send("warm", HOUR);
+        queue.line.plan(method -> fault);
+        healAfter(Duration.ofSeconds(3));
+        long began = queue.node.nanos();
+
+        SendResult result = template.send(message("a"));
+
+        assertThat(result.outcome()).isEqualTo(fault == Fault.LOST_REPLY ? SendOutcome.REPLAYED : SendOutcome.STORED);
+        assertThat(since(began)).isBetween(Duration.ofSeconds(3), Duration.ofMillis(3_200));
+        assertThat(queue.engine.stats(TOPIC).counters().sent()).isEqualTo(2);
+    }
+
+    @Test
+    void givesUpAfterTheTimeout() {
+        queue.line.disconnect();
+        long began = queue.node.nanos();
+
+        assertThatThrownBy(() -> template.send(message("a")))
+                .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
+                        .isFalse())
+                .hasMessageContaining("send timeout of PT5S")
+                .hasMessageContaining("Currently not connected");
+
+        assertThat(since(began)).isBetween(FIVE_SECONDS, Duration.ofMillis(5_200));
+        assertThat(queue.line.takeCalls()).hasSizeLessThan(70);
+    }
+
+    @Test
+    void triesOnceWithoutATimeout() {
+        queue.send("warm", HOUR);
+        queue.line.takeCalls();
+        queue.line.disconnect();
+        long began = queue.node.nanos();
+
+        assertThatThrownBy(() -> queue.send("a", HOUR)).isInstanceOf(StoreUnavailableException.class);
+
+        assertThat(queue.line.takeCalls()).containsExactly("send");
+        assertThat(since(began)).isZero();
+    }
+
+    @Test
+    void theTimeoutOfTheTemplateHoldsUnlessTheMessageHasItsOwn() {
+        TestQueue patient = new TestQueue(builder -> builder.sendTimeout(FIVE_SECONDS));
+        patient.line.disconnect();
+        patient.node.after(Duration.ofSeconds(2), patient.line::heal);
+
+        assertThatThrownBy(() -> patient.engine
+                        .template()
+                        .send(OutgoingMessage.of(TOPIC, "x").in(HOUR).sendTimeout(Duration.ofSeconds(1))))
+                .isInstanceOf(StoreUnavailableException.class);
+        assertThat(patient.send("a", HOUR).outcome()).isEqualTo(SendOutcome.STORED);
+    }
+
+    /** It could be stored, run and gone before a repetition stores it again. */
+    @Test
+    void doesNotRepeatAnUnknownSendOfAMessageThatMayHaveRun() {
+        queue.send("warm", HOUR);
+        queue.line.plan(method -> Fault.LOST_REPLY);
+        queue.line.takeCalls();
+
+        StoreUnavailableException e = catchThrowableOfType(
+                StoreUnavailableException.class,
+                () -> template.send(message("a").in(Duration.ofSeconds(6))));
+
+        assertThat(e.isOutcomeUnknown()).isTrue();
+        assertThat(queue.line.takeCalls()).containsExactly("send");
+    }
+
+    @Test
+    void repeatsASendOfSuchAMessageThatWasRejected() {
+        queue.line.disconnect();
+        healAfter(Duration.ofSeconds(1));
+
+        assertThat(template.send(message("a").in(Duration.ZERO)).outcome()).isEqualTo(SendOutcome.STORED);
+    }
+
+    @Test
+    void endsWhenTheThreadIsInterrupted() {
+        queue.line.disconnect();
+        queue.node.after(Duration.ofSeconds(1), Thread.currentThread()::interrupt);
+        long began = queue.node.nanos();
+
+        assertThatThrownBy(() -> template.send(message("a")))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining("Interrupted");
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(since(began)).isLessThan(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void sendsGeneratedIdsToShardsThatAreNotAway() {
+        queue.send("warm", HOUR);
+        queue.line.planByShard(shard -> shard.shard() < 2 ? Fault.REJECTED : Fault.NONE);
+        queue.line.takeCalls();
+        int failed = 0;
+        for (int i = 0; i < 200; i++) {
+            try {
+                template.send(generated());
+            } catch (StoreUnavailableException away) {
+                failed++;
+            }
+        }
+
+        assertThat(failed).isBetween(0, 2);
+        queue.line.planByShard(shard -> Fault.NONE);
+        queue.time.advance(Duration.ofSeconds(2));
+        Set<String> shards = new HashSet<>();
+        for (int i = 0; i < 200; i++) {
+            shards.add(template.send(generated()).id().substring(0, 3));
+        }
+        assertThat(shards).hasSize(SHARDS);
+    }
+
+    @Test
+    void sendsAGeneratedIdToAnotherShardIfItsShardIsAway() {
+        queue.send("warm", HOUR);
+        queue.line.planByShard(shard -> shard.shard() == 3 ? Fault.NONE : Fault.REJECTED);
+
+        for (int i = 0; i < 20; i++) {
+            SendResult result = template.send(generated().sendTimeout(FIVE_SECONDS));
+            assertThat(result.outcome()).isEqualTo(SendOutcome.STORED);
+            assertThat(template.find(TOPIC, result.id())).isPresent();
+        }
+    }
+
+    @Test
+    void keepsAMessageThatMayBeStoredInItsShard() {
+        queue.send("warm", HOUR);
+        queue.line.planByShard(shard -> Fault.LOST_REPLY);
+        queue.node.after(Duration.ofSeconds(1), () -> queue.line.planByShard(shard -> Fault.NONE));
+
+        SendResult result = template.send(generated().sendTimeout(FIVE_SECONDS));
+
+        assertThat(result.outcome()).isEqualTo(SendOutcome.REPLAYED);
+        assertThat(queue.engine.stats(TOPIC).counters().sent()).isEqualTo(2);
+    }
+
+    @Test
+    void storesAListDuringAPartialOutage() {
+        queue.send("warm", HOUR);
+        queue.line.planByShard(shard -> shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+        List<OutgoingMessage> messages = new ArrayList<>();
+        IntStream.range(0, 20).forEach(i -> messages.add(message("own-" + i)));
+        IntStream.range(0, 500).forEach(i -> messages.add(generated()));
+        queue.node.after(Duration.ofSeconds(2), () -> queue.line.planByShard(shard -> Fault.NONE));
+
+        List<SendResult> results = template.sendAll(messages);
+
+        assertThat(results).hasSize(520).allMatch(result -> result.outcome() == SendOutcome.STORED);
+        assertThat(queue.engine.stats(TOPIC).waiting()).isEqualTo(521);
+    }
+
+    @Test
+    void aListSaysWhichMessagesAreSurelyNotStored() {
+        queue.send("warm", HOUR);
+        queue.line.planByShard(shard -> switch (shard.shard()) {
+            case 0 -> Fault.REJECTED;
+            case 1 -> Fault.LOST_REPLY;
+            default -> Fault.NONE;
+        });
+        List<OutgoingMessage> messages = IntStream.range(0, 40)
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id("own-" + i).in(HOUR))
+                .toList();
+
+        BatchSendException e = catchThrowableOfType(BatchSendException.class, () -> template.sendAll(messages));
+
+        assertThat(e.unknown()).allMatch(result -> MessageIds.shardOf(result.id(), SHARDS) == 1);
+        assertThat(e.results().stream().filter(result -> result.outcome() == null))
+                .allMatch(result -> MessageIds.shardOf(result.id(), SHARDS) <= 1)
+                .anyMatch(result -> MessageIds.shardOf(result.id(), SHARDS) == 0);
+    }
+
+    @Test
+    void aCommitWaitsToo() {
+        queue.send("warm", HOUR);
+        transactions.begin();
+        SendResult kept = template.send(generated().sendTimeout(FIVE_SECONDS));
+        template.send(message("own"));
+        queue.line.disconnect();
+        healAfter(Duration.ofSeconds(2));
+
+        transactions.commit();
+
+        assertThat(template.find(TOPIC, kept.id())).isPresent();
+        assertThat(template.find(TOPIC, "own")).isPresent();
+    }
+
+    @Test
+    void undoSaysNothingOfMessagesThatWereNeverSent() {
+        Logger logger = (Logger) LoggerFactory.getLogger(Undo.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try {
+            queue.send("warm", HOUR);
+            transactions.begin();
+            queue.send("a", HOUR);
+            queue.line.disconnect();
+            queue.line.takeCalls();
+            assertThatThrownBy(transactions::commit).isInstanceOf(StoreUnavailableException.class);
+            transactions.rollback();
+            queue.engine.close();
+
+            assertThat(queue.line.takeCalls()).doesNotContain("cancel");
+            assertThat(log.list).isEmpty();
+        } finally {
+            logger.detachAppender(log);
+        }
+    }
+
+    @Test
+    void refusesImpossibleTimeouts() {
+        assertThatThrownBy(() -> message("a").sendTimeout(Duration.ofSeconds(-1)))
+                .hasMessageContaining("zero to PT1H");
+        assertThatThrownBy(() -> DelayQueueEngine.builder(queue.memory).sendTimeout(Duration.ofDays(1)))
+                .hasMessageContaining("an hour");
+    }
+}

@@ -1,0 +1,169 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.AlertLimits.Kind;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.store.QueueStore;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class TopicWatchTests {
+
+    private final TestQueue queue = new TestQueue();
+
+    @Test
+    void tellsOnceForAllNodesWhenALimitIsExceededAndWhenItNoLongerIs() {
+        ListenerEndpoint.Builder endpoint = listener().alerts(new AlertLimits(Duration.ofMinutes(1), 3L, null, null));
+        List<ListenerContainer> containers = IntStream.range(0, 3)
+                .mapToObj(i -> queue.start(
+                        queue.builder(queue.time.node(), queue.memory).build(), endpoint, message -> {}))
+                .toList();
+        containers.forEach(ListenerContainer::pause);
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMinutes(10));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class))
+                .extracting(DelayQueueEvent.AlertRaised::kind)
+                .containsExactly(Kind.DUE, Kind.OLDEST_DUE);
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class).get(0).value())
+                .isEqualTo(10);
+
+        containers.forEach(ListenerContainer::resume);
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.events(DelayQueueEvent.AlertResolved.class))
+                .extracting(DelayQueueEvent.AlertResolved::kind)
+                .containsExactlyInAnyOrder(Kind.DUE, Kind.OLDEST_DUE);
+    }
+
+    @Test
+    void tellsThatALimitIsNoLongerExceededAlsoIfTheNodesThatToldOfItAreGone() {
+        ListenerEndpoint.Builder endpoint = listener().alerts(new AlertLimits(null, 3L, null, null));
+        ListenerContainer container = queue.start(endpoint, message -> {});
+        container.pause();
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
+        queue.stop(container);
+        queue.time.advance(Duration.ofMinutes(30));
+
+        DelayQueueEngine restarted =
+                queue.builder(queue.time.node(), queue.memory).build();
+        queue.start(restarted, endpoint, message -> {});
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
+        assertThat(queue.events(DelayQueueEvent.AlertResolved.class))
+                .containsExactly(new DelayQueueEvent.AlertResolved(TOPIC, Kind.DUE));
+    }
+
+    @Test
+    void takesAFutureBacklogForNoAlarmUnlessALimitIsSet() {
+        queue.start(listener().alerts(new AlertLimits(Duration.ZERO, 0L, 0L, null)), message -> {});
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ofDays(1)));
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).isEmpty();
+    }
+
+    @Test
+    void tellsOfDeadLetters() {
+        queue.start(
+                listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).alerts(new AlertLimits(null, null, 0L, null)),
+                message -> {
+                    throw new IllegalStateException();
+                });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(11));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class))
+                .containsExactly(new DelayQueueEvent.AlertRaised(TOPIC, Kind.DEAD, 1, 0));
+    }
+
+    @Test
+    void removesDeadLettersAfterTheirTime() {
+        queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).keepDead(Duration.ofHours(1)), message -> {
+            throw new IllegalStateException();
+        });
+        IntStream.range(0, 250).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMinutes(59));
+        assertThat(queue.stats().dead()).isEqualTo(250);
+
+        queue.time.advance(Duration.ofMinutes(3));
+        assertThat(queue.stats().dead()).isZero();
+        assertThat(queue.stats().counters().purged()).isEqualTo(250);
+    }
+
+    @Test
+    void followsAShardCountThatTheStoreCorrects() {
+        queue.memory.declare(TOPIC, 2);
+        queue.start(listener(), message -> {});
+        queue.memory.redeclare(TOPIC, 4);
+        queue.time.advance(Duration.ofMinutes(2));
+        for (int i = 0; i < 40; i++) {
+            queue.send("m" + i, Duration.ZERO);
+        }
+
+        // The restart is completed by a thread of its own.
+        await().until(() -> {
+            queue.time.advance(Duration.ofSeconds(1));
+            return queue.runs.size() == 40;
+        });
+    }
+
+    @Test
+    void asksNothingWhenThereIsNothingToLookAfter() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofMinutes(5));
+
+        assertThat(queue.line.takeCalls()).doesNotContain("stats", "purge");
+    }
+
+    @Test
+    void goesOnAfterAnOutageAndEndsWithTheContainer() {
+        ListenerContainer container =
+                queue.start(listener().alerts(new AlertLimits(null, null, 0L, null)), message -> {});
+        queue.line.away();
+        queue.time.advance(Duration.ofMinutes(1));
+        queue.line.heal();
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(queue.line.takeCalls()).contains("stats");
+
+        queue.stop(container);
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofMinutes(5));
+        assertThat(queue.line.takeCalls()).isEmpty();
+    }
+
+    @Test
+    void raisesAlertsAlthoughTheStoreRefusesToRemoveDeadLetters() {
+        QueueStore refusing = (QueueStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("purge")) {
+                        throw new StoreRefusedException(
+                                "Redis refused purge.lua: the key has another type", new IllegalStateException());
+                    }
+                    return method.invoke(queue.memory, arguments);
+                });
+        DelayQueueEngine engine = queue.builder(queue.time.node(), refusing).build();
+        ListenerEndpoint.Builder endpoint =
+                listener().keepDead(Duration.ofDays(1)).alerts(new AlertLimits(null, 3L, null, null));
+        queue.start(engine, endpoint, message -> {}).pause();
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMinutes(2));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
+    }
+}

@@ -1,0 +1,362 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.BatchSendException;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.SendPhase;
+import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.store.Envelope;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TransactionSendTests {
+
+    private final TestTransactions transactions = new TestTransactions();
+    private final TestQueue queue = new TestQueue(builder -> builder.transactions(transactions));
+    private final DelayQueueTemplate template = queue.engine.template();
+
+    @AfterEach
+    void close() {
+        queue.engine.close();
+    }
+
+    @Test
+    void storesJustBeforeTheCommitInOneCall() {
+        transactions.begin();
+        IntStream.range(0, 20).forEach(i -> assertThat(
+                        queue.send("m" + i, Duration.ofHours(1)).isPending())
+                .isTrue());
+        assertThat(queue.stats().waiting()).isZero();
+        queue.line.takeCalls();
+
+        transactions.commit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(20);
+        assertThat(queue.line.takeCalls()).containsExactly("send");
+    }
+
+    @Test
+    void storesNothingWhenTheTransactionRollsBack() {
+        transactions.begin();
+        queue.send("a", Duration.ZERO);
+        transactions.rollback();
+
+        assertThat(queue.stats().counters().sent()).isZero();
+    }
+
+    @Test
+    void waitsForASilentStoreTwiceAtMostAfterTheCommit() {
+        TestQueue many =
+                new TestQueue(builder -> builder.transactions(transactions).shards(topic -> 64));
+        many.send("warm", Duration.ofHours(1));
+        IntStream.range(0, 64).forEach(i -> many.engine.template().cancel(TOPIC, "m" + i));
+        transactions.begin();
+        IntStream.range(0, 200).forEach(i -> many.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "x")
+                        .phase(SendPhase.AFTER_COMMIT)
+                        .in(Duration.ofHours(1))));
+        IntStream.range(0, 30).forEach(i -> many.engine.template().cancelAfterCommit(TOPIC, "m" + i));
+        many.line.hang(many.time, Duration.ofMillis(250));
+        Instant begin = many.time.now();
+
+        assertThatThrownBy(transactions::commit).isInstanceOf(BatchSendException.class);
+
+        assertThat(Duration.between(begin, many.time.now())).isLessThanOrEqualTo(Duration.ofMillis(501));
+        many.engine.close();
+    }
+
+    @Test
+    void waitsForASilentStoreTwiceAtMostToUndo() {
+        TestQueue many =
+                new TestQueue(builder -> builder.transactions(transactions).shards(topic -> 64));
+        many.send("warm", Duration.ofHours(1));
+        transactions.begin();
+        IntStream.range(0, 200).forEach(i -> many.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
+        transactions.beginCommit();
+        many.line.hang(many.time, Duration.ofMillis(250));
+        Instant begin = many.time.now();
+
+        transactions.rollback();
+
+        assertThat(Duration.between(begin, many.time.now())).isLessThanOrEqualTo(Duration.ofMillis(501));
+        many.line.heal();
+        await().until(() -> many.engine.stats(TOPIC).waiting() == 1);
+        many.engine.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(SendPhase.class)
+    void storesNothingOfAListThatIsRefusedInsideATransaction(SendPhase phase) {
+        List<OutgoingMessage> messages = new ArrayList<>();
+        IntStream.range(0, 10)
+                .forEach(i -> messages.add(OutgoingMessage.of(TOPIC, "x").phase(phase)));
+        messages.add(OutgoingMessage.of(TOPIC, "unwritable").phase(phase));
+        transactions.begin();
+
+        assertThatThrownBy(() -> template.sendAll(messages)).isInstanceOf(IllegalArgumentException.class);
+        transactions.commit();
+
+        assertThat(queue.stats().counters().sent()).isZero();
+    }
+
+    @Test
+    void storesNothingLaterOfAListWhosePartForNowHasNoAnswer() {
+        template.send(TOPIC, "warm", Duration.ofHours(1));
+        List<OutgoingMessage> messages = List.of(
+                OutgoingMessage.of(TOPIC, "x").phase(SendPhase.BEFORE_COMMIT),
+                OutgoingMessage.of(TOPIC, "x").phase(SendPhase.IMMEDIATELY),
+                OutgoingMessage.of(TOPIC, "x").phase(SendPhase.AFTER_COMMIT));
+        transactions.begin();
+        queue.line.once("send", Fault.LOST_REQUEST);
+
+        assertThatThrownBy(() -> template.sendAll(messages)).isInstanceOf(BatchSendException.class);
+        transactions.commit();
+
+        assertThat(queue.stats().counters().sent()).isEqualTo(1);
+    }
+
+    @Test
+    void cancelsWhatWasStoredWhenTheCommitFails() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.failCommit();
+
+        assertThat(queue.stats().counters().cancelled()).isEqualTo(1);
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void leavesALiveMessageOfTheSameIdAloneWhenTheCommitFails() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(2));
+        transactions.failCommit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void keepsWhatIsCommittedAlthoughItsIdWasThatOfATransactionThatRollsBackMeanwhile() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.beginCommit();
+        TestTransactions others = new TestTransactions();
+        DelayQueueTemplate other = template(others);
+        others.begin();
+        other.send(OutgoingMessage.of(TOPIC, "of the other").id("a").in(Duration.ofHours(2)));
+        others.beginCommit();
+
+        transactions.rollback();
+        others.finishCommit();
+
+        assertThat(Envelope.decode(queue.frame("a")).body())
+                .isEqualTo(new TestQueue.TextCodec().encode("of the other"));
+        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE, SendOutcome.STORED);
+    }
+
+    @Test
+    void tellsOfADuplicateOnce() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(2));
+        transactions.commit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE);
+    }
+
+    @Test
+    void storesAnIdOfOneTransactionOnceAlthoughItIsDoneBeforeTheCommit() {
+        transactions.begin();
+        queue.send("a", Duration.ZERO);
+        queue.send("a", Duration.ZERO);
+        transactions.beginCommit();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        transactions.finishCommit();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void doesNotFailACommittedTransactionForADuplicate() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(2));
+        transactions.beginCommit();
+        queue.line.away();
+
+        transactions.finishCommit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void keepsWhatWasStoredWhenNobodyKnowsTheOutcome() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.beginCommit();
+        transactions.leave();
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void failsTheTransactionWhenTheStoreIsAway() {
+        queue.send("warm", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ZERO);
+        queue.line.away();
+
+        assertThatThrownBy(transactions::commit).isInstanceOf(StoreUnavailableException.class);
+    }
+
+    @Test
+    void cancelsInTheBackgroundWhatAnOutageLeftStored() {
+        queue.send("warm", Duration.ofHours(1));
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        queue.line.once("send", Fault.LOST_REPLY);
+        assertThatThrownBy(transactions::commit).isInstanceOf(StoreUnavailableException.class);
+        assertThat(queue.stats().waiting()).isEqualTo(2);
+
+        queue.line.once("cancel", Fault.LOST_REQUEST);
+        transactions.rollback();
+
+        await().until(() -> queue.stats().waiting() == 1);
+    }
+
+    @Test
+    void storesAfterTheCommitWhenToldSo() {
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").phase(SendPhase.AFTER_COMMIT));
+        transactions.beginCommit();
+        assertThat(queue.stats().waiting()).isZero();
+
+        transactions.finishCommit();
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void storesAtOnceWhenToldSo() {
+        transactions.begin();
+        SendResult result = template.send(OutgoingMessage.of(TOPIC, "x").phase(SendPhase.IMMEDIATELY));
+        transactions.rollback();
+
+        assertThat(result.outcome()).isEqualTo(SendOutcome.STORED);
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void storesAtOnceAndStillCancelsWhatIsSentWhileTheTransactionCommits() {
+        transactions.begin();
+        queue.send("a", Duration.ofHours(1));
+        transactions.beginCommit();
+        assertThat(queue.send("late", Duration.ofHours(1)).outcome()).isEqualTo(SendOutcome.STORED);
+        transactions.rollback();
+
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void cancelsAfterTheCommit() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        template.cancelAfterCommit(TOPIC, "a");
+        transactions.rollback();
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+
+        transactions.begin();
+        template.cancelAfterCommit(TOPIC, "a");
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+        transactions.commit();
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void cancelsManyInFewCalls() {
+        IntStream.range(0, 150).forEach(i -> queue.send("m" + i, Duration.ofHours(1)));
+        transactions.begin();
+        IntStream.range(0, 150).forEach(i -> template.cancelAfterCommit(TOPIC, "m" + i));
+        queue.line.takeCalls();
+        transactions.commit();
+
+        assertThat(queue.line.takeCalls()).containsExactly("cancel", "cancel");
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void doesAllThatItCanAfterTheCommitAlthoughAShardIsAway() {
+        TestTransactions committed = new TestTransactions();
+        TestQueue sharded =
+                new TestQueue(builder -> builder.transactions(committed).shards(topic -> 2));
+        String inTheOther = IntStream.range(0, 100)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> MessageIds.shardOf(id, 2) == 1)
+                .findFirst()
+                .orElseThrow();
+        sharded.send(inTheOther, Duration.ofHours(1));
+        committed.begin();
+        sharded.engine
+                .template()
+                .sendAll(Collections.nCopies(
+                        200,
+                        OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1)).phase(SendPhase.AFTER_COMMIT)));
+        sharded.engine.template().cancelAfterCommit(TOPIC, inTheOther);
+        sharded.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
+
+        assertThatThrownBy(committed::commit)
+                .isInstanceOf(BatchSendException.class)
+                .hasMessageContaining("100 of 200");
+
+        assertThat(sharded.memory.stats(new ShardKey(TOPIC, 1)).waiting()).isEqualTo(100);
+        assertThat(sharded.memory.find(new ShardKey(TOPIC, 1), inTheOther)).isEmpty();
+    }
+
+    @Test
+    void sendsManyOfOneTransactionTogether() {
+        transactions.begin();
+        template.sendAll(Collections.nCopies(150, OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
+        queue.line.takeCalls();
+        transactions.commit();
+
+        assertThat(queue.line.takeCalls()).containsExactly("send", "send");
+    }
+
+    private DelayQueueTemplate template(Transactions ofOthers) {
+        return queue.builder(queue.node, queue.line.asStore())
+                .transactions(ofOthers)
+                .build()
+                .template();
+    }
+
+    private List<SendOutcome> outcomes() {
+        return queue.events(DelayQueueEvent.Sent.class).stream()
+                .map(DelayQueueEvent.Sent::outcome)
+                .toList();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.delayqueue.engine;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.delayqueue.store;
+
+import org.jspecify.annotations.NullMarked;
