@@ -5,40 +5,8 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a listener listens to, and how.
- *
- * @param id          of the listener; unique in the application
- * @param topic       where from
- * @param type        of the payload
- * @param concurrency calls of the handler at a time on this node, at least 1
- * @param batchSize   messages of one call, 1 to {@link #MAX_BATCH_SIZE}; more than 1 needs a batch handler
- * @param lease       for how long a message is this node's; renewed while a handler has it, so it bounds how long the
- *                    messages of a dead node wait, not how long a handler may run; at least 100 ms
- * @param maxLost     leases that a message may lose before it is dead; the same for all listeners of a topic
- * @param lostDelay   wait of a message whose lease was lost; zero for none
- * @param retry       of messages that do not bring their own
- * @param notRetried  exceptions, subclasses included, after which a message is dead at once
- * @param manual      whether only the {@link Acknowledgment} settles, not the handler's return; what it throws does
- * @param stopTimeout for handlers to end by themselves when the container stops
- * @param keepDead    age at which dead letters are removed, or null to keep them
- * @param alerts      of the topic
- */
-public record ListenerEndpoint(
-        String id,
-        String topic,
-        Type type,
-        int concurrency,
-        int batchSize,
-        Duration lease,
-        int maxLost,
-        Duration lostDelay,
-        RetryPolicy retry,
-        List<Class<? extends Throwable>> notRetried,
-        boolean manual,
-        Duration stopTimeout,
-        @Nullable Duration keepDead,
-        AlertLimits alerts) {
+/** A listener: its topic, and how its messages are claimed, run and retried. */
+public final class ListenerEndpoint {
 
     /** Maximum number of messages of one call of a batch handler. */
     public static final int MAX_BATCH_SIZE = 100;
@@ -47,7 +15,40 @@ public record ListenerEndpoint(
     private static final Duration MAX_LEASE = Duration.ofDays(365);
     private static final Duration MAX_STOP_TIMEOUT = Duration.ofDays(365);
 
-    public ListenerEndpoint {
+    private final String id;
+    private final String topic;
+    private final Type type;
+    private final int concurrency;
+    private final int batchSize;
+    private final Duration lease;
+    private final int maxLost;
+    private final Duration lostDelay;
+    private final RetryPolicy retry;
+    private final List<Class<? extends Throwable>> notRetried;
+    private final AckMode ackMode;
+    private final Duration stopTimeout;
+    private final @Nullable Duration keepDead;
+    private final AlertLimits alerts;
+
+    private ListenerEndpoint(Builder builder) {
+        this.id = builder.id;
+        this.topic = builder.topic;
+        this.type = builder.type;
+        this.concurrency = builder.concurrency;
+        this.batchSize = builder.batchSize;
+        this.lease = builder.lease;
+        this.maxLost = builder.maxLost;
+        this.lostDelay = builder.lostDelay;
+        this.retry = builder.retry;
+        this.notRetried = List.copyOf(builder.notRetried);
+        this.ackMode = builder.ackMode;
+        this.stopTimeout = builder.stopTimeout;
+        this.keepDead = builder.keepDead;
+        this.alerts = builder.alerts;
+        check();
+    }
+
+    private void check() {
         require(!id.isBlank(), id, "id is blank: give it a name");
         NameRules.requireTopic(topic);
         require(concurrency >= 1, id, "concurrency is " + concurrency + ": give at least 1");
@@ -70,8 +71,7 @@ public record ListenerEndpoint(
                 id,
                 "keepDead is " + keepDead
                         + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
-        notRetried = List.copyOf(notRetried);
-    }
+        }
 
     /** A listener with one place, and with the defaults of the builder's methods. */
     public static Builder builder(String id, String topic, Type type) {
@@ -82,6 +82,79 @@ public record ListenerEndpoint(
         if (!holds) {
             throw new IllegalArgumentException("Listener '" + id + "': " + complaint + ".");
         }
+    }
+
+    /** Of the listener; unique in the application. */
+    public String id() {
+        return id;
+    }
+
+    /** Where from. */
+    public String topic() {
+        return topic;
+    }
+
+    /** Of the payload. */
+    public Type type() {
+        return type;
+    }
+
+    /** Calls of the handler at a time on this node, at least 1. */
+    public int concurrency() {
+        return concurrency;
+    }
+
+    /** Messages of one call, 1 to {@link #MAX_BATCH_SIZE}; more than 1 needs a batch handler. */
+    public int batchSize() {
+        return batchSize;
+    }
+
+    /**
+     * For how long a message is this node's; renewed while a handler has it, so it bounds how long the messages of a dead
+     * node wait, not how long a handler may run; at least 100 ms.
+     */
+    public Duration lease() {
+        return lease;
+    }
+
+    /** Leases that a message may lose before it is dead; the same for all listeners of a topic. */
+    public int maxLost() {
+        return maxLost;
+    }
+
+    /** Wait of a message whose lease was lost; zero for none. */
+    public Duration lostDelay() {
+        return lostDelay;
+    }
+
+    /** Of messages that do not bring their own. */
+    public RetryPolicy retry() {
+        return retry;
+    }
+
+    /** Exceptions, subclasses included, after which a message is dead at once. */
+    public List<Class<? extends Throwable>> notRetried() {
+        return notRetried;
+    }
+
+    /** Who settles messages. */
+    public AckMode ackMode() {
+        return ackMode;
+    }
+
+    /** For handlers to end by themselves when the container stops. */
+    public Duration stopTimeout() {
+        return stopTimeout;
+    }
+
+    /** Age at which dead letters are removed, or null to keep them. */
+    public @Nullable Duration keepDead() {
+        return keepDead;
+    }
+
+    /** Of the topic. */
+    public AlertLimits alerts() {
+        return alerts;
     }
 
     /** Builds an endpoint; what each setting means is said there. */
@@ -97,7 +170,7 @@ public record ListenerEndpoint(
         private Duration lostDelay = Duration.ZERO;
         private RetryPolicy retry = RetryPolicy.exponential(5, Duration.ofSeconds(1), Duration.ofMinutes(5));
         private List<Class<? extends Throwable>> notRetried = List.of();
-        private boolean manual;
+        private AckMode ackMode = AckMode.AUTO;
         private Duration stopTimeout = Duration.ofSeconds(20);
         private @Nullable Duration keepDead;
         private AlertLimits alerts = AlertLimits.NONE;
@@ -143,8 +216,8 @@ public record ListenerEndpoint(
             return this;
         }
 
-        public Builder manual(boolean manual) {
-            this.manual = manual;
+        public Builder ackMode(AckMode ackMode) {
+            this.ackMode = ackMode;
             return this;
         }
 
@@ -164,21 +237,7 @@ public record ListenerEndpoint(
         }
 
         public ListenerEndpoint build() {
-            return new ListenerEndpoint(
-                    id,
-                    topic,
-                    type,
-                    concurrency,
-                    batchSize,
-                    lease,
-                    maxLost,
-                    lostDelay,
-                    retry,
-                    notRetried,
-                    manual,
-                    stopTimeout,
-                    keepDead,
-                    alerts);
+            return new ListenerEndpoint(this);
         }
     }
 }

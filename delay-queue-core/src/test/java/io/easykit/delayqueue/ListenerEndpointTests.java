@@ -57,7 +57,7 @@ class ListenerEndpointTests {
         assertThat(endpoint.retry().maxAttempts()).isEqualTo(5);
         assertThat(endpoint.maxLost()).isEqualTo(5);
         assertThat(endpoint.stopTimeout()).isEqualTo(Duration.ofSeconds(20));
-        assertThat(endpoint.manual()).isFalse();
+        assertThat(endpoint.ackMode()).isEqualTo(AckMode.AUTO);
     }
 
     private static ListenerEndpoint.Builder listener() {

@@ -3,7 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.LargeBody;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -19,10 +19,10 @@ final class BodyReader {
     private static final int LEAST_PIECE = 1 << 12;
     private static final int MOST_FAILURES = 8;
 
-    private final QueueStore store;
+    private final QueueInspector store;
     private final Semaphore permits = new Semaphore(AT_A_TIME, true);
 
-    BodyReader(QueueStore store) {
+    BodyReader(QueueInspector store) {
         this.store = store;
     }
 

@@ -7,6 +7,7 @@ import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.store.Death;
 import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.Page;
+import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.ShardKey;
@@ -28,12 +29,12 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
     /** Redis counts exactly so far. */
     private static final long FARTHEST = 1L << 52;
 
-    private final QueueStore store;
+    private final QueueInspector store;
     private final Topics topics;
     private final LongSupplier nanos;
 
     /** @param nanos a clock that only moves forward */
-    DefaultDelayQueueAdmin(QueueStore store, Topics topics, LongSupplier nanos) {
+    DefaultDelayQueueAdmin(QueueInspector store, Topics topics, LongSupplier nanos) {
         this.store = store;
         this.topics = topics;
         this.nanos = nanos;

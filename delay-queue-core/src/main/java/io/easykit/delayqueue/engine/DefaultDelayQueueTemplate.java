@@ -8,7 +8,7 @@ import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.store.Move;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
@@ -19,11 +19,11 @@ import java.util.Optional;
 /** Sends by {@link Sender}, and changes messages in the store. */
 final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
 
-    private final QueueStore store;
+    private final QueueBackend store;
     private final Topics topics;
     private final Sender sender;
 
-    DefaultDelayQueueTemplate(QueueStore store, Topics topics, Sender sender) {
+    DefaultDelayQueueTemplate(QueueBackend store, Topics topics, Sender sender) {
         this.store = store;
         this.topics = topics;
         this.sender = sender;

@@ -10,7 +10,7 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.Transactions;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DelayQueueEngine implements AutoCloseable {
 
-    private final QueueStore store;
+    private final QueueBackend store;
     private final Topics topics;
     private final DelayQueueTemplate template;
     private final DelayQueueAdmin admin;
@@ -58,7 +58,7 @@ public final class DelayQueueEngine implements AutoCloseable {
                 settings.node == null ? processName() : settings.node);
     }
 
-    public static Builder builder(QueueStore store) {
+    public static Builder builder(QueueBackend store) {
         return new Builder(store);
     }
 
@@ -109,7 +109,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     /** Builds an engine. */
     public static final class Builder {
 
-        final QueueStore store;
+        final QueueBackend store;
         final List<Supplier<? extends Collection<? extends DelayQueueListener>>> listeners = new ArrayList<>();
         ToIntFunction<String> shards = topic -> Topics.UNSET;
         Transactions transactions = Transactions.NONE;
@@ -125,7 +125,7 @@ public final class DelayQueueEngine implements AutoCloseable {
 
         private @Nullable PayloadCodec codec;
 
-        private Builder(QueueStore store) {
+        private Builder(QueueBackend store) {
             this.store = store;
         }
 

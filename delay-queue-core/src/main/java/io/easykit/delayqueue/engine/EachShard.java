@@ -3,7 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.TopicStats;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +49,7 @@ final class EachShard {
      *
      * @throws StoreRefusedException if the store refuses all shards
      */
-    static TopicStats stats(String topic, List<ShardKey> keys, QueueStore store) {
+    static TopicStats stats(String topic, List<ShardKey> keys, QueueInspector store) {
         List<ShardStats> shards = new ArrayList<>();
         EachShard each = new EachShard();
         keys.forEach(key -> each.attempt(key, shard -> shards.add(store.stats(shard))));

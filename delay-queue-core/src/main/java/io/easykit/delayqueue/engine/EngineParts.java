@@ -2,7 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.PayloadCodec;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import java.util.function.Function;
 
 /**
@@ -15,7 +15,7 @@ import java.util.function.Function;
  * @param node       name of this process
  */
 record EngineParts(
-        QueueStore store,
+        QueueBackend store,
         BodyReader bodies,
         Topics topics,
         RunningListeners running,

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
@@ -10,8 +12,6 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.store.Delivery;
-import io.easykit.delayqueue.store.Envelope;
-import io.easykit.delayqueue.store.NewerFrameException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -197,7 +197,7 @@ final class HandlerRun implements Runnable {
         if (message.isSettled()) {
             return;
         }
-        if (thrown == null && !setting.endpoint().manual()) {
+        if (thrown == null && setting.endpoint().ackMode() == AckMode.AUTO) {
             message.acknowledge();
         } else if (thrown != null && message.isLost()) {
             // The handler was interrupted because of the loss: not a failure of its own.

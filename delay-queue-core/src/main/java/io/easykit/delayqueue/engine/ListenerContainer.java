@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageHandler;
@@ -304,7 +306,7 @@ public final class ListenerContainer {
      * where a message that waits here would be dead if this node died.
      */
     private int mostAhead(Workers runners) {
-        boolean never = !runners.queues() || endpoint.manual() || endpoint.maxLost() == 1;
+        boolean never = !runners.queues() || endpoint.ackMode() == AckMode.MANUAL || endpoint.maxLost() == 1;
         return never ? 0 : QueueStore.MAX_BATCH / endpoint.batchSize();
     }
 

@@ -3,7 +3,6 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.UndecodableMessageException;
-import io.easykit.delayqueue.store.Envelope;
 import io.easykit.delayqueue.store.StoredMessage;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,6 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.store.NewerFrameException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -5,7 +5,6 @@ import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.store.Claim;
-import io.easykit.delayqueue.store.Envelope;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;

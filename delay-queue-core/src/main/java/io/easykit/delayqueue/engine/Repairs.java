@@ -3,7 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.TopicStore;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ final class Repairs {
 
     private static final int MOST_IDS_IN_LOG = 5;
 
-    private final QueueStore store;
+    private final TopicStore store;
     private final ShardKey shard;
     private final LongSupplier nanos;
     private String position = Repaired.BEGIN;
@@ -36,7 +36,7 @@ final class Repairs {
     private String refusal = "";
 
     /** @param nanos a clock that only goes forward */
-    Repairs(QueueStore store, ShardKey shard, LongSupplier nanos) {
+    Repairs(TopicStore store, ShardKey shard, LongSupplier nanos) {
         this.store = store;
         this.shard = shard;
         this.nanos = nanos;

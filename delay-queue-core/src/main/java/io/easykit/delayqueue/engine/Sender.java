@@ -12,7 +12,6 @@ import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.Transactions;
-import io.easykit.delayqueue.store.Envelope;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;

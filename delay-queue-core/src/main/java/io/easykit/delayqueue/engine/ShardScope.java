@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  * @param clock   of this node, in nanoseconds; it only moves forward
  */
 record ShardScope(
-        ShardKey shard, ListenerEndpoint endpoint, QueueStore store, ShardReports reports, LongSupplier clock) {
+        ShardKey shard, ListenerEndpoint endpoint, QueueBackend store, ShardReports reports, LongSupplier clock) {
 
     /** As long as any loop has to rest. */
     static final long NEVER = TimeUnit.DAYS.toNanos(1);

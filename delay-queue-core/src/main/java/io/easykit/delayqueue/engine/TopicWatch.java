@@ -8,6 +8,7 @@ import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.TopicStore;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ final class Topics {
 
     private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
-    private final QueueStore store;
+    private final TopicStore store;
     private final ToIntFunction<String> configured;
     private final LongSupplier nanos;
     private final Map<String, Known> confirmed = new ConcurrentHashMap<>();
@@ -43,7 +43,7 @@ final class Topics {
     private record Known(int shards, long rereadAt) {}
 
     /** @param nanos a clock that only moves forward */
-    Topics(QueueStore store, ToIntFunction<String> configured, LongSupplier nanos) {
+    Topics(TopicStore store, ToIntFunction<String> configured, LongSupplier nanos) {
         this.store = store;
         this.configured = configured;
         this.nanos = nanos;

@@ -16,7 +16,7 @@ import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.Page;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
@@ -42,7 +42,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * while disconnected, and have it replay none after a reconnect ({@code ClientOptions.replayFilter} of Lettuce): a replayed
  * send whose message has already been acknowledged would be delivered again.
  */
-public final class RedisQueueStore implements QueueStore, AutoCloseable {
+public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     public static final String DEFAULT_KEY_PREFIX = "dq:";
 

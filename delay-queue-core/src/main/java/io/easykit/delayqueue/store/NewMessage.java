@@ -8,7 +8,7 @@ import io.easykit.delayqueue.NameRules;
  * A message to be stored.
  *
  * @param id    of 1 to 512 bytes
- * @param frame the encoded {@link Envelope}; not empty
+ * @param frame the encoded envelope of the engine; not empty
  */
 public record NewMessage(String id, Due due, Bytes frame) {
     public NewMessage {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param history    what happened to it since it was first claimed, or null if it never was
  * @param firstError of its failures, or null
  * @param lastError  of its failures, or null
- * @param frame      the encoded {@link Envelope}, or null if somebody deleted it
+ * @param frame      the encoded envelope of the engine, or null if somebody deleted it
  * @param damage     what cannot be read of it, in words, or null; the fields concerned are null then
  */
 public record StoredMessage(

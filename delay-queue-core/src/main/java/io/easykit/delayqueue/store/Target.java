@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message to be cancelled or moved.
  *
- * @param life first bytes of the frame that is meant ({@link Envelope#life}), or null for whatever has the id
+ * @param life first bytes of the frame that is meant (envelope of the engine), or null for whatever has the id
  */
 public record Target(String id, @Nullable Bytes life) {
     public Target {

@@ -18,7 +18,6 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
-import io.easykit.delayqueue.store.Envelope;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;

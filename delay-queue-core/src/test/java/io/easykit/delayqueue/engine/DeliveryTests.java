@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -112,7 +114,7 @@ class DeliveryTests {
     @Test
     void claimsNoMoreThanItHasFreePlacesFor() {
         List<Acknowledgment> running = new ArrayList<>();
-        queue.start(listener().concurrency(3).manual(true), message -> running.add(message.acknowledgment()));
+        queue.start(listener().concurrency(3).ackMode(AckMode.MANUAL), message -> running.add(message.acknowledgment()));
         IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(MILLI);
 
@@ -130,7 +132,7 @@ class DeliveryTests {
     void runsAThousandDueAtOnceWithOneWorkerOfAHundredMillisecondsAndTheDefaultLease() {
         IntStream.range(0, 1000).forEach(i -> queue.send("m" + i, Duration.ofSeconds(1)));
         queue.start(
-                listener().manual(true),
+                listener().ackMode(AckMode.MANUAL),
                 message -> queue.node.after(
                         Duration.ofMillis(100), () -> message.acknowledgment().acknowledge()));
         queue.time.advance(Duration.ofSeconds(102));
@@ -157,7 +159,7 @@ class DeliveryTests {
     void gathersWhatEndsOneAfterTheOtherForOneTrip() {
         IntStream.range(0, 80).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.start(
-                listener().concurrency(8).manual(true),
+                listener().concurrency(8).ackMode(AckMode.MANUAL),
                 message -> queue.node.after(
                         Duration.ofNanos(10_000L * (queue.runs.size() % 8 + 1)),
                         () -> message.acknowledgment().acknowledge()));
@@ -175,7 +177,7 @@ class DeliveryTests {
                 .toList();
         sharded.engine.template().sendAll(messages);
         sharded.start(
-                listener().concurrency(2).manual(true),
+                listener().concurrency(2).ackMode(AckMode.MANUAL),
                 message ->
                         sharded.node.after(MILLI, () -> message.acknowledgment().acknowledge()));
         sharded.time.advance(Duration.ofMillis(200));

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.Acknowledgment;
@@ -13,7 +15,7 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
 import java.time.Duration;
@@ -48,7 +50,7 @@ public final class EngineFaultRun {
 
     private final SimulatedTime time = new SimulatedTime();
     private final Random random;
-    private final QueueStore store;
+    private final QueueBackend store;
     private final int shards;
     private final double faultRate;
 
@@ -73,7 +75,7 @@ public final class EngineFaultRun {
     }
 
     /** @param stores makes an empty store whose clock is the given one, in microseconds */
-    public EngineFaultRun(long seed, Function<LongSupplier, QueueStore> stores) {
+    public EngineFaultRun(long seed, Function<LongSupplier, QueueBackend> stores) {
         this.random = new Random(seed);
         this.store = stores.apply(time::micros);
         this.shards = 1 + random.nextInt(3);
@@ -129,7 +131,7 @@ public final class EngineFaultRun {
                 .lease(LEASE)
                 .maxLost(MAX_LOST)
                 .retry(RetryPolicy.fixed(MAX_ATTEMPTS, Duration.ofMillis(500)))
-                .manual(!bursts)
+                .ackMode(bursts ? AckMode.AUTO : AckMode.MANUAL)
                 .stopTimeout(Duration.ofMillis(random.nextInt(3000)))
                 .build();
         Member[] self = new Member[1];

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -18,7 +20,6 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.engine.TestQueue.Run;
-import io.easykit.delayqueue.store.Envelope;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -166,7 +167,7 @@ class FailureTests {
     @Test
     @SuppressWarnings("NullAway") // what callers without a null checker do
     void takesAFailureWithNullForAMistakeOfTheHandlerAndTriesAgain() {
-        queue.start(listener().manual(true), message -> {
+        queue.start(listener().ackMode(AckMode.MANUAL), message -> {
             if (message.attempt() > 2) {
                 message.acknowledgment().acknowledge();
             } else if (message.attempt() == 2) {
@@ -296,7 +297,7 @@ class FailureTests {
 
     @Test
     void retriesAfterAWaitOfTheHandlersOwn() {
-        queue.start(listener().manual(true), message -> {
+        queue.start(listener().ackMode(AckMode.MANUAL), message -> {
             if (message.attempt() == 1) {
                 message.acknowledgment().fail(new IllegalStateException(), Duration.ofMinutes(10));
             } else {
@@ -315,7 +316,7 @@ class FailureTests {
     @Test
     void holdsTheLimitOfAttemptsAgainstAWaitOfTheHandlersOwn() {
         queue.start(
-                listener().manual(true).retry(RetryPolicy.fixed(3, Duration.ZERO)),
+                listener().ackMode(AckMode.MANUAL).retry(RetryPolicy.fixed(3, Duration.ZERO)),
                 message -> message.acknowledgment().fail(new IllegalStateException(), Duration.ZERO));
         queue.send("a", Duration.ZERO);
         queue.time.advance(Duration.ofHours(1));

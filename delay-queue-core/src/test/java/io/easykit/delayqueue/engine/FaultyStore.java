@@ -3,7 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.BellListener;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -29,12 +29,12 @@ final class FaultyStore {
     }
 
     private final List<String> calls = new ArrayList<>();
-    private final QueueStore behind;
+    private final QueueBackend behind;
     private Function<String, Fault> plan = method -> Fault.NONE;
     private Function<ShardKey, Fault> shardPlan = shard -> Fault.NONE;
     private boolean deaf;
 
-    FaultyStore(QueueStore behind) {
+    FaultyStore(QueueBackend behind) {
         this.behind = behind;
     }
 
@@ -93,9 +93,9 @@ final class FaultyStore {
         return taken;
     }
 
-    QueueStore asStore() {
-        return (QueueStore) Proxy.newProxyInstance(
-                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+    QueueBackend asStore() {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
                     String name = method.getName();
                     Fault fault = arguments != null
                                     && arguments[0] instanceof ShardKey shard

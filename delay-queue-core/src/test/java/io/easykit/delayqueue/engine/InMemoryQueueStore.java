@@ -22,7 +22,7 @@ import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.Page;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
@@ -53,9 +53,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A second store, in plain Java, for tests of the engine; and the model that the first is compared with. It is written from
- * the contract of {@link QueueStore}, one message an object, and not from the scripts.
+ * the contract of {@link QueueBackend}, one message an object, and not from the scripts.
  */
-public final class InMemoryQueueStore implements QueueStore {
+public final class InMemoryQueueStore implements QueueBackend {
 
     private final LongSupplier micros;
     private final Map<ShardKey, Shard> shards = new HashMap<>();

@@ -10,7 +10,7 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -27,9 +27,9 @@ class LargeMessageTests {
     private final TestQueue queue = new TestQueue();
 
     /** A line on which larger replies take longer than the command timeout, although the store has run the call. */
-    private QueueStore narrow(int mostBytes, List<Integer> replies) {
-        return (QueueStore) Proxy.newProxyInstance(
-                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+    private QueueBackend narrow(int mostBytes, List<Integer> replies) {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
                     Object reply;
                     try {
                         reply = method.invoke(queue.memory, arguments);

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,7 +35,7 @@ class LeaseTests {
     private final List<Acknowledgment> running = new ArrayList<>();
 
     private ListenerEndpoint.Builder manual() {
-        return listener().lease(LEASE).manual(true).maxLost(3);
+        return listener().lease(LEASE).ackMode(AckMode.MANUAL).maxLost(3);
     }
 
     @Test
@@ -207,7 +209,7 @@ class LeaseTests {
 
     @Test
     void givesBackAtNoCostWhatWasLostOnlyByItsOwnClock() {
-        queue.start(listener().lease(LEASE).manual(true), message -> running.add(message.acknowledgment()));
+        queue.start(listener().lease(LEASE).ackMode(AckMode.MANUAL), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
         queue.line.away();

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -14,7 +16,6 @@ import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.Claim;
-import io.easykit.delayqueue.store.Envelope;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -104,7 +105,7 @@ class OutageTests {
     void acknowledgesAfterAnOutageLongerThanTheLeaseWhatNobodyTookMeanwhile() {
         List<Acknowledgment> running = new ArrayList<>();
         queue.start(
-                listener().manual(true).lease(Duration.ofSeconds(5)), message -> running.add(message.acknowledgment()));
+                listener().ackMode(AckMode.MANUAL).lease(Duration.ofSeconds(5)), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
         running.get(0).acknowledge();
@@ -123,7 +124,7 @@ class OutageTests {
     void runsNothingTwiceThatHasFinishedDuringAnOutageLongerThanTheLease(int outage, int lease) {
         List<Acknowledgment> running = new ArrayList<>();
         queue.start(
-                listener().manual(true).concurrency(4).maxLost(1).lease(Duration.ofSeconds(lease)),
+                listener().ackMode(AckMode.MANUAL).concurrency(4).maxLost(1).lease(Duration.ofSeconds(lease)),
                 message -> running.add(message.acknowledgment()));
         IntStream.range(0, 4).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(MILLI);
@@ -148,7 +149,7 @@ class OutageTests {
     @Test
     void leavesTimeAfterAnOutageForOtherNodesToTellWhatHasFinished() {
         List<Acknowledgment> running = new ArrayList<>();
-        ListenerEndpoint.Builder endpoint = listener().manual(true).maxLost(1).lease(Duration.ofSeconds(5));
+        ListenerEndpoint.Builder endpoint = listener().ackMode(AckMode.MANUAL).maxLost(1).lease(Duration.ofSeconds(5));
         FaultyStore otherLine = new FaultyStore(queue.memory);
         DelayQueueEngine other =
                 queue.builder(queue.time.node(), otherLine.asStore()).build();
@@ -218,7 +219,7 @@ class OutageTests {
             TestQueue one = new TestQueue();
             List<Acknowledgment> running = new ArrayList<>();
             one.start(
-                    listener().manual(true).maxLost(1).lease(away.plus(margin)),
+                    listener().ackMode(AckMode.MANUAL).maxLost(1).lease(away.plus(margin)),
                     message -> running.add(message.acknowledgment()));
             one.send("a", Duration.ZERO);
             one.time.advance(Duration.ofMillis(1 + phase));
@@ -301,7 +302,7 @@ class OutageTests {
     @Test
     void acknowledgesWithoutAPlaceWhatAClaimWithoutAnswerHasAlong() {
         TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 2));
-        sharded.start(listener().lease(Duration.ofSeconds(5)).manual(true), message -> {
+        sharded.start(listener().lease(Duration.ofSeconds(5)).ackMode(AckMode.MANUAL), message -> {
             if (message.payload().equals("quick")) {
                 // The claim that takes the acknowledgement along is lost, and the other shard has the only place.
                 sharded.line.once("claim", Fault.LOST_REQUEST);

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -194,7 +196,7 @@ class PrefetchTests {
 
     @Test
     void neverClaimsAheadWhereTheListenerSettlesByHand() {
-        queue.start(engine, listener().concurrency(THREADS).manual(true), message -> message.acknowledgment()
+        queue.start(engine, listener().concurrency(THREADS).ackMode(AckMode.MANUAL), message -> message.acknowledgment()
                 .acknowledge());
         send("warm", 200);
         queue.time.advance(Duration.ofMillis(100));

@@ -7,7 +7,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.StoreRefusedException;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Repaired;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -39,9 +39,9 @@ class RepairsTests {
     }
 
     /** A store whose sweep answers this. */
-    private QueueStore sweeping(Function<String, Repaired> sweep) {
-        return (QueueStore) Proxy.newProxyInstance(
-                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+    private QueueBackend sweeping(Function<String, Repaired> sweep) {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("repair")) {
                         positions.add((String) arguments[1]);
                         return sweep.apply((String) arguments[1]);
@@ -54,7 +54,7 @@ class RepairsTests {
                 });
     }
 
-    private void run(QueueStore store, Duration time) {
+    private void run(QueueBackend store, Duration time) {
         queue.start(queue.builder(queue.time.node(), store).build(), listener(), message -> {});
         queue.time.advance(time);
     }

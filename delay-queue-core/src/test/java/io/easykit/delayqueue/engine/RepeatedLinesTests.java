@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -86,7 +88,7 @@ class RepeatedLinesTests {
 
     @Test
     void ofLeasesThatAnOutageCosts() {
-        queue.start(listener().manual(true).concurrency(MANY).lease(Duration.ofMinutes(10)), message -> {});
+        queue.start(listener().ackMode(AckMode.MANUAL).concurrency(MANY).lease(Duration.ofMinutes(10)), message -> {});
         sendMany();
         queue.time.advance(Duration.ofSeconds(1));
         queue.line.away();

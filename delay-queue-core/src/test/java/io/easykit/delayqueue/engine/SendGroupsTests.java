@@ -11,7 +11,7 @@ import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -198,9 +198,9 @@ class SendGroupsTests {
         return new NewMessage(id, Due.in(Duration.ZERO), Bytes.of(new byte[bytes]));
     }
 
-    private QueueStore store() {
-        return (QueueStore) Proxy.newProxyInstance(
-                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+    private QueueBackend store() {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
                     @SuppressWarnings("unchecked")
                     List<NewMessage> messages = (List<NewMessage>) arguments[1];
                     calls.add(messages.stream().map(NewMessage::id).toList());

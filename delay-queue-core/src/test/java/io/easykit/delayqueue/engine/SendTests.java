@@ -19,7 +19,6 @@ import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
-import io.easykit.delayqueue.store.Envelope;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.AckMode;
+
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -40,7 +42,7 @@ class StopTests {
     @Test
     void claimsNoMoreAndWaitsForWhatRuns() {
         ListenerContainer container =
-                queue.start(listener().manual(true).concurrency(2), message -> running.add(message.acknowledgment()));
+                queue.start(listener().ackMode(AckMode.MANUAL).concurrency(2), message -> running.add(message.acknowledgment()));
         IntStream.range(0, 5).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(MILLI);
 
@@ -60,7 +62,7 @@ class StopTests {
     @Test
     void givesUpWhatDoesNotEndInTimeAtTheCostOfALease() {
         ListenerContainer container = queue.start(
-                listener().manual(true).stopTimeout(Duration.ofSeconds(20)),
+                listener().ackMode(AckMode.MANUAL).stopTimeout(Duration.ofSeconds(20)),
                 message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
@@ -82,7 +84,7 @@ class StopTests {
     @ParameterizedTest
     @EnumSource(names = {"NONE", "LOST_REQUEST", "LOST_REPLY"})
     void buriesAMessageWhoseHandlerNeverEndsAfterSoManyStops(FaultyStore.Fault fault) {
-        ListenerEndpoint.Builder endpoint = listener().manual(true).maxLost(3).stopTimeout(Duration.ofSeconds(1));
+        ListenerEndpoint.Builder endpoint = listener().ackMode(AckMode.MANUAL).maxLost(3).stopTimeout(Duration.ofSeconds(1));
         ListenerContainer container = queue.start(endpoint, message -> {});
         queue.line.once("giveUp", fault);
         queue.send("a", Duration.ZERO);
@@ -138,7 +140,7 @@ class StopTests {
     @Test
     void doesNotHangWhenTheStoreIsAway() {
         ListenerContainer container =
-                queue.start(listener().manual(true), message -> running.add(message.acknowledgment()));
+                queue.start(listener().ackMode(AckMode.MANUAL), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
         queue.line.away();
@@ -313,7 +315,7 @@ class StopTests {
         ListenerContainer container = real.container(
                 listener()
                         .concurrency(2)
-                        .manual(true)
+                        .ackMode(AckMode.MANUAL)
                         .lease(Duration.ofMillis(300))
                         .retry(RetryPolicy.fixed(1, Duration.ZERO))
                         .build(),

@@ -12,7 +12,7 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
 import java.lang.reflect.Type;
@@ -48,7 +48,7 @@ final class TestQueue {
     /** One call of a handler. */
     record Run(Instant at, String id, String payload, int attempt) {}
 
-    DelayQueueEngine.Builder builder(SimulatedTime.Node process, QueueStore store) {
+    DelayQueueEngine.Builder builder(SimulatedTime.Node process, QueueBackend store) {
         return DelayQueueEngine.builder(store)
                 .codec(new TextCodec())
                 .workers(process.workers(Duration.ZERO))

@@ -11,7 +11,7 @@ import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreRefusedException;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -149,8 +149,8 @@ class TopicWatchTests {
 
     @Test
     void raisesAlertsAlthoughTheStoreRefusesToRemoveDeadLetters() {
-        QueueStore refusing = (QueueStore) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+        QueueBackend refusing = (QueueBackend) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("purge")) {
                         throw new StoreRefusedException(
                                 "Redis refused purge.lua: the key has another type", new IllegalStateException());

@@ -16,7 +16,6 @@ import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
-import io.easykit.delayqueue.store.Envelope;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;

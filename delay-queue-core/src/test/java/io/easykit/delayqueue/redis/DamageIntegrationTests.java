@@ -8,7 +8,7 @@ import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.redis.ScriptFaultTests.Step;
 import io.easykit.delayqueue.store.Death;
 import io.easykit.delayqueue.store.Pace;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.test.RawRedis.RedisError;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
@@ -207,7 +207,7 @@ class DamageIntegrationTests {
         }
     }
 
-    private void attemptEverything(QueueStore store) {
+    private void attemptEverything(QueueBackend store) {
         for (Step step : ScriptFaultTests.steps()) {
             if (step.is("purge by age")) {
                 continue; // ends what was reaped to death

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.engine.EngineFaultRun;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -26,9 +26,9 @@ class EngineFaultIntegrationTests {
         }
     }
 
-    private static QueueStore inSimulatedTime(TestShard shard, LongSupplier micros) {
-        return (QueueStore) Proxy.newProxyInstance(
-                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, (proxy, method, arguments) -> {
+    private static QueueBackend inSimulatedTime(TestShard shard, LongSupplier micros) {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("subscribe")) {
                         return (Subscription) () -> {};
                     }

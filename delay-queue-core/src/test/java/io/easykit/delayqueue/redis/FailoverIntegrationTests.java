@@ -10,7 +10,7 @@ import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RedisCluster;
@@ -58,7 +58,7 @@ class FailoverIntegrationTests {
     @Test
     void followsSentinelFromAMasterThatHangs() {
         RedisSentinels group = open(RedisSentinels.start(1));
-        QueueStore store = store(new RedisSentinelConfiguration(
+        QueueBackend store = store(new RedisSentinelConfiguration(
                 RedisSentinels.MASTER_NAME, Set.of(group.addresses().split(",", -1))));
         ShardKey shard = new ShardKey("orders", 0);
         send(store, shard, "before");
@@ -80,7 +80,7 @@ class FailoverIntegrationTests {
         RedisServer former = open(RedisServer.start());
         RedisServer next = open(RedisServer.start());
         TcpProxy address = open(TcpProxy.to(former));
-        QueueStore store = store(new RedisStandaloneConfiguration(address.host(), address.port()));
+        QueueBackend store = store(new RedisStandaloneConfiguration(address.host(), address.port()));
         ShardKey shard = new ShardKey("orders", 0);
         send(store, shard, "before");
 
@@ -96,7 +96,7 @@ class FailoverIntegrationTests {
         RedisServer former = open(RedisServer.start());
         RedisServer next = open(RedisServer.start());
         TcpProxy address = open(TcpProxy.to(former));
-        QueueStore store = store(new RedisStandaloneConfiguration(address.host(), address.port()));
+        QueueBackend store = store(new RedisStandaloneConfiguration(address.host(), address.port()));
         ShardKey shard = new ShardKey("orders", 0);
         send(store, shard, "before");
 
@@ -116,7 +116,7 @@ class FailoverIntegrationTests {
     void leavesAConnectionWhosePeerVanishedWithoutAWord() {
         RedisServer redis = open(RedisServer.start());
         TcpProxy line = open(TcpProxy.to(redis));
-        QueueStore store = store(new RedisStandaloneConfiguration(line.host(), line.port()));
+        QueueBackend store = store(new RedisStandaloneConfiguration(line.host(), line.port()));
         ShardKey shard = new ShardKey("orders", 0);
         send(store, shard, "before");
         Queue<ShardKey> bells = new ConcurrentLinkedQueue<>();
@@ -134,7 +134,7 @@ class FailoverIntegrationTests {
     void followsAClusterAndGoesOnWithItsHealthyNodes() {
         RedisCluster cluster = open(
                 RedisCluster.start(3, 1, "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no"));
-        QueueStore store =
+        QueueBackend store =
                 store(new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
         RedisServer former = cluster.masters().get(0);
         ShardKey lost = shardOn(cluster, former);
@@ -157,7 +157,7 @@ class FailoverIntegrationTests {
     }
 
     /** Begins while the master hangs, and returns when the message is stored on the next one. */
-    private static SendResult patientSend(QueueStore store) {
+    private static SendResult patientSend(QueueBackend store) {
         try (DelayQueueEngine engine =
                 DelayQueueEngine.builder(store).codec(new JacksonPayloadCodec()).build()) {
             return engine.template()
@@ -168,7 +168,7 @@ class FailoverIntegrationTests {
         }
     }
 
-    private QueueStore store(RedisConfiguration configuration) {
+    private QueueBackend store(RedisConfiguration configuration) {
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 configuration,
                 LettuceClientConfiguration.builder().clientResources(RESOURCES).build());
@@ -184,7 +184,7 @@ class FailoverIntegrationTests {
     }
 
     /** Somebody sends all the time, as an application does. */
-    private static void awaitPromotion(Runnable promotion, QueueStore store, ShardKey shard) {
+    private static void awaitPromotion(Runnable promotion, QueueBackend store, ShardKey shard) {
         Thread waiting = new Thread(promotion, "await-promotion");
         waiting.start();
         while (waiting.isAlive()) {
@@ -192,7 +192,7 @@ class FailoverIntegrationTests {
         }
     }
 
-    private static void assertWorksWithin(Duration limit, QueueStore store, ShardKey shard) {
+    private static void assertWorksWithin(Duration limit, QueueBackend store, ShardKey shard) {
         long began = System.nanoTime();
         boolean sent = false;
         while (!sent && System.nanoTime() - began < limit.toNanos()) {
@@ -210,7 +210,7 @@ class FailoverIntegrationTests {
                 .orElseThrow();
     }
 
-    private static boolean sends(QueueStore store, ShardKey shard, String id) {
+    private static boolean sends(QueueBackend store, ShardKey shard, String id) {
         try {
             send(store, shard, id);
             return true;
@@ -219,7 +219,7 @@ class FailoverIntegrationTests {
         }
     }
 
-    private static void send(QueueStore store, ShardKey shard, String id) {
+    private static void send(QueueBackend store, ShardKey shard, String id) {
         store.send(shard, List.of(in(id, 0, id)));
     }
 

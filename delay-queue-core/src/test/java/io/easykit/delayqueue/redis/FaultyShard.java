@@ -11,7 +11,7 @@ import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.Pace;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.test.RawRedis;
 import java.time.Duration;
@@ -63,7 +63,7 @@ final class FaultyShard implements AutoCloseable {
                     .formatted(FAULT);
 
     private final TestShard shard;
-    final QueueStore store;
+    final QueueBackend store;
     final Map<String, Lease> leases = new HashMap<>();
     private long clock;
 
@@ -150,7 +150,7 @@ final class FaultyShard implements AutoCloseable {
     }
 
     /** Returns null if the call was refused. */
-    Object attempt(Function<QueueStore, Object> call) {
+    Object attempt(Function<QueueBackend, Object> call) {
         try {
             return call.apply(store);
         } catch (StoreRefusedException e) {

@@ -18,6 +18,7 @@ import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Target;
@@ -119,8 +120,8 @@ final class ProtocolChecker implements AutoCloseable {
     }
 
     /** A call that somebody makes: what it is, for reports and promises, and how to make it. */
-    private record Call(String name, List<Lease> settled, Function<QueueStore, Object> on) {
-        static Call of(String name, Function<QueueStore, Object> on) {
+    private record Call(String name, List<Lease> settled, Function<QueueBackend, Object> on) {
+        static Call of(String name, Function<QueueBackend, Object> on) {
             return new Call(name, List.of(), on);
         }
     }

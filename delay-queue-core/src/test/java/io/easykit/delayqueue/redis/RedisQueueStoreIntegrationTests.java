@@ -26,6 +26,7 @@ import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.Subscription;

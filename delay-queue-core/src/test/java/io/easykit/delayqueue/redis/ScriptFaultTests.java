@@ -13,7 +13,7 @@ import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.Pace;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
@@ -44,9 +44,9 @@ class ScriptFaultTests {
      *
      * @param beginsOrEnds ids that the move stores or ends
      */
-    record Step(String name, Set<String> beginsOrEnds, BiFunction<FaultyShard, QueueStore, Object> call) {
+    record Step(String name, Set<String> beginsOrEnds, BiFunction<FaultyShard, QueueBackend, Object> call) {
 
-        Step(String name, BiFunction<FaultyShard, QueueStore, Object> call) {
+        Step(String name, BiFunction<FaultyShard, QueueBackend, Object> call) {
             this(name, Set.of(), call);
         }
 
@@ -54,7 +54,7 @@ class ScriptFaultTests {
             return name.startsWith(start);
         }
 
-        Function<QueueStore, Object> on(FaultyShard shard) {
+        Function<QueueBackend, Object> on(FaultyShard shard) {
             return store -> call.apply(shard, store);
         }
 

@@ -11,7 +11,7 @@ import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
@@ -67,7 +67,7 @@ class ShardCountsIntegrationTests {
         RedisServer away = masterOf(topic, 0);
         away.kill();
 
-        QueueStore late = node();
+        QueueBackend late = node();
         Set<String> delivered = ConcurrentHashMap.newKeySet();
         DelayQueueEngine engine = engine(late, 0);
         ListenerContainer container = engine.container(
@@ -99,7 +99,7 @@ class ShardCountsIntegrationTests {
     void aNewTopicWaitsForShardZeroAndAnotherCountIsRefusedWithoutIt() throws Exception {
         String topic = topicWithShardsOnTwoMasters();
         RedisServer away = masterOf(topic, 0);
-        QueueStore store = connectedNode();
+        QueueBackend store = connectedNode();
         away.pause();
         assertThatThrownBy(() -> store.declare(topic, 2)).isInstanceOf(StoreUnavailableException.class);
         away.resume();
@@ -132,7 +132,7 @@ class ShardCountsIntegrationTests {
     @Test
     void followsTheNewestDeclarationAndCompletesItWhenAMasterIsBack() {
         String topic = topicWithShardsOnTwoMasters();
-        QueueStore store = connectedNode();
+        QueueBackend store = connectedNode();
         store.declare(topic, 2);
         RedisServer away = masterOf(topic, 1);
         try (RawRedis first = masterOf(topic, 0).connect()) {
@@ -149,7 +149,7 @@ class ShardCountsIntegrationTests {
     }
 
     private Callable<Integer> declaring(String topic, int shards) {
-        QueueStore store = connectedNode();
+        QueueBackend store = connectedNode();
         return () -> store.declare(topic, shards);
     }
 
@@ -161,7 +161,7 @@ class ShardCountsIntegrationTests {
                 .orElseThrow();
     }
 
-    private DelayQueueEngine engine(QueueStore store, int shards) {
+    private DelayQueueEngine engine(QueueBackend store, int shards) {
         DelayQueueEngine engine = DelayQueueEngine.builder(store)
                 .codec(new JacksonPayloadCodec())
                 .shards(topic -> shards)

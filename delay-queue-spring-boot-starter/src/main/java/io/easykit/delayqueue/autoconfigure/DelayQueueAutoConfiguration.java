@@ -12,7 +12,7 @@ import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.listener.TopicSettingsTable;
 import io.easykit.delayqueue.redis.RedisQueueStore;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
@@ -73,7 +73,7 @@ public final class DelayQueueAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayQueueEngine delayQueueEngine(
-            QueueStore store,
+            QueueBackend store,
             PayloadCodec codec,
             DelayQueueProperties properties,
             Environment environment,
@@ -136,7 +136,7 @@ public final class DelayQueueAutoConfiguration {
 
     /** The store in Redis and the beans used only by it. All are skipped if the application defines a store. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnMissingBean(QueueStore.class)
+    @ConditionalOnMissingBean(QueueBackend.class)
     static class RedisConfiguration {
 
         @Bean
@@ -148,14 +148,14 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
-        QueueStore delayQueueStore(RedisConnections connections, DelayQueueProperties properties) {
+        QueueBackend delayQueueStore(RedisConnections connections, DelayQueueProperties properties) {
             return new RedisQueueStore(connections.factory(), properties.keyPrefix());
         }
 
         @Bean
         RedisStartupCheck delayQueueStartupCheck(
                 RedisConnections connections,
-                QueueStore delayQueueStore,
+                QueueBackend delayQueueStore,
                 DelayQueueProperties properties,
                 DelayListenerRegistry registry) {
             return new RedisStartupCheck(connections, delayQueueStore, properties, registry);

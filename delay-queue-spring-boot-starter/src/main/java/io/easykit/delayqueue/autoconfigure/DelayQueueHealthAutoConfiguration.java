@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -23,7 +23,7 @@ public final class DelayQueueHealthAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "delayQueueHealthIndicator")
     HealthIndicator delayQueueHealthIndicator(
-            QueueStore store,
+            QueueBackend store,
             TopicSnapshots snapshots,
             DelayListenerRegistry registry,
             ObjectProvider<RedisStartupCheck> check) {

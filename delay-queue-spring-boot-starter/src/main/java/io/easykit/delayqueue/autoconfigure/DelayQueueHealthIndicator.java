@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.TopicStats;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,13 +22,13 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
     /** A shard that is never used, read to check that Redis replies. Reading creates no key. */
     private static final ShardKey ANY = new ShardKey("health", 0);
 
-    private final QueueStore store;
+    private final QueueBackend store;
     private final TopicSnapshots snapshots;
     private final Supplier<Set<String>> listenedTo;
     private final @Nullable RedisStartupCheck check;
 
     DelayQueueHealthIndicator(
-            QueueStore store,
+            QueueBackend store,
             TopicSnapshots snapshots,
             Supplier<Set<String>> listenedTo,
             @Nullable RedisStartupCheck check) {

@@ -4,7 +4,7 @@ import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.store.Page;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -29,9 +29,9 @@ final class DisabledQueue implements InvocationHandler {
         this.calls = calls;
     }
 
-    static QueueStore store(Calls calls) {
-        return (QueueStore) Proxy.newProxyInstance(
-                QueueStore.class.getClassLoader(), new Class<?>[] {QueueStore.class}, new DisabledQueue(calls));
+    static QueueBackend store(Calls calls) {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, new DisabledQueue(calls));
     }
 
     @Override

@@ -5,7 +5,7 @@ import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.ServerCheck;
 import io.easykit.delayqueue.redis.ServerCheck.Report;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.Optional;
@@ -28,7 +28,7 @@ final class RedisStartupCheck implements SmartLifecycle {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
     private final RedisConnections connections;
-    private final QueueStore store;
+    private final QueueBackend store;
     private final DelayQueueProperties properties;
     private final DelayListenerRegistry registry;
     private volatile @Nullable Report report;
@@ -36,7 +36,7 @@ final class RedisStartupCheck implements SmartLifecycle {
 
     RedisStartupCheck(
             RedisConnections connections,
-            QueueStore store,
+            QueueBackend store,
             DelayQueueProperties properties,
             DelayListenerRegistry registry) {
         this.connections = connections;

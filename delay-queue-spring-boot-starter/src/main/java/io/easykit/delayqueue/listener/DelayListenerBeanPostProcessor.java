@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.delayqueue.AckMode;
+
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.annotation.DelayListener;
@@ -293,7 +295,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         try {
             ListenerEndpoint.Builder endpoint = ListenerEndpoint.builder(
                             attributes.id(), topic, signature.payloadType())
-                    .manual(signature.manual())
+                    .ackMode(signature.manual() ? AckMode.MANUAL : AckMode.AUTO)
                     .stopTimeout(settings.get().stopTimeout());
             if (attributes.batchSize() != null) {
                 endpoint.batchSize(attributes.batchSize());

@@ -19,7 +19,7 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.RedisQueueStore;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -104,7 +104,7 @@ class DelayQueueAutoConfigurationTests {
                 .withPropertyValues("delay-queue.enabled=false")
                 .run(context -> {
                     assertThat(context).hasNotFailed();
-                    assertThat(context).doesNotHaveBean(QueueStore.class);
+                    assertThat(context).doesNotHaveBean(QueueBackend.class);
                     assertThat(context).doesNotHaveBean("delayQueueHealthIndicator");
                     assertThat(context.getBean(DelayListenerRegistry.class).containers())
                             .isEmpty();
@@ -158,8 +158,8 @@ class DelayQueueAutoConfigurationTests {
         LettuceConnectionFactory connections = new LettuceConnectionFactory("localhost", 1);
         connections.afterPropertiesSet();
         RedisQueueStore store = new RedisQueueStore(connections);
-        runner.withBean(QueueStore.class, () -> store).run(context -> {
-            assertThat(context).getBean(QueueStore.class).isSameAs(store);
+        runner.withBean(QueueBackend.class, () -> store).run(context -> {
+            assertThat(context).getBean(QueueBackend.class).isSameAs(store);
             assertThat(context).doesNotHaveBean(RedisConnections.class);
             assertThat(context).doesNotHaveBean(RedisStartupCheck.class);
             assertThat(context.getBean(HealthIndicator.class).health())
@@ -187,7 +187,7 @@ class DelayQueueAutoConfigurationTests {
     @Test
     void tellsEventsToABeanThatSendsItself() {
         runner.withBean(RecordingSender.class)
-                .withBean(QueueStore.class, DelayQueueAutoConfigurationTests::storingStore)
+                .withBean(QueueBackend.class, DelayQueueAutoConfigurationTests::storingStore)
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     context.getBean(DelayQueueTemplate.class).send("orders", "1", Duration.ZERO);
@@ -198,10 +198,10 @@ class DelayQueueAutoConfigurationTests {
     }
 
     /** Accepts all messages. */
-    private static QueueStore storingStore() {
-        return (QueueStore) Proxy.newProxyInstance(
-                QueueStore.class.getClassLoader(),
-                new Class<?>[] {QueueStore.class},
+    private static QueueBackend storingStore() {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
                     case "declare" -> 1;
                     case "send" -> List.of(SendOutcome.STORED);

@@ -16,7 +16,7 @@ import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
-import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.test.RawRedis;
@@ -71,7 +71,7 @@ class PermissionsIntegrationTests {
                         assertThat(check.report().orElseThrow().details()).doesNotContainValue("unknown");
                         sendAndListen(context);
                         lookAfterTheDead(context);
-                        settleEachWay(context.getBean(QueueStore.class));
+                        settleEachWay(context.getBean(QueueBackend.class));
                     });
             assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
             assertThat(redis.snapshot().keySet()).isNotEmpty().allMatch(key -> key.startsWith(keyPrefix));
@@ -105,7 +105,7 @@ class PermissionsIntegrationTests {
         assertThat(deadLetters.purge("orders", dead.id(), dead.diedAt())).isFalse();
     }
 
-    private static void settleEachWay(QueueStore store) {
+    private static void settleEachWay(QueueBackend store) {
         ShardKey shard = new ShardKey("orders", 0);
         Lease released = claim(store, shard, 1);
         assertThat(store.extend(shard, List.of(released), Duration.ofMinutes(1)))
@@ -127,7 +127,7 @@ class PermissionsIntegrationTests {
         assertThat(store.resolve(shard, "test")).isTrue();
     }
 
-    private static Lease claim(QueueStore store, ShardKey shard, int request) {
+    private static Lease claim(QueueBackend store, ShardKey shard, int request) {
         Claim claim = new Claim("test", request, 1, 1, Duration.ofMillis(500), List.of());
         return await().until(
                         () -> store.claim(shard, claim).deliveries().stream().findFirst(), Optional::isPresent)

@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.store;
+package io.easykit.delayqueue.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;

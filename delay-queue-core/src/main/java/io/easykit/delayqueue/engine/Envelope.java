@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.store;
+package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.LogText;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param retry   the message's own policy, or null for that of its topic
  * @param body    the payload, encoded
  */
-public record Envelope(long nonce, Map<String, String> headers, @Nullable RetryPolicy retry, Bytes body) {
+record Envelope(long nonce, Map<String, String> headers, @Nullable RetryPolicy retry, Bytes body) {
 
     private static final int VERSION = 1;
 

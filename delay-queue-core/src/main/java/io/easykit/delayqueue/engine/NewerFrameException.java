@@ -1,9 +1,9 @@
-package io.easykit.delayqueue.store;
+package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.UndecodableMessageException;
 
 /** The message is in a format that a later version writes. A node of that version can read it; this one hands it back. */
-public final class NewerFrameException extends UndecodableMessageException {
+final class NewerFrameException extends UndecodableMessageException {
 
     /** @param what the frames that this node cannot read */
     NewerFrameException(String what) {
