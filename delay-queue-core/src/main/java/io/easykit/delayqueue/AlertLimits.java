@@ -6,20 +6,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * What in a topic calls for attention when it is exceeded; null for what does not.
  *
- * @param oldestDue age of the oldest message that is due and not claimed
+ * @param maxLateness age of the oldest message that is due and not claimed
  * @param due       messages that are due and not claimed
  * @param dead      dead letters
  * @param waiting   messages that wait, those of the far future included
  */
 public record AlertLimits(
-        @Nullable Duration oldestDue, @Nullable Long due, @Nullable Long dead, @Nullable Long waiting) {
+        @Nullable Duration maxLateness, @Nullable Long due, @Nullable Long dead, @Nullable Long waiting) {
 
     /** Nothing is watched. */
     public static final AlertLimits NONE = new AlertLimits(null, null, null, null);
 
     public AlertLimits {
-        if (oldestDue != null && !RetryPolicy.isPossible(oldestDue)) {
-            throw new IllegalArgumentException("An alert limit on age is zero to 3650 days, not " + oldestDue + ".");
+        if (maxLateness != null && !RetryPolicy.isPossible(maxLateness)) {
+            throw new IllegalArgumentException("An alert limit on age is zero to 3650 days, not " + maxLateness + ".");
         }
         requireCount(due);
         requireCount(dead);
@@ -34,7 +34,7 @@ public record AlertLimits(
 
     /** What can be over its limit. */
     public enum Kind {
-        OLDEST_DUE,
+        LATENESS,
         DUE,
         DEAD,
         WAITING

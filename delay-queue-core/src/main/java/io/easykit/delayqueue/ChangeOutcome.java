@@ -11,5 +11,5 @@ public enum ChangeOutcome {
     /** The message is dead: redrive or purge it. */
     DEAD,
     /** The id is live, but it is another message than the one that was meant. */
-    OTHER_LIFE
+    OTHER_INCARNATION
 }

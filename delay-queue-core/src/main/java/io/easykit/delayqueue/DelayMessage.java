@@ -17,7 +17,7 @@ import java.util.Map;
  * @param deliveryId     the same for each attempt of this message, another one when its id is sent again: a key for
  *                       handlers that must take effect once
  * @param failures       runs that have failed so far
- * @param lost           leases that were lost so far, with a node or by a long pause
+ * @param leaseExpirations leases that were lost so far, with a node or by a long pause
  * @param releases       deliveries that were handed back without a run
  * @param acknowledgment settles the message, and tells whether it still belongs to this listener
  */
@@ -29,7 +29,7 @@ public record DelayMessage<T>(
         Instant due,
         String deliveryId,
         int failures,
-        int lost,
+        int leaseExpirations,
         int releases,
         Acknowledgment acknowledgment) {
 
@@ -48,7 +48,8 @@ public record DelayMessage<T>(
         return "DelayMessage[topic=" + topic + ", id=" + LogText.of(id) + ", payload="
                 + payload.getClass().getName() + ", headers=" + LogText.list(List.copyOf(headers.keySet())) + ", due="
                 + due
-                + ", deliveryId=" + LogText.of(deliveryId) + ", failures=" + failures + ", lost=" + lost + ", releases="
+                + ", deliveryId=" + LogText.of(deliveryId) + ", failures=" + failures + ", leaseExpirations="
+                + leaseExpirations + ", releases="
                 + releases + "]";
     }
 }

@@ -21,13 +21,13 @@ public final class ListenerEndpoint {
     private final int concurrency;
     private final int batchSize;
     private final Duration lease;
-    private final int maxLost;
-    private final Duration lostDelay;
+    private final int maxLeaseExpirations;
+    private final Duration leaseExpiredDelay;
     private final RetryPolicy retry;
     private final List<Class<? extends Throwable>> notRetried;
     private final AckMode ackMode;
     private final Duration stopTimeout;
-    private final @Nullable Duration keepDead;
+    private final @Nullable Duration deadLetterRetention;
     private final AlertLimits alerts;
 
     private ListenerEndpoint(Builder builder) {
@@ -37,13 +37,13 @@ public final class ListenerEndpoint {
         this.concurrency = builder.concurrency;
         this.batchSize = builder.batchSize;
         this.lease = builder.lease;
-        this.maxLost = builder.maxLost;
-        this.lostDelay = builder.lostDelay;
+        this.maxLeaseExpirations = builder.maxLeaseExpirations;
+        this.leaseExpiredDelay = builder.leaseExpiredDelay;
         this.retry = builder.retry;
         this.notRetried = List.copyOf(builder.notRetried);
         this.ackMode = builder.ackMode;
         this.stopTimeout = builder.stopTimeout;
-        this.keepDead = builder.keepDead;
+        this.deadLetterRetention = builder.deadLetterRetention;
         this.alerts = builder.alerts;
         check();
     }
@@ -60,18 +60,25 @@ public final class ListenerEndpoint {
                 lease.compareTo(MIN_LEASE) >= 0 && lease.compareTo(MAX_LEASE) <= 0,
                 id,
                 "lease is " + lease + ": give 100 ms to 365 days; 30 s is a good one");
-        require(maxLost >= 1 && maxLost <= 1_000_000, id, "maxLost is " + maxLost + ": give 1 to 1000000");
-        require(RetryPolicy.isPossible(lostDelay), id, "lostDelay is " + lostDelay + ": give zero to 3650 days");
+        require(
+                maxLeaseExpirations >= 1 && maxLeaseExpirations <= 1_000_000,
+                id,
+                "maxLeaseExpirations is " + maxLeaseExpirations + ": give 1 to 1000000");
+        require(
+                RetryPolicy.isPossible(leaseExpiredDelay),
+                id,
+                "leaseExpiredDelay is " + leaseExpiredDelay + ": give zero to 3650 days");
         require(
                 !stopTimeout.isNegative() && stopTimeout.compareTo(MAX_STOP_TIMEOUT) <= 0,
                 id,
                 "stopTimeout is " + stopTimeout + ": give zero to 365 days");
         require(
-                keepDead == null || (RetryPolicy.isPossible(keepDead) && !keepDead.isZero()),
+                deadLetterRetention == null
+                        || (RetryPolicy.isPossible(deadLetterRetention) && !deadLetterRetention.isZero()),
                 id,
-                "keepDead is " + keepDead
+                "deadLetterRetention is " + deadLetterRetention
                         + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
-        }
+    }
 
     /** A listener with one place, and with the defaults of the builder's methods. */
     public static Builder builder(String id, String topic, Type type) {
@@ -118,13 +125,13 @@ public final class ListenerEndpoint {
     }
 
     /** Leases that a message may lose before it is dead; the same for all listeners of a topic. */
-    public int maxLost() {
-        return maxLost;
+    public int maxLeaseExpirations() {
+        return maxLeaseExpirations;
     }
 
     /** Wait of a message whose lease was lost; zero for none. */
-    public Duration lostDelay() {
-        return lostDelay;
+    public Duration leaseExpiredDelay() {
+        return leaseExpiredDelay;
     }
 
     /** Of messages that do not bring their own. */
@@ -148,8 +155,8 @@ public final class ListenerEndpoint {
     }
 
     /** Age at which dead letters are removed, or null to keep them. */
-    public @Nullable Duration keepDead() {
-        return keepDead;
+    public @Nullable Duration deadLetterRetention() {
+        return deadLetterRetention;
     }
 
     /** Of the topic. */
@@ -166,13 +173,13 @@ public final class ListenerEndpoint {
         private int concurrency = 1;
         private int batchSize = 1;
         private Duration lease = Duration.ofSeconds(30);
-        private int maxLost = 5;
-        private Duration lostDelay = Duration.ZERO;
+        private int maxLeaseExpirations = 5;
+        private Duration leaseExpiredDelay = Duration.ZERO;
         private RetryPolicy retry = RetryPolicy.exponential(5, Duration.ofSeconds(1), Duration.ofMinutes(5));
         private List<Class<? extends Throwable>> notRetried = List.of();
         private AckMode ackMode = AckMode.AUTO;
         private Duration stopTimeout = Duration.ofSeconds(20);
-        private @Nullable Duration keepDead;
+        private @Nullable Duration deadLetterRetention;
         private AlertLimits alerts = AlertLimits.NONE;
 
         private Builder(String id, String topic, Type type) {
@@ -196,13 +203,13 @@ public final class ListenerEndpoint {
             return this;
         }
 
-        public Builder maxLost(int maxLost) {
-            this.maxLost = maxLost;
+        public Builder maxLeaseExpirations(int maxLeaseExpirations) {
+            this.maxLeaseExpirations = maxLeaseExpirations;
             return this;
         }
 
-        public Builder lostDelay(Duration lostDelay) {
-            this.lostDelay = lostDelay;
+        public Builder leaseExpiredDelay(Duration leaseExpiredDelay) {
+            this.leaseExpiredDelay = leaseExpiredDelay;
             return this;
         }
 
@@ -226,8 +233,8 @@ public final class ListenerEndpoint {
             return this;
         }
 
-        public Builder keepDead(@Nullable Duration keepDead) {
-            this.keepDead = keepDead;
+        public Builder deadLetterRetention(@Nullable Duration deadLetterRetention) {
+            this.deadLetterRetention = deadLetterRetention;
             return this;
         }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param state      whether it waits, is in flight, or is dead
  * @param at         when it is due, when its lease ends, or when it died, by state
  * @param failures   runs that failed since the send or the last redrive
- * @param lost       leases that expired since the send or the last redrive
+ * @param leaseExpirations leases that expired since the send or the last redrive
  * @param releases   deliveries that were handed back without a run
  * @param owner      node that claimed it last, or null if it was never claimed
  * @param firstError first failure, or null
@@ -30,7 +30,7 @@ public record MessageInfo(
         State state,
         Instant at,
         int failures,
-        int lost,
+        int leaseExpirations,
         int releases,
         @Nullable String owner,
         @Nullable ErrorNote firstError,
@@ -60,7 +60,7 @@ public record MessageInfo(
     public String toString() {
         return "MessageInfo[topic=" + topic + ", id=" + LogText.of(id) + ", state=" + state + ", at=" + at
                 + ", failures="
-                + failures + ", lost=" + lost + ", releases=" + releases + ", headers="
+                + failures + ", leaseExpirations=" + leaseExpirations + ", releases=" + releases + ", headers="
                 + LogText.list(List.copyOf(headers.keySet())) + ", body=" + body + "]";
     }
 

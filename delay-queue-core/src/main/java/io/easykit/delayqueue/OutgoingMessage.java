@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 public record OutgoingMessage(
         String topic,
         Object payload,
-        Due due,
+        DueTime due,
         @Nullable String id,
         Map<String, String> headers,
         @Nullable RetryPolicy retry,
@@ -67,17 +67,17 @@ public record OutgoingMessage(
     }
 
     public static OutgoingMessage of(String topic, Object payload) {
-        return new OutgoingMessage(topic, payload, Due.in(Duration.ZERO), null, Map.of(), null, null, null, null);
+        return new OutgoingMessage(topic, payload, DueTime.in(Duration.ZERO), null, Map.of(), null, null, null, null);
     }
 
     /** Due a while after the store has taken it, by the store's clock. */
     public OutgoingMessage in(Duration delay) {
-        return with(Due.in(delay));
+        return with(DueTime.in(delay));
     }
 
     /** Due at an instant, by the store's clock. One that has passed is due at once. */
     public OutgoingMessage at(Instant instant) {
-        return with(Due.at(instant));
+        return with(DueTime.at(instant));
     }
 
     /** An id of its own, 1 to 256 bytes: while a message with this id is live, another one is not stored. */
@@ -140,7 +140,7 @@ public record OutgoingMessage(
                 + ", sendTimeout=" + sendTimeout + "]";
     }
 
-    private OutgoingMessage with(Due time) {
+    private OutgoingMessage with(DueTime time) {
         return new OutgoingMessage(topic, payload, time, id, headers, retry, phase, payloadType, sendTimeout);
     }
 }

@@ -18,18 +18,18 @@ class ListenerEndpointTests {
                 listener().batchSize(101),
                 listener().lease(Duration.ofMillis(99)),
                 listener().lease(Duration.ofDays(400)),
-                listener().maxLost(0),
-                listener().lostDelay(Duration.ofMillis(-1)),
-                listener().lostDelay(Duration.ofDays(9_999_999_999L)),
-                listener().lostDelay(Duration.ofDays(3651)),
-                listener().lostDelay(Duration.ofSeconds(Long.MAX_VALUE)),
-                listener().maxLost(1_000_001),
+                listener().maxLeaseExpirations(0),
+                listener().leaseExpiredDelay(Duration.ofMillis(-1)),
+                listener().leaseExpiredDelay(Duration.ofDays(9_999_999_999L)),
+                listener().leaseExpiredDelay(Duration.ofDays(3651)),
+                listener().leaseExpiredDelay(Duration.ofSeconds(Long.MAX_VALUE)),
+                listener().maxLeaseExpirations(1_000_001),
                 listener().lease(Duration.ofSeconds(Long.MAX_VALUE)),
                 listener().stopTimeout(Duration.ofMillis(-1)),
                 listener().stopTimeout(Duration.ofSeconds(Long.MAX_VALUE)),
-                listener().keepDead(Duration.ofDays(9_999_999_999L)),
-                listener().keepDead(Duration.ofSeconds(Long.MAX_VALUE)),
-                listener().keepDead(Duration.ZERO),
+                listener().deadLetterRetention(Duration.ofDays(9_999_999_999L)),
+                listener().deadLetterRetention(Duration.ofSeconds(Long.MAX_VALUE)),
+                listener().deadLetterRetention(Duration.ZERO),
                 ListenerEndpoint.builder(" ", "orders", String.class),
                 ListenerEndpoint.builder("close", "two words", String.class));
     }
@@ -55,7 +55,7 @@ class ListenerEndpointTests {
 
         assertThat(endpoint.lease()).isEqualTo(Duration.ofSeconds(30));
         assertThat(endpoint.retry().maxAttempts()).isEqualTo(5);
-        assertThat(endpoint.maxLost()).isEqualTo(5);
+        assertThat(endpoint.maxLeaseExpirations()).isEqualTo(5);
         assertThat(endpoint.stopTimeout()).isEqualTo(Duration.ofSeconds(20));
         assertThat(endpoint.ackMode()).isEqualTo(AckMode.AUTO);
     }

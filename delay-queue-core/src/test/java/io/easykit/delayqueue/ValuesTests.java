@@ -15,25 +15,25 @@ class ValuesTests {
 
     @Test
     void roundsDueTimesUp() {
-        assertThat(Due.in(Duration.ofNanos(1))).isEqualTo(new Due(true, 1));
-        assertThat(Due.in(Duration.ofMillis(5))).isEqualTo(new Due(true, 5));
-        assertThat(Due.at(Instant.ofEpochMilli(5).plusNanos(1))).isEqualTo(new Due(false, 6));
-        assertThat(Due.at(Instant.ofEpochMilli(5))).isEqualTo(new Due(false, 5));
+        assertThat(DueTime.in(Duration.ofNanos(1))).isEqualTo(new DueTime(true, 1));
+        assertThat(DueTime.in(Duration.ofMillis(5))).isEqualTo(new DueTime(true, 5));
+        assertThat(DueTime.at(Instant.ofEpochMilli(5).plusNanos(1))).isEqualTo(new DueTime(false, 6));
+        assertThat(DueTime.at(Instant.ofEpochMilli(5))).isEqualTo(new DueTime(false, 5));
     }
 
     @Test
     void refusesDueTimesThatCannotBe() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Due.in(Duration.ofMillis(-1)))
+                .isThrownBy(() -> DueTime.in(Duration.ofMillis(-1)))
                 .withMessageContaining("delay of -1 ms");
-        assertThatIllegalArgumentException().isThrownBy(() -> Due.in(Duration.ofSeconds(Long.MAX_VALUE)));
-        assertThatIllegalArgumentException().isThrownBy(() -> Due.at(Instant.MAX));
+        assertThatIllegalArgumentException().isThrownBy(() -> DueTime.in(Duration.ofSeconds(Long.MAX_VALUE)));
+        assertThatIllegalArgumentException().isThrownBy(() -> DueTime.at(Instant.MAX));
     }
 
     @Test
     void takesAnInstantBeforeTheEpochForDueAtOnce() {
-        assertThat(Due.at(Instant.MIN)).isEqualTo(new Due(false, 0));
-        assertThat(Due.at(Instant.EPOCH.minusNanos(1))).isEqualTo(new Due(false, 0));
+        assertThat(DueTime.at(Instant.MIN)).isEqualTo(new DueTime(false, 0));
+        assertThat(DueTime.at(Instant.EPOCH.minusNanos(1))).isEqualTo(new DueTime(false, 0));
     }
 
     @Test

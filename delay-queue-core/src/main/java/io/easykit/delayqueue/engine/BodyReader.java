@@ -31,7 +31,7 @@ final class BodyReader {
      *
      * @throws StoreUnavailableException when the store does not answer several times in a row
      */
-    Optional<Bytes> read(ShardKey shard, HeldMessage message) {
+    Optional<Bytes> read(ShardKey shard, InFlightMessage message) {
         Attempt attempt = new Attempt(shard, message);
         return LargeBody.read(message.delivery.unread(), LargeBody.PIECE, attempt::piece);
     }
@@ -40,20 +40,20 @@ final class BodyReader {
     private final class Attempt {
 
         private final ShardKey shard;
-        private final HeldMessage message;
+        private final InFlightMessage message;
         private int most = LargeBody.PIECE;
         private int failures;
 
-        Attempt(ShardKey shard, HeldMessage message) {
+        Attempt(ShardKey shard, InFlightMessage message) {
             this.shard = shard;
             this.message = message;
         }
 
-        Optional<Bytes> piece(Bytes life, int from, int count) {
+        Optional<Bytes> piece(Bytes incarnation, int from, int count) {
             while (!message.isLost()) {
                 permits.acquireUninterruptibly();
                 try {
-                    Optional<Bytes> piece = store.read(shard, message.id(), life, from, Math.min(most, count));
+                    Optional<Bytes> piece = store.read(shard, message.id(), incarnation, from, Math.min(most, count));
                     failures = 0;
                     return piece;
                 } catch (StoreUnavailableException e) {

@@ -4,11 +4,11 @@ import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessagePage;
 import io.easykit.delayqueue.TopicStats;
-import io.easykit.delayqueue.store.Death;
-import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Page;
 import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -71,7 +71,7 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
 
     @Override
     public boolean redrive(String topic, String id, Instant diedAt) {
-        return store.redrive(shardOf(topic, id), List.of(new Death(id, diedAt)), Pace.AT_ONCE)
+        return store.redrive(shardOf(topic, id), List.of(new DeadLetterRef(id, diedAt)), RedriveRate.AT_ONCE)
                 .get(0);
     }
 
@@ -96,7 +96,8 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
 
     @Override
     public boolean purge(String topic, String id, Instant diedAt) {
-        return store.purge(shardOf(topic, id), List.of(new Death(id, diedAt))).get(0);
+        return store.purge(shardOf(topic, id), List.of(new DeadLetterRef(id, diedAt)))
+                .get(0);
     }
 
     @Override
@@ -138,7 +139,7 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
             // The store counts the delay from the call.
             Duration passed = Duration.ofNanos(nanos.getAsLong() - begin);
             Duration next = Duration.ofSeconds(redriven).dividedBy(perSecond).minus(passed);
-            Pace pace = new Pace(
+            RedriveRate pace = new RedriveRate(
                     next.isNegative() ? Duration.ZERO : next,
                     Duration.ofSeconds(1).dividedBy(perSecond));
             RedrivenPage page = store.redrive(shard, diedUntil.get(shard), QueueStore.MAX_BATCH, pace);

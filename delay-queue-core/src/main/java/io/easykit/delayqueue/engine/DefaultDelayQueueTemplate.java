@@ -2,13 +2,13 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayQueueTemplate;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendResult;
-import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
@@ -52,12 +52,12 @@ final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
 
     @Override
     public ChangeOutcome reschedule(String topic, String id, Duration delay) {
-        return reschedule(topic, id, Due.in(delay));
+        return reschedule(topic, id, DueTime.in(delay));
     }
 
     @Override
     public ChangeOutcome reschedule(String topic, String id, Instant due) {
-        return reschedule(topic, id, Due.at(due));
+        return reschedule(topic, id, DueTime.at(due));
     }
 
     @Override
@@ -65,8 +65,8 @@ final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
         return store.find(shardOf(topic, id), id).map(found -> MessageInfos.of(topic, found));
     }
 
-    private ChangeOutcome reschedule(String topic, String id, Due due) {
-        Move move = new Move(new Target(id, null), due);
+    private ChangeOutcome reschedule(String topic, String id, DueTime due) {
+        Reschedule move = new Reschedule(new Target(id, null), due);
         return store.reschedule(shardOf(topic, id), List.of(move)).get(0);
     }
 

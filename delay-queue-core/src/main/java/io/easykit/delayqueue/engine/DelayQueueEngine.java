@@ -32,28 +32,29 @@ public final class DelayQueueEngine implements AutoCloseable {
     private final Topics topics;
     private final DelayQueueTemplate template;
     private final DelayQueueAdmin admin;
-    private final Undo undo;
-    private final EngineParts parts;
+    private final RolledBackSends rolledBack;
+    private final EngineContext context;
 
     private DelayQueueEngine(Builder settings) {
         this.store = settings.store;
-        this.topics = new Topics(store, settings.shards, settings.scheduler::nanos);
-        this.undo = new Undo(store, settings.scheduler::nanos);
-        RepeatedLines lines = new RepeatedLines(settings.scheduler::nanos);
+        this.topics = new Topics(store, settings.shards, settings.loops::nanos);
+        this.rolledBack = new RolledBackSends(store, settings.loops::nanos);
+        RepeatedLines lines = new RepeatedLines(settings.loops::nanos);
         Events events = new Events(settings.listeners, lines);
-        this.template = new DefaultDelayQueueTemplate(store, topics, new Sender(settings, topics, events, undo, lines));
-        this.admin = new DefaultDelayQueueAdmin(store, topics, settings.scheduler::nanos);
-        this.parts = new EngineParts(
+        this.template =
+                new DefaultDelayQueueTemplate(store, topics, new Sender(settings, topics, events, rolledBack, lines));
+        this.admin = new DefaultDelayQueueAdmin(store, topics, settings.loops::nanos);
+        this.context = new EngineContext(
                 store,
                 new BodyReader(store),
                 topics,
-                new RunningListeners(),
+                new TopicSettingsGuard(),
                 settings.codec(),
                 events,
-                new EventQueue(events, settings.scheduler),
-                new Availability(settings.scheduler::nanos),
+                new EventQueue(events, settings.loops),
+                new Availability(settings.loops::nanos),
                 lines,
-                settings.scheduler,
+                settings.loops,
                 settings.workers,
                 settings.node == null ? processName() : settings.node);
     }
@@ -86,14 +87,15 @@ public final class DelayQueueEngine implements AutoCloseable {
     /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
     @SuppressWarnings("unchecked") // the codec makes what the endpoint's type says
     public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
-        return new ListenerContainer(parts, endpoint, (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler);
+        return new ListenerContainer(
+                context, endpoint, (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler);
     }
 
     /** Ends what the engine itself does in the background. Stop the containers before; the store is its owner's. */
     @Override
     public void close() {
-        parts.loopEvents().close();
-        undo.close();
+        context.loopEvents().close();
+        rolledBack.close();
     }
 
     private static String processName() {
@@ -121,7 +123,7 @@ public final class DelayQueueEngine implements AutoCloseable {
 
         @Nullable String node;
 
-        Scheduler scheduler = Scheduler.THREADS;
+        LoopExecutor loops = LoopExecutor.THREADS;
 
         private @Nullable PayloadCodec codec;
 
@@ -213,8 +215,8 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /** Time and threads, for tests. */
-        Builder scheduler(Scheduler scheduler) {
-            this.scheduler = scheduler;
+        Builder loops(LoopExecutor loops) {
+            this.loops = loops;
             return this;
         }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The frame: 8 bytes of nonce, a byte of version, a byte that tells what follows (bit 0 headers, bit 1 a retry policy),
  * these, and the body as the rest. Numbers are varints. The nonce leads whatever the version, because it tells one life
- * of an id from the next: see {@link #life}. An empty message costs 10 bytes.
+ * of an id from the next: see {@link #incarnation}. An empty message costs 10 bytes.
  *
  * @param nonce   random, a new one for each send, the same when the same send is repeated
  * @param headers names and values; iteration keeps their order
@@ -47,7 +47,7 @@ record Envelope(long nonce, Map<String, String> headers, @Nullable RetryPolicy r
     }
 
     /** The first bytes of every frame with this nonce: by them, cancel and reschedule mean one life of an id only. */
-    public static Bytes life(long nonce) {
+    public static Bytes incarnation(long nonce) {
         return Bytes.of(ByteBuffer.allocate(Long.BYTES).putLong(nonce).array());
     }
 

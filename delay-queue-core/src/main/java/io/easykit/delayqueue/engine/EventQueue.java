@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * on its thread would cost other messages theirs. The queue is bounded: a listener that falls {@link #MOST} events behind
  * loses the newer ones, and a warning says so.
  */
-final class EventQueue implements Scheduler.Step {
+final class EventQueue implements LoopExecutor.Step {
 
     /** About two megabytes. */
     static final int MOST = 10_000;
@@ -21,23 +21,23 @@ final class EventQueue implements Scheduler.Step {
     private static final Logger log = LoggerFactory.getLogger(EventQueue.class);
 
     private final Events events;
-    private final Scheduler scheduler;
+    private final LoopExecutor loops;
 
     // Guarded by this.
     private final Deque<DelayQueueEvent> waiting = new ArrayDeque<>();
-    private Scheduler.@Nullable Loop loop;
+    private LoopExecutor.@Nullable Loop loop;
     private boolean delivering;
     private boolean closed;
     private long dropped;
 
-    EventQueue(Events events, Scheduler scheduler) {
+    EventQueue(Events events, LoopExecutor loops) {
         this.events = events;
-        this.scheduler = scheduler;
+        this.loops = loops;
     }
 
     /** Returns at once. The thread starts with the first event. */
     void emit(DelayQueueEvent event) {
-        Scheduler.Loop current;
+        LoopExecutor.Loop current;
         synchronized (this) {
             if (closed) {
                 return;
@@ -49,7 +49,7 @@ final class EventQueue implements Scheduler.Step {
             waiting.add(event);
             current = loop;
             if (current == null) {
-                current = scheduler.create("delay-queue-events", this);
+                current = loops.create("delay-queue-events", this);
                 loop = current;
                 current.start();
             }
@@ -63,7 +63,7 @@ final class EventQueue implements Scheduler.Step {
             events.emit(event);
         }
         synchronized (this) {
-            return closed ? Scheduler.END : ShardScope.NEVER;
+            return closed ? LoopExecutor.END : ShardContext.NEVER;
         }
     }
 
@@ -100,7 +100,7 @@ final class EventQueue implements Scheduler.Step {
 
     /** Ends the thread once the events that wait are delivered. Later events are dropped. */
     void close() {
-        Scheduler.Loop current;
+        LoopExecutor.Loop current;
         synchronized (this) {
             closed = true;
             current = loop;

@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AckMode;
-
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageHandler;
@@ -43,9 +42,9 @@ public final class ListenerContainer {
     /** For slow listeners of events that a loop has found. */
     private static final Duration EVENTS_FAREWELL = Duration.ofSeconds(1);
 
-    private final EngineParts engine;
+    private final EngineContext engine;
     private final ListenerEndpoint endpoint;
-    private final HandlerRun.Setting runs;
+    private final MessageExecution.HandlerContext runs;
     private final ReentrantLock lifecycle = new ReentrantLock();
     private volatile boolean running;
     private volatile boolean paused;
@@ -54,21 +53,16 @@ public final class ListenerContainer {
     // Guarded by the lifecycle.
     private @Nullable Thread stopping;
     private boolean startsAgain;
-    private @Nullable TopicWatch watch;
+    private @Nullable TopicMonitor monitor;
     private CountDownLatch ended = new CountDownLatch(0);
     private @Nullable Workers workers;
-    private @Nullable Places places;
+    private @Nullable ConcurrencyLimiter limiter;
 
-    ListenerContainer(EngineParts engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
+    ListenerContainer(EngineContext engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
         this.engine = engine;
         this.endpoint = endpoint;
-        this.runs = new HandlerRun.Setting(
-                endpoint,
-                handler,
-                engine.codec(),
-                engine.events(),
-                engine.scheduler()::nanos,
-                new NewerFrames(endpoint));
+        this.runs = new MessageExecution.HandlerContext(
+                endpoint, handler, engine.codec(), engine.events(), engine.loops()::nanos, new NewerFrames(endpoint));
     }
 
     public ListenerEndpoint endpoint() {
@@ -81,13 +75,13 @@ public final class ListenerContainer {
      * and the container starts when it has stopped.
      *
      * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
-     *                                of this topic has other settings of what belongs to the topic: maxLost, lostDelay,
-     *                                keepDead, alerts
+     *                                of this topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay,
+     *                                deadLetterRetention, alerts
      */
     public void start() {
         Thread ending = startOrStopping();
         while (ending != null) {
-            if (HandlerRun.isWithin(runs) || !join(ending)) {
+            if (MessageExecution.isWithin(runs) || !join(ending)) {
                 startAfterStop();
                 return;
             }
@@ -101,7 +95,7 @@ public final class ListenerContainer {
         try {
             if (stopping == null && !running) {
                 int shards = shards();
-                engine.running().add(endpoint);
+                engine.settingsGuard().add(endpoint);
                 begin(shards);
                 running = true;
             }
@@ -128,7 +122,7 @@ public final class ListenerContainer {
      */
     public void stop() {
         Thread ending = beginStopping();
-        if (ending != null && !HandlerRun.isWithin(runs)) {
+        if (ending != null && !MessageExecution.isWithin(runs)) {
             join(ending);
         }
     }
@@ -163,9 +157,9 @@ public final class ListenerContainer {
                         "Listener '{}' did not end in time; its messages run again after their leases",
                         LogText.of(endpoint.id()));
             }
-            if (places != null) {
+            if (limiter != null) {
                 // Handlers that have settled early, and still work.
-                places.awaitAll(deadline - engine.scheduler().nanos());
+                limiter.awaitAll(deadline - engine.loops().nanos());
             }
             engine.loopEvents().awaitDelivered(EVENTS_FAREWELL.toNanos());
         } catch (InterruptedException e) {
@@ -210,10 +204,10 @@ public final class ListenerContainer {
 
     /** The first half of a stop, which does not wait. Returns until when handlers may run on. */
     long beginStop() {
-        long deadline = engine.scheduler().nanos() + endpoint.stopTimeout().toNanos();
+        long deadline = engine.loops().nanos() + endpoint.stopTimeout().toNanos();
         consumers.forEach(consumer -> consumer.stop(deadline));
-        if (watch != null) {
-            watch.stop();
+        if (monitor != null) {
+            monitor.stop();
         }
         return deadline;
     }
@@ -230,7 +224,7 @@ public final class ListenerContainer {
             if (workers != null) {
                 workers.stop();
             }
-            engine.running().remove(endpoint);
+            engine.settingsGuard().remove(endpoint);
             running = false;
             consumers = List.of();
             stopping = null;
@@ -281,11 +275,12 @@ public final class ListenerContainer {
     private void begin(int shards) {
         List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
         Workers runners = engine.workers().apply(endpoint);
-        Places created = new Places(endpoint.concurrency(), mostAhead(runners), engine.scheduler()::nanos);
+        ConcurrencyLimiter created =
+                new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
         IntConsumer shardsKept = kept -> requireShards(shards, kept);
-        ShardConsumer.Shared shared =
-                new ShardConsumer.Shared(engine, runs, created, runners, this::isPaused, shardsKept);
-        TopicWatch watching = new TopicWatch(engine, endpoint, keys, shardsKept);
+        ShardConsumer.ContainerContext shared =
+                new ShardConsumer.ContainerContext(engine, runs, created, runners, this::isPaused, shardsKept);
+        TopicMonitor monitoring = new TopicMonitor(engine, endpoint, keys, shardsKept);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();
         String owner = owner();
@@ -296,17 +291,18 @@ public final class ListenerContainer {
         consumers = List.copyOf(starting);
         consumers.forEach(ShardConsumer::start);
         workers = runners;
-        places = created;
-        watch = watching;
-        watching.start();
+        limiter = created;
+        monitor = monitoring;
+        monitoring.start();
     }
 
     /**
      * How many calls may be claimed ahead of a free place: none where a run may last longer than the call of its handler, and
      * where a message that waits here would be dead if this node died.
      */
-    private int mostAhead(Workers runners) {
-        boolean never = !runners.queues() || endpoint.ackMode() == AckMode.MANUAL || endpoint.maxLost() == 1;
+    private int mostPrefetched(Workers runners) {
+        boolean never =
+                !runners.queues() || endpoint.ackMode() == AckMode.MANUAL || endpoint.maxLeaseExpirations() == 1;
         return never ? 0 : QueueStore.MAX_BATCH / endpoint.batchSize();
     }
 

@@ -26,9 +26,9 @@ final class NewerFrames {
         this.endpoint = endpoint;
     }
 
-    void handBack(HeldMessage message, NewerFrameException e) {
+    void release(InFlightMessage message, NewerFrameException e) {
         Duration doubled = FIRST.multipliedBy(1L << Math.min(message.delivery.releases(), 10));
-        message.handBack(doubled.compareTo(LONGEST) < 0 ? doubled : LONGEST);
+        message.release(doubled.compareTo(LONGEST) < 0 ? doubled : LONGEST);
         if (warned.add(String.valueOf(e.getMessage()))) {
             log.warn(
                     "Messages of topic {}, such as {}, are handed back with a delay until a node of a later version runs them:"

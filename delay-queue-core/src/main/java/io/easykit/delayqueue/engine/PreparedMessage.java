@@ -11,7 +11,6 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,7 +59,7 @@ final class PreparedMessage {
     }
 
     Target target() {
-        return new Target(id(), Envelope.life(nonce));
+        return new Target(id(), Envelope.incarnation(nonce));
     }
 
     /** The caller knows the id before the message is stored, so it stays in its shard. */
@@ -103,7 +102,7 @@ final class PreparedMessage {
     }
 
     /** Takes down what the store has said; false if it had said so before. */
-    boolean learn(SendOutcome said) {
+    boolean recordOutcome(SendOutcome said) {
         boolean news = outcome != said;
         outcome = said;
         return news;
@@ -149,14 +148,5 @@ final class PreparedMessage {
         }
         calls.add(all.subList(from, all.size()));
         return calls;
-    }
-
-    static <T> List<List<T>> batches(Collection<T> all) {
-        List<T> list = List.copyOf(all);
-        List<List<T>> batches = new ArrayList<>();
-        for (int from = 0; from < list.size(); from += QueueStore.MAX_BATCH) {
-            batches.add(list.subList(from, Math.min(list.size(), from + QueueStore.MAX_BATCH)));
-        }
-        return batches;
     }
 }

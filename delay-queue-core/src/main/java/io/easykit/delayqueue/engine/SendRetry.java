@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.StoreUnavailableException;
 import java.time.Duration;
 import java.util.List;
@@ -23,16 +23,16 @@ final class SendRetry {
     /** The last call may outlast the timeout. */
     private static final long CALL_MILLIS = 2_000;
 
-    private final Scheduler scheduler;
+    private final LoopExecutor loops;
     private final Duration timeout;
     private final long deadline;
     private long pause = FIRST_PAUSE;
 
     /** @param timeout zero to try once */
-    SendRetry(Scheduler scheduler, Duration timeout) {
-        this.scheduler = scheduler;
+    SendRetry(LoopExecutor loops, Duration timeout) {
+        this.loops = loops;
         this.timeout = timeout;
-        this.deadline = scheduler.nanos() + timeout.toNanos();
+        this.deadline = loops.nanos() + timeout.toNanos();
     }
 
     /** For calls that may be repeated whatever became of them. */
@@ -82,20 +82,20 @@ final class SendRetry {
         if (!message.isUnknown()) {
             return true;
         }
-        Due due = message.message().due();
+        DueTime due = message.message().due();
         return due.relative() && due.millis() >= timeout.toMillis() + CALL_MILLIS;
     }
 
     /** Waits before the next attempt; false if the time is over or the thread is interrupted. */
     private boolean pause() {
-        long left = deadline - scheduler.nanos();
+        long left = deadline - loops.nanos();
         if (left <= 0) {
             return false;
         }
         long rest = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2);
         pause = Math.min(LONGEST_PAUSE, 2 * pause);
         try {
-            scheduler.sleep(Math.min(left, rest));
+            loops.sleep(Math.min(left, rest));
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -110,7 +110,7 @@ final class SendRetry {
         if (Thread.currentThread().isInterrupted()) {
             return e.because("Interrupted while the send waited for the store: " + e.getMessage());
         }
-        boolean isOver = scheduler.nanos() - deadline >= 0;
+        boolean isOver = loops.nanos() - deadline >= 0;
         return isOver ? e.because("Given up after the send timeout of " + timeout + ": " + e.getMessage()) : e;
     }
 }

@@ -39,32 +39,37 @@ final class Sender {
     private static final Logger log = LoggerFactory.getLogger(Sender.class);
 
     private final QueueStore store;
-    private final SendGroups groups;
+    private final SendBatcher groups;
     private final Topics topics;
     private final PayloadCodec codec;
     private final Events events;
     private final Transactions transactions;
     private final SendPhase phase;
-    private final Undo undo;
+    private final RolledBackSends rolledBack;
     private final RepeatedLines lines;
-    private final Scheduler scheduler;
+    private final LoopExecutor loops;
     private final LongSupplier nanos;
     private final Duration sendTimeout;
     private final AwayShards away;
     private final int maxMessageBytes;
 
-    Sender(DelayQueueEngine.Builder settings, Topics topics, Events events, Undo undo, RepeatedLines lines) {
+    Sender(
+            DelayQueueEngine.Builder settings,
+            Topics topics,
+            Events events,
+            RolledBackSends rolledBack,
+            RepeatedLines lines) {
         this.store = settings.store;
-        this.groups = new SendGroups(store);
+        this.groups = new SendBatcher(store);
         this.topics = topics;
         this.codec = settings.codec();
         this.events = events;
         this.transactions = settings.transactions;
         this.phase = settings.sendPhase;
-        this.undo = undo;
+        this.rolledBack = rolledBack;
         this.lines = lines;
-        this.scheduler = settings.scheduler;
-        this.nanos = scheduler::nanos;
+        this.loops = settings.loops;
+        this.nanos = loops::nanos;
         this.sendTimeout = settings.sendTimeout;
         this.away = new AwayShards(nanos);
         this.maxMessageBytes = settings.maxMessageBytes;
@@ -151,15 +156,14 @@ final class Sender {
     private void cancel(String topic, List<String> ids, Patience patience) {
         List<String> failed = new ArrayList<>();
         RuntimeException[] failure = new RuntimeException[1];
-        byExpectedShard(topic, ids)
-                .forEach((expected, all) -> PreparedMessage.batches(all).forEach(some -> {
-                    try {
-                        patience.call(expected, () -> cancelNow(topic, some));
-                    } catch (RuntimeException e) {
-                        failed.addAll(some);
-                        failure[0] = e;
-                    }
-                }));
+        byExpectedShard(topic, ids).forEach((expected, all) -> Batches.of(all).forEach(some -> {
+            try {
+                patience.call(expected, () -> cancelNow(topic, some));
+            } catch (RuntimeException e) {
+                failed.addAll(some);
+                failure[0] = e;
+            }
+        }));
         if (failure[0] != null) {
             lines.warn(
                     log,
@@ -221,11 +225,11 @@ final class Sender {
 
     /** For one call of the application: the longest send timeout of its messages holds for all of them. */
     private SendRetry retry(List<OutgoingMessage> messages) {
-        return new SendRetry(scheduler, longest(messages.stream().map(this::timeout)));
+        return new SendRetry(loops, longest(messages.stream().map(this::timeout)));
     }
 
     private SendRetry retryPrepared(List<PreparedMessage> messages) {
-        return new SendRetry(scheduler, longest(messages.stream().map(PreparedMessage::sendTimeout)));
+        return new SendRetry(loops, longest(messages.stream().map(PreparedMessage::sendTimeout)));
     }
 
     private static Duration longest(Stream<Duration> timeouts) {
@@ -302,7 +306,7 @@ final class Sender {
         List<SendOutcome> outcomes = outcomes(shard, messages);
         for (int i = 0; i < messages.size(); i++) {
             PreparedMessage message = messages.get(i);
-            if (message.learn(outcomes.get(i))) {
+            if (message.recordOutcome(outcomes.get(i))) {
                 events.emit(new DelayQueueEvent.Sent(shard.topic(), message.id(), outcomes.get(i)));
             }
         }
@@ -401,7 +405,7 @@ final class Sender {
         @Override
         public void afterRollback() {
             if (storedBefore) {
-                undo.cancel(before);
+                rolledBack.cancel(before);
             }
         }
     }

@@ -23,26 +23,26 @@ import java.util.function.Function;
  */
 final class Settlements {
 
-    private final ShardScope scope;
-    private final Deque<HeldMessage> acknowledged = new ArrayDeque<>();
-    private final Deque<HeldMessage> failed = new ArrayDeque<>();
-    private final Deque<HeldMessage> handedBack = new ArrayDeque<>();
-    private final Deque<HeldMessage> handedBackLater = new ArrayDeque<>();
-    private final Deque<HeldMessage> givenUp = new ArrayDeque<>();
+    private final ShardContext context;
+    private final Deque<InFlightMessage> acknowledged = new ArrayDeque<>();
+    private final Deque<InFlightMessage> failed = new ArrayDeque<>();
+    private final Deque<InFlightMessage> handedBack = new ArrayDeque<>();
+    private final Deque<InFlightMessage> handedBackLater = new ArrayDeque<>();
+    private final Deque<InFlightMessage> givenUp = new ArrayDeque<>();
 
-    Settlements(ShardScope scope) {
-        this.scope = scope;
+    Settlements(ShardContext context) {
+        this.context = context;
     }
 
-    void add(HeldMessage message) {
-        if (message.gone) {
-            scope.reports().settledLate(message);
+    void add(InFlightMessage message) {
+        if (message.revoked) {
+            context.events().settledLate(message);
             return;
         }
         switch (message.result().verdict()) {
             case ACKNOWLEDGED -> acknowledged.add(message);
             case FAILED -> failed.add(message);
-            case HANDED_BACK -> (message.handBackDelay().isZero() ? handedBack : handedBackLater).add(message);
+            case RELEASED -> (message.releaseDelay().isZero() ? handedBack : handedBackLater).add(message);
             case GIVEN_UP -> givenUp.add(message);
         }
     }
@@ -56,8 +56,8 @@ final class Settlements {
     }
 
     /** Takes off the list what a claim is to take along; the claim sees to it that the store answers. */
-    List<HeldMessage> takeAcknowledged() {
-        List<HeldMessage> some =
+    List<InFlightMessage> takeAcknowledged() {
+        List<InFlightMessage> some =
                 acknowledged.stream().limit(QueueStore.MAX_BATCH).toList();
         some.forEach(message -> acknowledged.removeFirst());
         return some;
@@ -65,40 +65,48 @@ final class Settlements {
 
     /** Tells the store all but what is acknowledged, which a claim may take along. */
     void tellFailedAndHandedBack() {
-        tell(failed, some -> scope.store()
-                .fail(scope.shard(), some.stream().map(Settlements::failure).toList()));
-        tell(handedBack, some -> scope.store().release(scope.shard(), HeldMessage.leases(some)));
-        tell(handedBackLater, some -> scope.store()
-                .release(scope.shard(), HeldMessage.leases(some), some.get(0).handBackDelay()));
+        tell(failed, some -> context.store()
+                .fail(context.shard(), some.stream().map(Settlements::failure).toList()));
+        tell(handedBack, some -> context.store().release(context.shard(), InFlightMessage.leases(some)));
+        tell(handedBackLater, some -> context.store()
+                .release(
+                        context.shard(),
+                        InFlightMessage.leases(some),
+                        some.get(0).releaseDelay()));
         tell(givenUp, this::giveUp);
     }
 
     /** The reply names what was lost; nothing else is to be concluded. */
-    private List<Settlement> giveUp(List<HeldMessage> some) {
-        ListenerEndpoint endpoint = scope.endpoint();
-        scope.store()
-                .giveUp(scope.shard(), HeldMessage.leases(some), endpoint.maxLost(), endpoint.lostDelay())
+    private List<Settlement> giveUp(List<InFlightMessage> some) {
+        ListenerEndpoint endpoint = context.endpoint();
+        context.store()
+                .giveUp(
+                        context.shard(),
+                        InFlightMessage.leases(some),
+                        endpoint.maxLeaseExpirations(),
+                        endpoint.leaseExpiredDelay())
                 .lost()
-                .forEach(scope.reports()::leaseExpired);
+                .forEach(context.events()::leaseExpired);
         return Collections.nCopies(some.size(), Settlement.APPLIED);
     }
 
     /** Tells the store what no claim has taken along. */
     void tellAcknowledged() {
-        tell(acknowledged, some -> scope.store().acknowledge(scope.shard(), HeldMessage.leases(some)));
+        tell(acknowledged, some -> context.store().acknowledge(context.shard(), InFlightMessage.leases(some)));
     }
 
     /** Makes a call in any case, and so shows whether the store answers. */
     void tellAcknowledgedOrNothing() {
         if (acknowledged.isEmpty()) {
-            scope.store().acknowledge(scope.shard(), List.of());
+            context.store().acknowledge(context.shard(), List.of());
         }
         tellAcknowledged();
     }
 
-    private void tell(Deque<HeldMessage> list, Function<List<HeldMessage>, List<Settlement>> call) {
+    private void tell(Deque<InFlightMessage> list, Function<List<InFlightMessage>, List<Settlement>> call) {
         while (!list.isEmpty()) {
-            List<HeldMessage> some = list.stream().limit(QueueStore.MAX_BATCH).toList();
+            List<InFlightMessage> some =
+                    list.stream().limit(QueueStore.MAX_BATCH).toList();
             try {
                 List<Settlement> answers = call.apply(some);
                 for (int i = 0; i < some.size(); i++) {
@@ -106,26 +114,26 @@ final class Settlements {
                     list.removeFirst();
                 }
             } catch (DelayQueueException e) {
-                some.forEach(message -> message.asked = true);
+                some.forEach(message -> message.settlementAttempted = true);
                 throw e;
             }
         }
     }
 
     /** The store has answered. */
-    void conclude(HeldMessage message, Settlement answer) {
+    void conclude(InFlightMessage message, Settlement answer) {
         String death = message.result().death();
-        if (answer != Settlement.APPLIED && !(message.asked && (death == null || hasDied(message)))) {
-            scope.reports().settledLate(message);
+        if (answer != Settlement.APPLIED && !(message.settlementAttempted && (death == null || hasDied(message)))) {
+            context.events().settledLate(message);
         } else if (death != null) {
-            scope.reports().died(message.id(), death);
+            context.events().died(message.id(), death);
         }
     }
 
     /** Whether it was the run's failure that the message died of: not that of a later run, nor the loss of the lease. */
-    private boolean hasDied(HeldMessage message) {
-        return scope.store()
-                .find(scope.shard(), message.id())
+    private boolean hasDied(InFlightMessage message) {
+        return context.store()
+                .find(context.shard(), message.id())
                 .filter(found -> found.state() == MessageInfo.State.DEAD)
                 .map(StoredMessage::history)
                 .filter(history ->
@@ -133,7 +141,7 @@ final class Settlements {
                 .isPresent();
     }
 
-    private static Failure failure(HeldMessage message) {
+    private static Failure failure(InFlightMessage message) {
         return Objects.requireNonNull(message.result().failure());
     }
 }

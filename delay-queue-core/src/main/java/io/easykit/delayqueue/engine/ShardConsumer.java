@@ -26,12 +26,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The consumer of one shard, from one start of its container to the next stop. One loop does everything that talks to the
- * store about this shard: it claims ({@link Intake}), tells what became of the messages ({@link Settlements}), and renews
- * leases ({@link HeldLeases}). Handlers and bells only leave word and wake it. So no two calls about a message are ever under
+ * store about this shard: it claims ({@link MessageClaimer}), tells what became of the messages ({@link Settlements}), and renews
+ * leases ({@link LeaseRenewer}). Handlers and bells only leave word and wake it. So no two calls about a message are ever under
  * way at once, a lease is not renewed while it is being settled, and a shard whose store does not answer holds up no other.
  *
  * <p><b>What it claims.</b> What it has free places for, and where the handler is quick, what begins within a moment
- * ({@link Prefetch}), so that what waits is not bound to a busy node. What has been acknowledged meanwhile goes along in the
+ * ({@link PrefetchPolicy}), so that what waits is not bound to a busy node. What has been acknowledged meanwhile goes along in the
  * same trip.
  *
  * <p><b>Gathering.</b> After it has begun some runs, the loop talks again when all of them are done, or after a moment that no
@@ -44,14 +44,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>After an outage.</b> Renewals come first, then settlements, then the unanswered claim. Expired leases are reaped last:
  * messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
- * ({@link Intake#outageHasEnded}), because these nodes have settlements to send as well. During the outage the pauses between
+ * ({@link MessageClaimer#outageHasEnded}), because these nodes have settlements to send as well. During the outage the pauses between
  * two calls get shorter as the end of a lease comes near, so that a lease that outlasts the outage is renewed.
  *
  * <p><b>Stop.</b> Runs that have not begun are handed back. The others get until the deadline; then they are interrupted, and
  * their messages given up at the cost of a lost lease: a handler that ends its process, or hangs until somebody ends it, would
  * otherwise do so for ever. The loop ends when the store has been told everything, or has not answered for a while.
  */
-final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
+final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.SettlementSink {
 
     private static final Logger log = LoggerFactory.getLogger(ShardConsumer.class);
 
@@ -60,79 +60,80 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     private static final long SHORTEST_PAUSE_AT_LEASE_END = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** About as long as a trip takes. */
-    private static final long GATHER = TimeUnit.MICROSECONDS.toNanos(200);
+    private static final long BATCH_WINDOW = TimeUnit.MICROSECONDS.toNanos(200);
 
     /** For what is left to tell the store when the handlers have ended. */
-    private static final long FAREWELL = TimeUnit.SECONDS.toNanos(2);
+    private static final long SHUTDOWN_GRACE = TimeUnit.SECONDS.toNanos(2);
 
     /**
      * What the consumers of a container share.
      *
-     * @param places   free calls of the handler
+     * @param limiter   free calls of the handler
      * @param workers  runs handlers
      * @param isPaused whether the container shall claim nothing for now
      * @param shardsKept takes the number of shards that the store has kept
      */
-    record Shared(
-            EngineParts engine,
-            HandlerRun.Setting runs,
-            Places places,
+    record ContainerContext(
+            EngineContext engine,
+            MessageExecution.HandlerContext runs,
+            ConcurrencyLimiter limiter,
             Workers workers,
             BooleanSupplier isPaused,
             IntConsumer shardsKept) {}
 
-    private final Shared shared;
+    private final ContainerContext container;
     private final ListenerEndpoint endpoint;
     private final ShardKey shard;
     private final Runnable onEnd;
-    private final ShardScope scope;
-    private final Places.Waiter waiter = new Places.Waiter(this::wake);
+    private final ShardContext context;
+    private final ConcurrencyLimiter.Waiter waiter = new ConcurrencyLimiter.Waiter(this::wake);
 
     // Left by other threads.
-    private final Queue<HeldMessage> settled = new ConcurrentLinkedQueue<>();
-    private final AtomicReference<@Nullable Instant> bell = new AtomicReference<>();
+    private final Queue<InFlightMessage> settled = new ConcurrentLinkedQueue<>();
+    private final AtomicReference<@Nullable Instant> wakeup = new AtomicReference<>();
     private volatile @Nullable Long drainUntil;
-    private volatile Scheduler.@Nullable Loop loop;
+    private volatile LoopExecutor.@Nullable Loop loop;
 
     // For the loop only.
     private final Settlements settlements;
-    private final Intake intake;
-    private final HeldLeases leases;
-    private final RunsAhead ahead = new RunsAhead();
+    private final MessageClaimer claimer;
+    private final LeaseRenewer leases;
+    private final PrefetchedRuns prefetched = new PrefetchedRuns();
     private @Nullable Subscription subscription;
     private boolean knowsTopic;
-    private boolean waitsForPlace;
+    private boolean waitsForPermit;
     private int used;
-    private int troubles;
-    private long troubledSince;
-    private long quietUntil;
-    private long gatherUntil;
+    private int consecutiveFailures;
+    private long failingSince;
+    private long backOffUntil;
+    private long batchUntil;
     private long refusedUntil;
-    private @Nullable Long farewellUntil;
+    private @Nullable Long shutdownUntil;
 
     /** @param onEnd called when the loop has ended after a stop */
-    ShardConsumer(Shared shared, ShardKey shard, String owner, Runnable onEnd) {
-        this.shared = shared;
-        this.endpoint = shared.runs().endpoint();
+    ShardConsumer(ContainerContext container, ShardKey shard, String owner, Runnable onEnd) {
+        this.container = container;
+        this.endpoint = container.runs().endpoint();
         this.shard = shard;
         this.onEnd = onEnd;
-        EngineParts engine = shared.engine();
-        this.scope = new ShardScope(
+        EngineContext engine = container.engine();
+        this.context = new ShardContext(
                 shard,
                 endpoint,
                 engine.store(),
-                new ShardReports(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
-                engine.scheduler()::nanos);
-        this.settlements = new Settlements(scope);
-        this.intake = new Intake(scope, owner, settlements);
-        this.leases = new HeldLeases(scope);
-        this.quietUntil = scope.nanos();
-        this.gatherUntil = quietUntil;
-        this.refusedUntil = quietUntil;
+                new ShardEvents(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
+                engine.loops()::nanos);
+        this.settlements = new Settlements(context);
+        this.claimer = new MessageClaimer(context, owner, settlements);
+        this.leases = new LeaseRenewer(context);
+        this.backOffUntil = context.nanos();
+        this.batchUntil = backOffUntil;
+        this.refusedUntil = backOffUntil;
     }
 
     void start() {
-        Scheduler.Loop created = shared.engine().scheduler().create("delay-queue-" + endpoint.id() + "-" + shard, this);
+        LoopExecutor.Loop created =
+                container.engine().loops().create("delay-queue-" + endpoint.id() + "-" + shard, this);
         loop = created;
         created.start();
     }
@@ -145,7 +146,7 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
 
     @Override
     public void wake() {
-        Scheduler.Loop current = loop;
+        LoopExecutor.Loop current = loop;
         if (current != null) {
             current.wake();
         }
@@ -153,71 +154,71 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
 
     @Override
     public long run() {
-        hear();
-        leases.giveUpEnded();
-        if (ahead.waitInVain(scope.nanos())) {
-            shared.places().waitedInVain();
-            ahead.handBack();
+        drainMailbox();
+        leases.dropExpired();
+        if (prefetched.haveTimedOut(context.nanos())) {
+            container.limiter().recordTimeout();
+            prefetched.release();
             // Before the next claim: it would overtake them.
-            hear();
+            drainMailbox();
         }
         Long deadline = drainUntil;
         if (deadline != null) {
             drain(deadline);
         }
-        if (restUntilTalk(scope.nanos()) <= 0) {
-            talk();
+        if (untilNextSync(context.nanos()) <= 0) {
+            syncWithStore();
         }
         if (deadline != null && isDone()) {
             end();
-            return Scheduler.END;
+            return LoopExecutor.END;
         }
-        return rest();
+        return nextWakeup();
     }
 
     // ---- What other threads leave
 
     /** On the thread that settles. The caller wakes the loop, when the place is free as well: one trip serves both. */
     @Override
-    public void settled(HeldMessage message) {
+    public void settled(InFlightMessage message) {
         try {
-            scope.reports().settled(message, Duration.ofNanos(scope.nanos() - message.began));
+            context.events().settled(message, Duration.ofNanos(context.nanos() - message.startedAt));
         } finally {
             settled.add(message);
         }
     }
 
     @Override
-    public Optional<Bytes> frame(HeldMessage message) {
-        return shared.engine().bodies().read(shard, message);
+    public Optional<Bytes> frame(InFlightMessage message) {
+        return container.engine().bodies().read(shard, message);
     }
 
-    private void onBell(ShardKey of, Instant due) {
-        bell.accumulateAndGet(due, (a, b) -> a == null || (b != null && b.isBefore(a)) ? b : a);
+    private void onEarlierDue(ShardKey of, Instant due) {
+        wakeup.accumulateAndGet(due, (a, b) -> a == null || (b != null && b.isBefore(a)) ? b : a);
         wake();
     }
 
-    private void hear() {
-        for (HeldMessage message = settled.poll(); message != null; message = settled.poll()) {
+    private void drainMailbox() {
+        for (InFlightMessage message = settled.poll(); message != null; message = settled.poll()) {
             leases.remove(message);
             settlements.add(message);
         }
-        Instant rung = bell.getAndSet(null);
-        if (rung != null) {
-            intake.expect(rung);
+        Instant earliest = wakeup.getAndSet(null);
+        if (earliest != null) {
+            claimer.expect(earliest);
         }
     }
 
     // ---- Talking to the store
 
-    private void talk() {
+    private void syncWithStore() {
         try {
-            greet();
+            ensureReady();
             leases.renew();
             settlements.tellFailedAndHandedBack();
-            if (troubles > 0) {
+            if (consecutiveFailures > 0) {
                 settlements.tellAcknowledgedOrNothing();
-                intake.outageHasEnded(troubledSince);
+                claimer.outageHasEnded(failingSince);
             }
             if (drainUntil == null) {
                 claim();
@@ -226,132 +227,133 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
             }
             settlements.tellAcknowledged();
             if (drainUntil == null) {
-                intake.lookWithoutPlace();
+                claimer.pollWithoutPermit();
             }
-            intake.takeBackLost();
-            troubles = 0;
-            shared.engine().availability().found(this, shard);
+            claimer.reapExpiredLeases();
+            consecutiveFailures = 0;
+            container.engine().availability().found(this, shard);
         } catch (RuntimeException e) {
-            beQuiet(e);
+            backOff(e);
         }
     }
 
-    private void beQuiet(RuntimeException e) {
+    private void backOff(RuntimeException e) {
         boolean passing = e instanceof StoreUnavailableException;
-        long now = scope.nanos();
-        if (troubles == 0) {
-            troubledSince = now;
+        long now = context.nanos();
+        if (consecutiveFailures == 0) {
+            failingSince = now;
         }
-        quietUntil = now + (passing ? pause(now) : LONGEST_PAUSE);
-        troubles++;
-        waitsForPlace = false;
-        shared.places().decline(waiter);
-        if (troubles > 1 || !passing) {
-            shared.engine().availability().lost(this, shard, e);
+        backOffUntil = now + (passing ? pause(now) : LONGEST_PAUSE);
+        consecutiveFailures++;
+        waitsForPermit = false;
+        container.limiter().cancelWait(waiter);
+        if (consecutiveFailures > 1 || !passing) {
+            container.engine().availability().lost(this, shard, e);
         }
     }
 
     private long pause(long now) {
-        long pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE << Math.min(troubles, 10));
+        long pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE << Math.min(consecutiveFailures, 10));
         long jittered = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2);
-        return Math.min(jittered, Math.max(SHORTEST_PAUSE_AT_LEASE_END, leases.restUntilEnd(now) / 4));
+        return Math.min(jittered, Math.max(SHORTEST_PAUSE_AT_LEASE_END, leases.untilExpiry(now) / 4));
     }
 
     /** What comes first: the topic's shard count, and the bell. */
-    private void greet() {
+    private void ensureReady() {
         if (!knowsTopic) {
-            shared.shardsKept().accept(shared.engine().topics().shards(shard.topic()));
+            container.shardsKept().accept(container.engine().topics().shards(shard.topic()));
             knowsTopic = true;
         }
         if (subscription == null) {
-            subscription = scope.store().subscribe(List.of(shard), this::onBell);
+            subscription = context.store().subscribe(List.of(shard), this::onEarlierDue);
         }
     }
 
     // ---- Claiming, and beginning what was claimed
 
     private void claim() {
-        boolean wanted = intake.isDue() || intake.isTimeToLook() || settlements.hasAcknowledged();
-        if (!intake.isUnanswered() && !(wanted && mayClaim())) {
-            waitsForPlace = false;
-            shared.places().decline(waiter);
+        boolean wanted = claimer.isDue() || claimer.isTimeToPoll() || settlements.hasAcknowledged();
+        if (!claimer.isUnanswered() && !(wanted && mayClaim())) {
+            waitsForPermit = false;
+            container.limiter().cancelWait(waiter);
             return;
         }
-        boolean expectsSome = intake.isDue() || intake.isUnanswered();
-        Places.Taken taken =
-                shared.places().take(waiter, expectsSome ? QueueStore.MAX_BATCH / endpoint.batchSize() : 1);
-        waitsForPlace = taken.all() == 0;
-        if (waitsForPlace && !intake.isUnanswered()) {
+        boolean expectsSome = claimer.isDue() || claimer.isUnanswered();
+        ConcurrencyLimiter.Permits permits =
+                container.limiter().take(waiter, expectsSome ? QueueStore.MAX_BATCH / endpoint.batchSize() : 1);
+        waitsForPermit = permits.all() == 0;
+        if (waitsForPermit && !claimer.isUnanswered()) {
             return;
         }
-        boolean withheld = false;
+        boolean blockedByPrefetchRule = false;
         used = 0;
         try {
-            Intake.Answer answer = intake.claim(taken);
-            begin(answer, taken);
-            withheld = answer.withheld();
+            MessageClaimer.ClaimResult result = claimer.claim(permits);
+            begin(result, permits);
+            blockedByPrefetchRule = result.blockedByPrefetchRule();
         } finally {
-            shared.places().giveBack(taken.all() - used);
+            container.limiter().giveBack(permits.all() - used);
         }
-        if (withheld) {
-            waitsForPlace = true;
-            shared.places().awaitFree(waiter);
+        if (blockedByPrefetchRule) {
+            waitsForPermit = true;
+            container.limiter().awaitNonPrefetch(waiter);
         }
     }
 
     private boolean mayClaim() {
-        return !shared.isPaused().getAsBoolean() && scope.nanos() - refusedUntil >= 0;
+        return !container.isPaused().getAsBoolean() && context.nanos() - refusedUntil >= 0;
     }
 
     /** Before the end: a claim without an answer may have messages for us, which are to be handed back. */
     private void closeClaim() {
-        shared.places().decline(waiter);
-        if (intake.isUnanswered()) {
-            begin(intake.claim(Places.Taken.NONE), Places.Taken.NONE);
+        container.limiter().cancelWait(waiter);
+        if (claimer.isUnanswered()) {
+            begin(claimer.claim(ConcurrencyLimiter.Permits.NONE), ConcurrencyLimiter.Permits.NONE);
         }
     }
 
     /** What there is no place for is handed back. */
-    private void begin(Intake.Answer claimed, Places.Taken places) {
+    private void begin(MessageClaimer.ClaimResult claimed, ConcurrencyLimiter.Permits permits) {
         List<Delivery> deliveries = claimed.deliveries();
         for (int from = 0; from < deliveries.size(); from += endpoint.batchSize()) {
             int to = Math.min(deliveries.size(), from + endpoint.batchSize());
-            List<HeldMessage> batch = new ArrayList<>(to - from);
+            List<InFlightMessage> batch = new ArrayList<>(to - from);
             for (Delivery delivery : deliveries.subList(from, to)) {
-                batch.add(new HeldMessage(endpoint, delivery, claimed.asked() + scope.leaseNanos(), this));
+                batch.add(new InFlightMessage(endpoint, delivery, claimed.requestedAt() + context.leaseNanos(), this));
             }
-            leases.add(batch, claimed.asked());
-            if (used < places.all()) {
-                begin(batch, used >= places.free());
+            leases.add(batch, claimed.requestedAt());
+            if (used < permits.all()) {
+                begin(batch, used >= permits.free());
             } else {
-                batch.forEach(HeldMessage::handBack);
+                batch.forEach(InFlightMessage::release);
             }
         }
-        gatherUntil = scope.nanos() + GATHER;
+        batchUntil = context.nanos() + BATCH_WINDOW;
     }
 
-    private void begin(List<HeldMessage> batch, boolean isAhead) {
-        Places places = shared.places();
-        boolean suspect = batch.stream().anyMatch(message -> message.delivery.lost() > 0);
-        HandlerRun run = new HandlerRun(
-                shared.runs(),
+    private void begin(List<InFlightMessage> batch, boolean isPrefetched) {
+        ConcurrencyLimiter limiter = container.limiter();
+        boolean poisonSuspect = batch.stream().anyMatch(message -> message.delivery.lost() > 0);
+        MessageExecution run = new MessageExecution(
+                container.runs(),
                 batch,
-                message -> intake.lateness(message.delivery),
-                nanos -> places.end(nanos, suspect));
+                message -> claimer.lateness(message.delivery),
+                nanos -> limiter.end(nanos, poisonSuspect));
         used++;
-        if (suspect) {
-            places.beginSuspect();
+        if (poisonSuspect) {
+            limiter.beginPoisonSuspect();
         }
         try {
-            shared.workers().execute(run);
-            if (isAhead) {
-                ahead.add(run, scope.nanos());
+            container.workers().execute(run);
+            if (isPrefetched) {
+                prefetched.add(run, context.nanos());
             }
         } catch (Throwable e) {
             // Refused, or no thread could be made.
-            refusedUntil = scope.nanos() + LONGEST_PAUSE;
-            run.abandon();
-            shared.engine()
+            refusedUntil = context.nanos() + LONGEST_PAUSE;
+            run.cancelIfNotStarted();
+            container
+                    .engine()
                     .lines()
                     .warn(
                             log,
@@ -365,24 +367,24 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     // ---- The end
 
     private void drain(long deadline) {
-        boolean over = scope.nanos() - deadline >= 0;
-        for (HeldMessage message : leases.all()) {
-            HandlerRun run = message.run();
+        boolean over = context.nanos() - deadline >= 0;
+        for (InFlightMessage message : leases.all()) {
+            MessageExecution run = message.run();
             if (run != null) {
-                run.abandon();
+                run.cancelIfNotStarted();
             }
             if (over) {
                 message.giveUp();
                 interrupt(run);
             }
         }
-        hear();
-        if (leases.isEmpty() && farewellUntil == null) {
-            farewellUntil = scope.nanos() + FAREWELL;
+        drainMailbox();
+        if (leases.isEmpty() && shutdownUntil == null) {
+            shutdownUntil = context.nanos() + SHUTDOWN_GRACE;
         }
     }
 
-    private static void interrupt(@Nullable HandlerRun run) {
+    private static void interrupt(@Nullable MessageExecution run) {
         if (run != null) {
             run.interruptIfLost();
         }
@@ -392,25 +394,25 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
         if (!leases.isEmpty()) {
             return false;
         }
-        int untold = intake.takenAlong() + settlements.size();
-        if (untold == 0 && !intake.isUnanswered()) {
+        int untold = claimer.piggybacked() + settlements.size();
+        if (untold == 0 && !claimer.isUnanswered()) {
             return true;
         }
-        Long until = farewellUntil;
-        boolean givesUp = until != null && scope.nanos() - until >= 0;
+        Long until = shutdownUntil;
+        boolean givesUp = until != null && context.nanos() - until >= 0;
         if (givesUp) {
             log.warn(
                     "Stopped without an answer of the store: {} messages of {}{} run again after their leases",
                     untold,
                     shard,
-                    intake.isUnanswered() ? ", and those that an unanswered claim may have taken," : "");
+                    claimer.isUnanswered() ? ", and those that an unanswered claim may have taken," : "");
         }
         return givesUp;
     }
 
     private void end() {
-        shared.places().decline(waiter);
-        shared.engine().availability().forget(this);
+        container.limiter().cancelWait(waiter);
+        container.engine().availability().forget(this);
         Subscription current = subscription;
         try {
             if (current != null) {
@@ -426,34 +428,34 @@ final class ShardConsumer implements Scheduler.Step, HeldMessage.Home {
     // ---- Resting
 
     /** For how long there is nothing to do unless somebody wakes the loop. */
-    private long rest() {
-        long now = scope.nanos();
-        long silence = restUntilTalk(now);
-        long rest = silence > 0 ? silence : restWhileTalking(now);
-        rest = Math.min(rest, Math.min(leases.restUntilEnd(now), ahead.rest(now)));
-        Long end = leases.isEmpty() ? farewellUntil : drainUntil;
+    private long nextWakeup() {
+        long now = context.nanos();
+        long silence = untilNextSync(now);
+        long nextWakeup = silence > 0 ? silence : untilNextWork(now);
+        nextWakeup = Math.min(nextWakeup, Math.min(leases.untilExpiry(now), prefetched.untilTimeout(now)));
+        Long end = leases.isEmpty() ? shutdownUntil : drainUntil;
         if (end != null) {
-            rest = Math.min(rest, end - now);
+            nextWakeup = Math.min(nextWakeup, end - now);
         }
-        return Math.max(0, rest);
+        return Math.max(0, nextWakeup);
     }
 
     /** For how long the store is not to be called: it is away, or there is something to gather. */
-    private long restUntilTalk(long now) {
-        boolean gathers = drainUntil == null && !leases.isEmpty();
-        return Math.max(quietUntil - now, gathers ? gatherUntil - now : 0);
+    private long untilNextSync(long now) {
+        boolean batches = drainUntil == null && !leases.isEmpty();
+        return Math.max(backOffUntil - now, batches ? batchUntil - now : 0);
     }
 
-    private long restWhileTalking(long now) {
+    private long untilNextWork(long now) {
         if (settlements.size() > 0) {
             return 0;
         }
-        long rest = drainUntil == null ? restUntilLook(now) : ShardScope.NEVER;
-        return Math.min(rest, leases.restUntilRenewal(now));
+        long nextWakeup = drainUntil == null ? untilNextPoll(now) : ShardContext.NEVER;
+        return Math.min(nextWakeup, leases.untilRenewal(now));
     }
 
-    private long restUntilLook(long now) {
-        boolean waitsForTime = !waitsForPlace && mayClaim();
-        return waitsForTime ? intake.restUntilDue(now) : intake.restUntilLook(now);
+    private long untilNextPoll(long now) {
+        boolean waitsForTime = !waitsForPermit && mayClaim();
+        return waitsForTime ? claimer.untilDue(now) : claimer.untilNextPoll(now);
     }
 }

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,13 +30,14 @@ final class Arguments {
         return this;
     }
 
-    Arguments add(Due due) {
+    Arguments add(DueTime due) {
         return add((due.relative() ? "+" : "") + due.millis());
     }
 
     /** Rounded up: a wait or a lease is not shorter than what was asked for, but for one that scripts would refuse. */
     Arguments add(Duration duration) {
-        return add(Due.in(duration.compareTo(LONGEST) > 0 ? LONGEST : duration).millis());
+        return add(
+                DueTime.in(duration.compareTo(LONGEST) > 0 ? LONGEST : duration).millis());
     }
 
     Arguments add(Instant instant) {

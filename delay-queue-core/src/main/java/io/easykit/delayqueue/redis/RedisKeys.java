@@ -36,12 +36,12 @@ record RedisKeys(String keyPrefix) {
     }
 
     /** Channel that announces a message that is due earlier than those before it. */
-    String bell(ShardKey shard) {
+    String wakeup(ShardKey shard) {
         return prefix(shard) + "bell";
     }
 
     /** Pattern of the channels of all shards. */
-    String allBells() {
+    String allWakeups() {
         return keyPrefix + "*";
     }
 

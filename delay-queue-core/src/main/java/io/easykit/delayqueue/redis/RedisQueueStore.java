@@ -5,26 +5,26 @@ import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.store.BellListener;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.LargeBody;
 import io.easykit.delayqueue.store.Lease;
-import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.Page;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reaped;
+import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.store.WakeupListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -48,7 +48,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     private final ScriptRunner scripts;
     private final ShardCounts counts;
-    private final Bells bells;
+    private final WakeupSubscriptions wakeups;
 
     public RedisQueueStore(RedisConnectionFactory connections) {
         this(connections, DEFAULT_KEY_PREFIX);
@@ -73,8 +73,8 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         RedisKeys keys = new RedisKeys(keyPrefix);
         this.scripts = new ScriptRunner(ScriptCalls.over(connections), keys, slots, edit);
         this.counts = new ShardCounts(scripts);
-        this.bells = new Bells(connections, keys);
-        scripts.onReplacement(bells::reconnect);
+        this.wakeups = new WakeupSubscriptions(connections, keys);
+        scripts.onReplacement(wakeups::reconnect);
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
@@ -151,18 +151,20 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
-    public Reaped reap(ShardKey shard, int count, int maxLost, Duration delay) {
-        Arguments arguments = new Arguments().add(count).add(maxLost).add(delay);
+    public Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay) {
+        Arguments arguments =
+                new Arguments().add(count).add(maxLeaseExpirations).add(delay);
         return Replies.reaped(scripts.list(LuaScript.Name.REAP, shard, arguments));
     }
 
     @Override
-    public Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLost, Duration delay) {
+    public Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay) {
         if (leases.isEmpty()) {
             throw new IllegalArgumentException(
                     "Give up at least one lease: without one, all expired leases are reaped.");
         }
-        Arguments arguments = new Arguments().add(MAX_BATCH).add(maxLost).add(delay);
+        Arguments arguments =
+                new Arguments().add(MAX_BATCH).add(maxLeaseExpirations).add(delay);
         addLeases(arguments, leases);
         return Replies.reaped(scripts.list(LuaScript.Name.REAP, shard, arguments));
     }
@@ -171,16 +173,16 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     public List<ChangeOutcome> cancel(ShardKey shard, List<Target> targets) {
         Arguments arguments = new Arguments();
         for (Target target : bounded(targets)) {
-            arguments.add(target.id()).add(life(target));
+            arguments.add(target.id()).add(incarnation(target));
         }
         return Replies.changes(scripts.codes(LuaScript.Name.CANCEL, shard, arguments));
     }
 
     @Override
-    public List<ChangeOutcome> reschedule(ShardKey shard, List<Move> moves) {
+    public List<ChangeOutcome> reschedule(ShardKey shard, List<Reschedule> moves) {
         Arguments arguments = new Arguments();
-        for (Move move : bounded(moves)) {
-            arguments.add(move.target().id()).add(move.due()).add(life(move.target()));
+        for (Reschedule move : bounded(moves)) {
+            arguments.add(move.target().id()).add(move.due()).add(incarnation(move.target()));
         }
         return Replies.changes(scripts.codes(LuaScript.Name.RESCHEDULE, shard, arguments));
     }
@@ -199,20 +201,20 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
-    public Optional<Bytes> read(ShardKey shard, String id, Bytes life, int from, int count) {
-        Arguments arguments = new Arguments().add(id).add(life).add(from).add(count);
+    public Optional<Bytes> read(ShardKey shard, String id, Bytes incarnation, int from, int count) {
+        Arguments arguments = new Arguments().add(id).add(incarnation).add(from).add(count);
         return Optional.ofNullable(scripts.bytes(LuaScript.Name.READ, shard, arguments))
                 .map(Bytes::of);
     }
 
     private Replies.BodyReader bodies(ShardKey shard) {
         return (id, size) -> LargeBody.read(
-                        size, LargeBody.PIECE, (life, from, count) -> read(shard, id, life, from, count))
+                        size, LargeBody.PIECE, (incarnation, from, count) -> read(shard, id, incarnation, from, count))
                 .orElse(null);
     }
 
     @Override
-    public List<Boolean> redrive(ShardKey shard, List<Death> deaths, Pace pace) {
+    public List<Boolean> redrive(ShardKey shard, List<DeadLetterRef> deaths, RedriveRate pace) {
         Arguments arguments =
                 new Arguments().add("ids").add(pace.delay()).add(pace.gap().toNanos());
         addDeaths(arguments, deaths);
@@ -220,7 +222,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
-    public RedrivenPage redrive(ShardKey shard, @Nullable Instant diedUntil, int count, Pace pace) {
+    public RedrivenPage redrive(ShardKey shard, @Nullable Instant diedUntil, int count, RedriveRate pace) {
         Arguments arguments =
                 new Arguments().add("page").add(pace.delay()).add(pace.gap().toNanos());
         if (diedUntil == null) {
@@ -232,7 +234,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
-    public List<Boolean> purge(ShardKey shard, List<Death> deaths) {
+    public List<Boolean> purge(ShardKey shard, List<DeadLetterRef> deaths) {
         Arguments arguments = new Arguments().add("ids");
         addDeaths(arguments, deaths);
         return Replies.flags(scripts.codes(LuaScript.Name.PURGE, shard, arguments));
@@ -280,14 +282,14 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
-    public Subscription subscribe(Collection<ShardKey> shards, BellListener listener) {
-        return bells.subscribe(shards, listener);
+    public Subscription subscribe(Collection<ShardKey> shards, WakeupListener listener) {
+        return wakeups.subscribe(shards, listener);
     }
 
     /** Ends all subscriptions. The connection factory remains its owner's. */
     @Override
     public void close() {
-        bells.close();
+        wakeups.close();
     }
 
     private List<Settlement> settle(LuaScript.Name name, ShardKey shard, Arguments arguments, List<Lease> leases) {
@@ -303,13 +305,13 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         arguments.add(lease.id()).add(lease.number());
     }
 
-    private static void addDeaths(Arguments arguments, List<Death> deaths) {
+    private static void addDeaths(Arguments arguments, List<DeadLetterRef> deaths) {
         bounded(deaths).forEach(death -> arguments.add(death.id()).add(death.diedAt()));
     }
 
-    private static Bytes life(Target target) {
-        Bytes life = target.life();
-        return life == null ? Bytes.of(new byte[0]) : life;
+    private static Bytes incarnation(Target target) {
+        Bytes incarnation = target.incarnation();
+        return incarnation == null ? Bytes.of(new byte[0]) : incarnation;
     }
 
     private static <T> List<T> bounded(List<T> batch) {

@@ -66,7 +66,7 @@ final class Replies {
             case 0 -> ChangeOutcome.GONE;
             case 2 -> ChangeOutcome.IN_FLIGHT;
             case 3 -> ChangeOutcome.DEAD;
-            case 4 -> ChangeOutcome.OTHER_LIFE;
+            case 4 -> ChangeOutcome.OTHER_INCARNATION;
             default -> throw unknown(code);
         });
     }

@@ -61,7 +61,7 @@ final class ScriptRunner {
         this.calls = calls;
         this.keys = keys;
         this.slots = slots;
-        this.remedies = new Remedies(keys.allBells(), shard -> list(LuaScript.Name.DIAGNOSE, shard, new Arguments()));
+        this.remedies = new Remedies(keys.allWakeups(), shard -> list(LuaScript.Name.DIAGNOSE, shard, new Arguments()));
         for (LuaScript.Name name : LuaScript.Name.values()) {
             scripts.put(name, LuaScript.load(name, edit));
         }

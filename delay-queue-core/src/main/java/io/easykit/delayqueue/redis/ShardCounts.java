@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * another count, an operator deletes the field {@code shards} of shard 0: the time that stays there voids the copies.
  *
  * <p><b>Limit.</b> An older declaration can hold for a node that reaches only shards which kept it: somebody changed the
- * count by hand while their master was away. The node notices it when it reads the count again ({@code TopicWatch}).
+ * count by hand while their master was away. The node notices it when it reads the count again ({@code TopicMonitor}).
  */
 final class ShardCounts {
 

@@ -10,7 +10,7 @@ import java.util.List;
  * @param owner        one dispatcher of one start of one process: letters, digits and {@code . _ - @ /}, never used
  *                     again after a restart
  * @param request      from 1, rising
- * @param count        at most so many messages, 1 to {@link #MAX_BATCH}
+ * @param count        at most so many messages, 1 to {@link QueueStore#MAX_BATCH}
  * @param besideLost   at most so many where one of these has lost a lease, 0 to {@code count}, or all that come before
  *                     it: it may be what kills its consumers, and what they hold loses a lease with them
  * @param lease        until they are lost to this consumer, unless extended

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param now          the store's clock
  * @param status       whether there could be messages
  * @param nextDue      when the next waiting message is due, maybe already; null when none waits, or the shard is paused
- * @param nextLeaseEnd when the first lease ends, maybe already: time to {@link #reap}; null when nothing is in flight
+ * @param nextLeaseEnd when the first lease ends, maybe already: time to {@link QueueStore#reap}; null when nothing is in flight
  * @param acknowledged for each lease that the claim acknowledged
  * @param deliveries   what was handed out
  */

@@ -12,7 +12,7 @@ import java.time.Instant;
  * @param lost     leases lost so far
  * @param releases so far
  * @param frame    what {@link NewMessage#frame} was, or empty if somebody deleted it or it is left out
- * @param unread   length of a frame that is left out, to be read by {@link #read}; else 0
+ * @param unread   length of a frame that is left out, to be read by {@link QueueInspector#read}; else 0
  */
 public record Delivery(
         String id, long number, Instant due, int failures, int lost, int releases, Bytes frame, int unread) {

@@ -24,10 +24,10 @@ public final class LargeBody {
         /**
          * One call.
          *
-         * @param life first bytes of the body, or none for the first piece
+         * @param incarnation first bytes of the body, or none for the first piece
          * @return empty if the body is gone, is another one, or ends before
          */
-        Optional<Bytes> read(Bytes life, int from, int count);
+        Optional<Bytes> read(Bytes incarnation, int from, int count);
     }
 
     /**
@@ -37,15 +37,15 @@ public final class LargeBody {
      */
     public static Optional<Bytes> read(int size, int pieceSize, Piece piece) {
         ByteArrayOutputStream body = new ByteArrayOutputStream(size);
-        Bytes life = Bytes.NONE;
+        Bytes incarnation = Bytes.NONE;
         while (body.size() < size) {
-            Optional<Bytes> next = piece.read(life, body.size(), Math.min(pieceSize, size - body.size()));
+            Optional<Bytes> next = piece.read(incarnation, body.size(), Math.min(pieceSize, size - body.size()));
             if (next.isEmpty()) {
                 return Optional.empty();
             }
             body.writeBytes(next.get().array());
-            if (life.length() == 0) {
-                life = Bytes.of(Arrays.copyOf(body.toByteArray(), Math.min(Long.BYTES, body.size())));
+            if (incarnation.length() == 0) {
+                incarnation = Bytes.of(Arrays.copyOf(body.toByteArray(), Math.min(Long.BYTES, body.size())));
             }
         }
         return Optional.of(Bytes.of(body.toByteArray()));

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.store;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.NameRules;
 
 /**
@@ -10,7 +10,7 @@ import io.easykit.delayqueue.NameRules;
  * @param id    of 1 to 512 bytes
  * @param frame the encoded envelope of the engine; not empty
  */
-public record NewMessage(String id, Due due, Bytes frame) {
+public record NewMessage(String id, DueTime due, Bytes frame) {
     public NewMessage {
         NameRules.requireId(NameRules.requireWellFormed(id));
         require(frame.length() > 0, "A frame is not empty");

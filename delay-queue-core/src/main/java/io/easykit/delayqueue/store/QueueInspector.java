@@ -20,39 +20,39 @@ public interface QueueInspector {
      * One page of a place, in order of its time: the soonest due, the soonest lease end, the oldest death first.
      *
      * @param offset how many to skip
-     * @param count  1 to {@link #MAX_BATCH}
+     * @param count  1 to {@link QueueStore#MAX_BATCH}
      */
     Page list(ShardKey shard, MessageInfo.State place, long offset, int count);
 
     /**
      * Reads a piece of a message's frame, for frames that are too large for one reply.
      *
-     * @param life  first bytes of the frame that is meant, or none for whatever has the id
+     * @param incarnation  first bytes of the frame that is meant, or none for whatever has the id
      * @param from  offset of the piece
      * @param count bytes of the piece; less at the end
      * @return empty if there is no such frame, or it ends before
      */
-    Optional<Bytes> read(ShardKey shard, String id, Bytes life, int from, int count);
+    Optional<Bytes> read(ShardKey shard, String id, Bytes incarnation, int from, int count);
 
     /** Sends dead letters back; true for those that wait again, false for those not dead, or dead again since. */
-    List<Boolean> redrive(ShardKey shard, List<Death> deaths, Pace pace);
+    List<Boolean> redrive(ShardKey shard, List<DeadLetterRef> deaths, RedriveRate pace);
 
     /**
      * Sends back the oldest dead letters up to a cut-off. To redrive all, repeat it with the cut-off that the first page
      * answers, until a page is not full.
      *
      * @param diedUntil the cut-off, or null for the store's now
-     * @param count     1 to {@link #MAX_BATCH}
+     * @param count     1 to {@link QueueStore#MAX_BATCH}
      */
-    RedrivenPage redrive(ShardKey shard, @Nullable Instant diedUntil, int count, Pace pace);
+    RedrivenPage redrive(ShardKey shard, @Nullable Instant diedUntil, int count, RedriveRate pace);
 
     /** Removes dead letters; true for those removed, false for those not dead, or dead again since. */
-    List<Boolean> purge(ShardKey shard, List<Death> deaths);
+    List<Boolean> purge(ShardKey shard, List<DeadLetterRef> deaths);
 
     /**
      * Removes the oldest dead letters of at least this age, and returns how many.
      *
-     * @param count 1 to {@link #MAX_BATCH}; repeat it until a call returns less
+     * @param count 1 to {@link QueueStore#MAX_BATCH}; repeat it until a call returns less
      */
     int purge(ShardKey shard, Duration age, int count);
 

@@ -61,28 +61,28 @@ public interface QueueStore {
     List<Settlement> extend(ShardKey shard, List<Lease> leases, Duration duration);
 
     /**
-     * Takes messages from consumers whose lease has ended. Each costs one lost lease, and the last that {@code maxLost}
+     * Takes messages from consumers whose lease has ended. Each costs one lost lease, and the last that {@code maxLeaseExpirations}
      * allows makes it dead.
      *
      * @param count   at most so many, 1 to {@link #MAX_BATCH}
-     * @param maxLost leases that may be lost before death, at least 1; the same on all nodes
+     * @param maxLeaseExpirations leases that may be lost before death, at least 1; the same on all nodes
      * @param delay   until it is due again; zero keeps its old due time
      */
-    Reaped reap(ShardKey shard, int count, int maxLost, Duration delay);
+    Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay);
 
     /**
      * Gives up messages as if their leases had ended now, for a node that ends while their handlers run. Each costs one lost
-     * lease, and the last that {@code maxLost} allows makes it dead.
+     * lease, and the last that {@code maxLeaseExpirations} allows makes it dead.
      *
-     * @param maxLost as in {@link #reap}
+     * @param maxLeaseExpirations as in {@link #reap}
      * @param delay   as in {@link #reap}
      * @return what was lost; leases that do not hold any more are left out
      */
-    Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLost, Duration delay);
+    Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay);
 
     /** Ends messages that are waiting. */
     List<ChangeOutcome> cancel(ShardKey shard, List<Target> targets);
 
     /** Gives messages that are waiting another due time. */
-    List<ChangeOutcome> reschedule(ShardKey shard, List<Move> moves);
+    List<ChangeOutcome> reschedule(ShardKey shard, List<Reschedule> moves);
 }

@@ -50,5 +50,5 @@ public interface TopicStore {
      *
      * @param listener called on a thread of the store; has to return at once
      */
-    Subscription subscribe(Collection<ShardKey> shards, BellListener listener);
+    Subscription subscribe(Collection<ShardKey> shards, WakeupListener listener);
 }

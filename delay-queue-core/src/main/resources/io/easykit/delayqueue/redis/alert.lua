@@ -7,7 +7,7 @@ check(string.find(ARGV[1] or '', '^[%a_]+$'), 'not the name of a limit')
 local keep = duration(ARGV[2], 0, 10 ^ 11, 'keep')
 local alert = prefix .. 'alert:' .. ARGV[1]
 if keep == 0 then return redis.call('UNLINK', alert) end
-admit()
+allowWhenFull()
 if redis.call('SET', alert, '', 'PX', keep, 'NX') then return 1 end
 redis.call('PEXPIRE', alert, keep)
 return 0

@@ -10,12 +10,12 @@
 --        code    1 acknowledged, 0 stale, 2 gone
 --        frame   empty where somebody deleted it: the consumer is to fail the message; a number, its length, where it is
 --                more than a quarter of the bytes: the consumer is to read it piece by piece
-local owner, request = ARGV[1], whole(ARGV[2], 1, 2 ^ 53, 'request number')
-local most, besideLost = whole(ARGV[3], 1, 100, 'count'), whole(ARGV[4], 0, 100, 'count')
+local owner, request = ARGV[1], toInteger(ARGV[2], 1, 2 ^ 53, 'request number')
+local most, besideLost = toInteger(ARGV[3], 1, 100, 'count'), toInteger(ARGV[4], 0, 100, 'count')
 local lease = duration(ARGV[5], 1, 10 ^ 11, 'lease')
-local space = whole(ARGV[6], 1, 2 ^ 31, 'bytes')
+local space = toInteger(ARGV[6], 1, 2 ^ 31, 'bytes')
 checkGroups(7, 2)
-local memory = prefix .. 'claim:' .. owner
+local lastClaim = prefix .. 'claim:' .. owner
 local codes, hasWritten = '', false
 if #ARGV > 6 then
   codes, hasWritten = acknowledge(7)
@@ -38,7 +38,7 @@ end
 -- What the owner's last claim was answered: request number, first delivery number, ids. nil if that was an earlier request,
 -- or is unreadable. The request number is read alone first, because nearly always it is an earlier one.
 local function remembered()
-  local packed = redis.call('MGET', memory)[1]
+  local packed = redis.call('MGET', lastClaim)[1]
   if not packed then return end
   local isReadable, _, last = pcall(cmsgpack.unpack_one, packed, 1)
   if isReadable and type(last) == 'number' and last < request then return end
@@ -122,7 +122,7 @@ end
 local function claim(lastNumber)
   local ids, dues, past, frames = due()
   if #ids == 0 then return end
-  if not hasWritten then admit() end
+  if not hasWritten then allowWhenFull() end
   -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
   local number = math.max(lastNumber + 1, micros)
   redis.call('HSET', settings, 'number', string.format('%d', number + #ids - 1))
@@ -137,10 +137,10 @@ local function claim(lastNumber)
     if not frames[i] then failure = failure or errorOf(redis.pcall('SET', message(id), '')) end
     handOut(id, number + i - 1, tonumber(dues[i]), s, frames[i])
   end
-  local life = lease > 60000 and string.format('%d', lease) or '60000'
+  local ttl = lease > 60000 and string.format('%d', lease) or '60000'
   failure = failure
     or errorOf(redis.pcall('HSET', states, unpack(newStates)))
-    or errorOf(redis.pcall('SET', memory, cmsgpack.pack({request, number, ids}), 'PX', life))
+    or errorOf(redis.pcall('SET', lastClaim, cmsgpack.pack({request, number, ids}), 'PX', ttl))
     or errorOf(redis.pcall('ZREM', waiting, unpack(ids))) -- last, so that a message is never in no place
   if failure then
     redis.pcall('ZREM', inflight, unpack(ids))

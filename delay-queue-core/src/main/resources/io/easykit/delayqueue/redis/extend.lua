@@ -5,7 +5,7 @@
 -- return code*, as one text    1 renewed, 0 stale, 2 gone; where it is not 1, the handler has lost its message
 local lease = duration(ARGV[1], 1, 10 ^ 11, 'lease')
 checkGroups(2, 2)
-local ids, holding, codes = held(2, 2)
+local ids, holding, codes = fenced(2, 2)
 local leases, renewed = {}, {}
 for i, id in ipairs(ids) do
   if holding[i] then
@@ -14,7 +14,7 @@ for i, id in ipairs(ids) do
   end
 end
 if #renewed > 0 then
-  admit()
+  allowWhenFull()
   redis.call('ZADD', inflight, 'XX', 'GT', unpack(leases))
   -- Where a reap stopped half way, the message stays with its handler.
   spare(redis.pcall('ZREM', waiting, unpack(renewed)))

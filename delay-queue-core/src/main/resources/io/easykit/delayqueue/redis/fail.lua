@@ -6,14 +6,14 @@
 checkGroups(1, 4)
 local delays = {}
 for i = 3, #ARGV, 4 do delays[#delays + 1] = ARGV[i] == '-1' and -1 or duration(ARGV[i], 0, 10 ^ 14, 'delay') end
-local ids, holding, codes = held(1, 4)
+local ids, holding, codes = fenced(1, 4)
 local leaving, newStates, retries, deaths, leftovers, earliest = {}, {}, {}, {}, {}, nil
 for i, id in ipairs(ids) do
   if holding[i] then leaving[#leaving + 1], leaving[id] = id, i end
 end
 if #leaving == 0 then return table.concat(codes) end
 local dueAgain, diedAt = elsewhere(leaving)
-admit()
+allowWhenFull()
 for n, id in ipairs(leaving) do
   local i = leaving[id]
   local s = parse(holding[i]) or fresh(ARGV[4 * i - 2])
@@ -26,7 +26,7 @@ for n, id in ipairs(leaving) do
       deaths[#deaths + 1], deaths[#deaths + 2] = now, id
       if dueAgain[n] then leftovers[#leftovers + 1] = {waiting, id} end
     else
-      local due = soonest + delays[i]
+      local due = nowCeil + delays[i]
       s.due = string.format('%d', due)
       retries[#retries + 1], retries[#retries + 2] = due, id
       if diedAt[n] then leftovers[#leftovers + 1] = {dead, id} end
@@ -43,5 +43,5 @@ for _, entry in ipairs(leftovers) do redis.call('ZREM', unpack(entry)) end
 redis.call('ZREM', inflight, unpack(leaving))
 count('failed', #newStates / 2)
 count('dead', #deaths / 2)
-if news then ring(earliest) end
+if news then notify(earliest) end
 return table.concat(codes)

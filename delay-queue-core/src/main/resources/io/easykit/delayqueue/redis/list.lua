@@ -7,7 +7,7 @@
 checkCount(3)
 local place = ARGV[1]
 check(place == 'waiting' or place == 'inflight' or place == 'dead', 'no such place: ' .. place)
-local skip, most = whole(ARGV[2], 0, 2 ^ 53, 'offset'), whole(ARGV[3], 1, 100, 'count')
+local skip, most = toInteger(ARGV[2], 0, 2 ^ 53, 'offset'), toInteger(ARGV[3], 1, 100, 'count')
 local reply = {redis.call('ZCARD', prefix .. place)}
 local found = redis.call('ZRANGE', prefix .. place, skip, skip + most - 1, 'WITHSCORES')
 for i = 1, #found, 2 do describe(reply, found[i], place, found[i + 1]) end

@@ -6,12 +6,12 @@
 checkCount(1)
 check(ARGV[1] == 'pause' or ARGV[1] == 'resume', 'neither pause nor resume')
 if ARGV[1] == 'pause' then
-  admit()
+  allowWhenFull()
   return redis.call('HSET', settings, 'paused', '1')
 end
 local changed = redis.call('HDEL', settings, 'paused')
 if changed == 1 then
   local due = first(waiting)
-  if due then ring(due) end
+  if due then notify(due) end
 end
 return changed

@@ -40,20 +40,20 @@ local micros = time[1] * 1000000 + time[2]
 
 local now = math.floor(micros / 1000) -- what due times are compared with: never early
 
-local soonest = math.ceil(micros / 1000) -- what a delay counts from
+local nowCeil = math.ceil(micros / 1000) -- what a delay counts from
 
 local function check(holds, complaint)
   if not holds then error('delay-queue: ' .. complaint, 0) end
 end
 
-local function whole(text, least, most, name)
+local function toInteger(text, least, most, name)
   local n = string.find(text or '', '^%d+$') and tonumber(text)
   if n and n >= least and n <= most then return n end
   error('delay-queue: ' .. name .. ' out of range: ' .. tostring(text), 0)
 end
 
 -- A duration: what is longer than the longest, is the longest.
-local function duration(text, least, most, name) return math.min(whole(text, least, 10 ^ 300, name), most) end
+local function duration(text, least, most, name) return math.min(toInteger(text, least, 10 ^ 300, name), most) end
 
 local function checkCount(n)
   if #ARGV ~= n then error('delay-queue: takes ' .. n .. ' arguments, not ' .. #ARGV, 0) end
@@ -66,11 +66,11 @@ local function checkGroups(from, size)
 end
 
 -- '+ms' counts from now, anything else is ms since the epoch. Returns a number, and it as text.
-local function moment(text)
+local function parseDue(text)
   local isDelay = string.byte(text) == 43 -- '+'
   if not string.find(text, '^%+?%d+$') or #text > (isDelay and 16 or 15) then error('delay-queue: not a time: ' .. text, 0) end
   if not isDelay then return tonumber(text), text end
-  local due = soonest + text
+  local due = nowCeil + text
   return due, string.format('%d', due)
 end
 
@@ -99,7 +99,7 @@ end
 
 -- A full Redis refuses a script at its first growing command, unless it has written before. This write of nothing, which
 -- is always allowed, lets a move that must go on when Redis is full run to its end.
-local function admit() redis.call('UNLINK', prefix) end
+local function allowWhenFull() redis.call('UNLINK', prefix) end
 
 -- All of it text: Lua counts with it all the same, and what is only passed on costs no conversion. nil if it is unreadable.
 local function parse(state)
@@ -133,7 +133,7 @@ local function isNews(due)
 end
 
 -- pcall: a user who may not publish loses the bell, not the message.
-local function ring(due) redis.pcall('PUBLISH', prefix .. 'bell', string.format('%d', due)) end
+local function notify(due) redis.pcall('PUBLISH', prefix .. 'bell', string.format('%d', due)) end
 
 local function note(id, owner, text)
   local entry = string.format('%d', now) .. ':' .. owner .. ':' .. string.sub(text, 1, 4096)
@@ -170,7 +170,7 @@ end
 -- The fence. Of the (id, number, ...) groups from the given argument on: which are in flight under this very number?
 -- Returns ids, states as text and ends of the leases by position where held, and codes: '1' held, '0' stale, '2' gone. A repetition
 -- in one batch is stale.
-local function held(from, size)
+local function fenced(from, size)
   local ids, codes, seen, n = {}, {}, {}, 0
   for i = from, #ARGV, size do
     n = n + 1
@@ -191,7 +191,7 @@ end
 
 -- Returns the codes, and whether anything was written.
 local function acknowledge(from)
-  local ids, holding, codes, leases = held(from, 2)
+  local ids, holding, codes, leases = fenced(from, 2)
   local n = 0 -- ids and leases become those that are held
   for i = 1, #ids do
     if holding[i] then
@@ -224,10 +224,10 @@ end
 
 -- Whether cancel and reschedule may change a message: 1 yes, 0 gone, 2 in flight, 3 dead, 4 another life of this id.
 -- Also returns its due time if it waits.
-local function changeable(id, life)
+local function changeable(id, incarnation)
   local place, due = whereabouts(id)
   local code = ({inflight = 2, dead = 3, waiting = 1, lost = 1})[place] or 0
-  if code ~= 0 and life ~= '' and spare(redis.pcall('GETRANGE', message(id), 0, #life - 1)) ~= life then code = 4 end
+  if code ~= 0 and incarnation ~= '' and spare(redis.pcall('GETRANGE', message(id), 0, #incarnation - 1)) ~= incarnation then code = 4 end
   return code, due
 end
 

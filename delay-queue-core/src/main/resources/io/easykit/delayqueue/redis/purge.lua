@@ -11,10 +11,10 @@ local found, codes, done, deaths, seen = {}, {}, {}, {}, {}
 if aged then
   checkCount(3)
   local cutOff = now - duration(ARGV[2], 0, 2 ^ 53, 'age')
-  found = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, whole(ARGV[3], 1, 100, 'count'))
+  found = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, toInteger(ARGV[3], 1, 100, 'count'))
 else
   checkGroups(2, 2)
-  for i = 3, #ARGV, 2 do whole(ARGV[i], 0, 2 ^ 53, 'died at') end
+  for i = 3, #ARGV, 2 do toInteger(ARGV[i], 0, 2 ^ 53, 'died at') end
   for i = 2, #ARGV, 2 do found[#found + 1] = ARGV[i] end
 end
 local diedAt = #found > 0 and redis.call('ZMSCORE', dead, unpack(found)) or {}

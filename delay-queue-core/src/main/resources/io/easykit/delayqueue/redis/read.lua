@@ -4,8 +4,8 @@
 -- ARGV   id, first bytes of the body or '', offset, how many bytes
 -- return the piece, or nil if the body is gone, is another one, or ends before
 checkCount(4)
-local id, life = ARGV[1], ARGV[2]
-local from, bytes = whole(ARGV[3], 0, 2 ^ 31, 'offset'), whole(ARGV[4], 1, 2 ^ 31, 'bytes')
-if life ~= '' and redis.call('GETRANGE', message(id), 0, #life - 1) ~= life then return false end
+local id, incarnation = ARGV[1], ARGV[2]
+local from, bytes = toInteger(ARGV[3], 0, 2 ^ 31, 'offset'), toInteger(ARGV[4], 1, 2 ^ 31, 'bytes')
+if incarnation ~= '' and redis.call('GETRANGE', message(id), 0, #incarnation - 1) ~= incarnation then return false end
 local piece = redis.call('GETRANGE', message(id), from, from + bytes - 1)
 return piece ~= '' and piece or false

@@ -5,19 +5,19 @@
 --        with pairs: these that are in flight, although their leases have not ended, because their holder gives them up
 -- return now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
 checkGroups(4, 2)
-local most = whole(ARGV[1], 1, 100, 'count')
-local maxLost, delay = duration(ARGV[2], 1, 10 ^ 6, 'maxLost'), duration(ARGV[3], 0, 10 ^ 14, 'delay')
+local most = toInteger(ARGV[1], 1, 100, 'count')
+local maxLeaseExpirations, delay = duration(ARGV[2], 1, 10 ^ 6, 'maxLeaseExpirations'), duration(ARGV[3], 0, 10 ^ 14, 'delay')
 local reply = {now, -1}
 local newStates, entries, deaths, earliest = {}, {}, {}, nil
 
 local function lose(id, s)
   s.lost = s.lost + 1
-  local dies = s.lost >= maxLost
+  local dies = s.lost >= maxLeaseExpirations
   if dies then
     deaths[#deaths + 1], deaths[#deaths + 2] = now, id
     note(id, s.owner, 'LEASE_LOST')
   else
-    if delay > 0 then s.due = string.format('%d', soonest + delay) end
+    if delay > 0 then s.due = string.format('%d', nowCeil + delay) end
     local due = tonumber(s.due)
     entries[#entries + 1], entries[#entries + 2] = due, id
     if not earliest or due < earliest then earliest = due end
@@ -30,7 +30,7 @@ end
 
 local function lost()
   if #ARGV == 3 then return redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, most) end
-  local ids, given, holding = {}, held(4, 2)
+  local ids, given, holding = {}, fenced(4, 2)
   for i, id in ipairs(given) do
     if holding[i] then ids[#ids + 1] = id end
   end
@@ -41,7 +41,7 @@ local ids = lost()
 if #ids > 0 then
   local known = redis.call('HMGET', states, unpack(ids))
   local dueAgain, diedAt = elsewhere(ids)
-  admit()
+  allowWhenFull()
   for i, id in ipairs(ids) do
     -- Where a script stopped half way after it had put the message elsewhere, only the rest is to be done.
     if not dueAgain[i] and not diedAt[i] then lose(id, parse(known[i]) or fresh('0')) end
@@ -53,7 +53,7 @@ if #ids > 0 then
   redis.call('ZREM', inflight, unpack(ids))
   count('lost', #newStates / 2)
   count('dead', #deaths / 2)
-  if news then ring(earliest) end
+  if news then notify(earliest) end
 end
 reply[2] = first(inflight) or -1
 return reply

@@ -13,16 +13,16 @@ local delay, gap = duration(ARGV[2], 0, 10 ^ 14, 'delay'), duration(ARGV[3], 0, 
 local ids, codes, cutOff = {}, {}, nil
 if paged then
   checkCount(5)
-  cutOff = ARGV[4] == '' and now or whole(ARGV[4], 0, 2 ^ 53, 'cut-off')
-  ids = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, whole(ARGV[5], 1, 100, 'count'))
+  cutOff = ARGV[4] == '' and now or toInteger(ARGV[4], 0, 2 ^ 53, 'cut-off')
+  ids = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, toInteger(ARGV[5], 1, 100, 'count'))
 else
   checkGroups(4, 2)
   for i = 4, #ARGV, 2 do
-    whole(ARGV[i + 1], 0, 2 ^ 53, 'died at')
+    toInteger(ARGV[i + 1], 0, 2 ^ 53, 'died at')
     ids[#ids + 1] = ARGV[i]
   end
 end
-local due = soonest + delay
+local due = nowCeil + delay
 local moved, newStates, entries, seen = {}, {}, {}, {}
 for i, id in ipairs(ids) do
   local diedAt = redis.call('ZSCORE', dead, id)
@@ -38,11 +38,11 @@ for i, id in ipairs(ids) do
 end
 if #moved > 0 then
   local news = isNews(due)
-  admit()
+  allowWhenFull()
   redis.call('ZADD', waiting, unpack(entries))
   redis.call('HSET', states, unpack(newStates))
   redis.call('ZREM', dead, unpack(moved))
   count('redriven', #moved)
-  if news then ring(due) end
+  if news then notify(due) end
 end
 return paged and {cutOff, #moved} or table.concat(codes)

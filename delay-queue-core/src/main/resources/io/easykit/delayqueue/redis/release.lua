@@ -5,20 +5,20 @@
 -- return code*, as one text    1 released, 0 stale, 2 gone
 local delay = duration(ARGV[1], 0, 10 ^ 14, 'delay')
 checkGroups(2, 2)
-local ids, holding, codes = held(2, 2)
+local ids, holding, codes = fenced(2, 2)
 local released, newStates, entries, earliest = {}, {}, {}, nil
 for i, id in ipairs(ids) do
   if holding[i] then released[#released + 1], released[id] = id, i end
 end
 if #released == 0 then return table.concat(codes) end
 local dueAgain, diedAt = elsewhere(released)
-admit()
+allowWhenFull()
 for n, id in ipairs(released) do
   local i = released[id]
   -- Where a script stopped half way after it had put the message there, only the rest is to be done.
   if not dueAgain[n] and not diedAt[n] then
     local s = parse(holding[i]) or fresh(ARGV[2 * i + 1])
-    local due = delay > 0 and soonest + delay or tonumber(s.due)
+    local due = delay > 0 and nowCeil + delay or tonumber(s.due)
     s.releases, s.due = s.releases + 1, string.format('%d', due)
     newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
     entries[#entries + 1], entries[#entries + 2] = due, id
@@ -31,5 +31,5 @@ if #entries > 0 then
   redis.call('HSET', states, unpack(newStates))
 end
 redis.call('ZREM', inflight, unpack(released))
-if news then ring(earliest) end
+if news then notify(earliest) end
 return table.concat(codes)

@@ -9,7 +9,7 @@ checkCount(2)
 local hash, cursor = string.match(ARGV[1], '^(%a+):(%d+)$')
 local following = ({state = 'errors:0', errors = 'counters:0', counters = ''})[hash]
 check(following, 'not a position: ' .. ARGV[1])
-whole(ARGV[2], 1, 100, 'count')
+toInteger(ARGV[2], 1, 100, 'count')
 local back, leftovers, set = {}, 0, {}
 
 -- Of messages in no place: those with a body wait again, the others have ended.
@@ -18,7 +18,7 @@ local function putBack(ids)
   for _, id in ipairs(ids) do
     if redis.call('EXISTS', message(id)) == 1 then
       local s = parse(redis.call('HGET', states, id))
-      local due = s and tonumber(s.due) or soonest
+      local due = s and tonumber(s.due) or nowCeil
       entries[#entries + 1], entries[#entries + 2], back[#back + 1] = string.format('%d', due), id, id
       if not earliest or due < earliest then earliest = due end
     else
@@ -27,14 +27,14 @@ local function putBack(ids)
   end
   local news = isNews(earliest)
   if #entries > 0 then
-    admit()
+    allowWhenFull()
     redis.call('ZADD', waiting, unpack(entries))
   end
   if #ended > 0 then
     leftovers = leftovers + redis.call('HDEL', states, unpack(ended))
     leftovers = leftovers + (spare(redis.pcall('HDEL', errors, unpack(notes))) or 0)
   end
-  if news then ring(earliest) end
+  if news then notify(earliest) end
 end
 
 -- A redrive or a death that stopped half way: the place that the message has left long ago.
@@ -79,7 +79,7 @@ local function mendCounters()
   if not kept[1] and ended + there > 0 then unreadable[#unreadable + 1] = 'sent' end
   local missing = ended + there - values.sent
   local isMiscounted = redis.call('HEXISTS', settings, 'miscounted') == 1
-  if isMiscounted or #unreadable > 0 then admit() end
+  if isMiscounted or #unreadable > 0 then allowWhenFull() end
   if #unreadable == 0 and missing ~= 0 and isMiscounted then
     local name = missing > 0 and 'sent' or 'acknowledged'
     redis.call('HINCRBY', counters, name, string.format('%d', math.abs(missing)))

@@ -2,10 +2,10 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, due, first bytes of its frame or '')*    due: '+ms' from now, or ms since the epoch
--- return code*, as one text    1 moved, 0 gone, 2 in flight, 3 dead, 4 another life of this id
+-- return code*, as one text    1 moved, 0 gone, 2 in flight, 3 dead, 4 another incarnation of this id
 checkGroups(1, 3)
 local dues, codes, entries, earliest = {}, {}, {}, nil
-for i = 2, #ARGV, 3 do dues[i] = moment(ARGV[i]) end
+for i = 2, #ARGV, 3 do dues[i] = parseDue(ARGV[i]) end
 for i = 1, #ARGV, 3 do
   local due, code = dues[i + 1], changeable(ARGV[i], ARGV[i + 2])
   if code == 1 then
@@ -17,6 +17,6 @@ end
 if #entries > 0 then
   local news = isNews(earliest)
   redis.call('ZADD', waiting, unpack(entries))
-  if news then ring(earliest) end
+  if news then notify(earliest) end
 end
 return table.concat(codes)

@@ -10,7 +10,7 @@ local said, due, text
 for i = 1, n do
   if ARGV[3 * i - 1] ~= said then -- the due times of one batch are often the same
     said = ARGV[3 * i - 1]
-    due, text = moment(said)
+    due, text = parseDue(said)
     if not earliest or due < earliest then earliest = due end
   end
   entries[2 * i - 1], entries[2 * i] = text, ARGV[3 * i - 2]
@@ -80,5 +80,5 @@ if failure then
   if isCounted then pcall(count, 'sent', -stored) end
   error(failure, 0)
 end
-if news then ring(earliest) end
+if news then notify(earliest) end
 return codes

@@ -43,7 +43,7 @@ final class ConsumerProgram {
         return ListenerEndpoint.builder("close", "orders", String.class)
                 .concurrency(4)
                 .lease(lease)
-                .maxLost(3)
+                .maxLeaseExpirations(3)
                 .stopTimeout(Duration.ofSeconds(1))
                 .build();
     }

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueAdmin;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessagePage;
@@ -106,11 +106,12 @@ class DelayQueueAdminTests {
                 .forEach(batch -> uneven.memory.send(
                         new ShardKey(TOPIC, shards - 1),
                         IntStream.range(0, 60)
-                                .mapToObj(i ->
-                                        new NewMessage(MessageIds.generate(shards - 1), Due.in(Duration.ZERO), frame))
+                                .mapToObj(i -> new NewMessage(
+                                        MessageIds.generate(shards - 1), DueTime.in(Duration.ZERO), frame))
                                 .toList()));
         uneven.memory.send(
-                new ShardKey(TOPIC, 0), List.of(new NewMessage(MessageIds.generate(0), Due.in(Duration.ZERO), frame)));
+                new ShardKey(TOPIC, 0),
+                List.of(new NewMessage(MessageIds.generate(0), DueTime.in(Duration.ZERO), frame)));
         uneven.time.advance(Duration.ofSeconds(3));
         assertThat(uneven.engine.stats(TOPIC).dead()).isEqualTo(301);
         uneven.runs.clear();
@@ -206,7 +207,7 @@ class DelayQueueAdminTests {
     @Test
     void showsAMessageWhoseFrameCannotBeDecoded() {
         ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2));
-        queue.memory.send(shard, List.of(new NewMessage("garbled", Due.in(Duration.ZERO), Bytes.of(new byte[9]))));
+        queue.memory.send(shard, List.of(new NewMessage("garbled", DueTime.in(Duration.ZERO), Bytes.of(new byte[9]))));
 
         MessageInfo shown = queue.engine.template().find(TOPIC, "garbled").orElseThrow();
 

@@ -1,12 +1,11 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
@@ -114,7 +113,8 @@ class DeliveryTests {
     @Test
     void claimsNoMoreThanItHasFreePlacesFor() {
         List<Acknowledgment> running = new ArrayList<>();
-        queue.start(listener().concurrency(3).ackMode(AckMode.MANUAL), message -> running.add(message.acknowledgment()));
+        queue.start(
+                listener().concurrency(3).ackMode(AckMode.MANUAL), message -> running.add(message.acknowledgment()));
         IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(MILLI);
 

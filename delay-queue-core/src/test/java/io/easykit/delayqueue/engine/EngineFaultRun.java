@@ -1,9 +1,8 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayMessage;
@@ -129,7 +128,7 @@ public final class EngineFaultRun {
         ListenerEndpoint endpoint = ListenerEndpoint.builder("l", TOPIC, String.class)
                 .concurrency(1 + random.nextInt(3))
                 .lease(LEASE)
-                .maxLost(MAX_LOST)
+                .maxLeaseExpirations(MAX_LOST)
                 .retry(RetryPolicy.fixed(MAX_ATTEMPTS, Duration.ofMillis(500)))
                 .ackMode(bursts ? AckMode.AUTO : AckMode.MANUAL)
                 .stopTimeout(Duration.ofMillis(random.nextInt(3000)))
@@ -148,7 +147,7 @@ public final class EngineFaultRun {
         DelayQueueEngine.Builder builder = DelayQueueEngine.builder(line.asStore())
                 .codec(new TestQueue.TextCodec())
                 .shards(topic -> shards)
-                .scheduler(node)
+                .loops(node)
                 .workers(node.workers(Duration.ofMillis(random.nextInt(3))))
                 .node("node-" + members.size());
         if (bursts) {

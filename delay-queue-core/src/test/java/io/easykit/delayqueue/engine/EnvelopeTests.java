@@ -45,7 +45,8 @@ class EnvelopeTests {
     void leadsWithTheLifeOfItsNonce() {
         byte[] frame = new Envelope(77, Map.of("a", "b"), null, BODY).encode().array();
 
-        assertThat(Bytes.of(Arrays.copyOf(frame, Envelope.life(77).length()))).isEqualTo(Envelope.life(77));
+        assertThat(Bytes.of(Arrays.copyOf(frame, Envelope.incarnation(77).length())))
+                .isEqualTo(Envelope.incarnation(77));
     }
 
     @Test

@@ -1,7 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -10,9 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueEvent;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -242,7 +241,7 @@ class FailureTests {
     void buriesAFrameThatIsNone() {
         queue.start(listener(), message -> {});
         Bytes noFrame = Bytes.of(new byte[] {1, 2, 3});
-        queue.memory.send(SHARD, List.of(new NewMessage("a", Due.in(Duration.ZERO), noFrame)));
+        queue.memory.send(SHARD, List.of(new NewMessage("a", DueTime.in(Duration.ZERO), noFrame)));
         queue.time.advance(Duration.ofHours(1));
 
         assertThat(queue.runs).isEmpty();
@@ -264,7 +263,7 @@ class FailureTests {
                     .encode()
                     .array();
             frame[Long.BYTES] = 2;
-            queue.memory.send(SHARD, List.of(new NewMessage(id, Due.in(Duration.ZERO), Bytes.of(frame))));
+            queue.memory.send(SHARD, List.of(new NewMessage(id, DueTime.in(Duration.ZERO), Bytes.of(frame))));
         }
         queue.time.advance(Duration.ofHours(1));
 

@@ -2,9 +2,9 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.store.BellListener;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.WakeupListener;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -88,14 +88,16 @@ final class FaultyStore {
 
     /** The names of the calls since the last look. */
     List<String> takeCalls() {
-        List<String> taken = List.copyOf(calls);
+        List<String> permits = List.copyOf(calls);
         calls.clear();
-        return taken;
+        return permits;
     }
 
     QueueBackend asStore() {
         return (QueueBackend) Proxy.newProxyInstance(
-                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
+                (proxy, method, arguments) -> {
                     String name = method.getName();
                     Fault fault = arguments != null
                                     && arguments[0] instanceof ShardKey shard
@@ -119,10 +121,10 @@ final class FaultyStore {
                         throw new SimulatedTime.Killed();
                     }
                     if (name.equals("subscribe")) {
-                        BellListener listener = (BellListener) arguments[1];
-                        arguments[1] = (BellListener) (shard, due) -> {
+                        WakeupListener listener = (WakeupListener) arguments[1];
+                        arguments[1] = (WakeupListener) (shard, due) -> {
                             if (!deaf) {
-                                listener.onBell(shard, due);
+                                listener.onEarlierDue(shard, due);
                             }
                         };
                     }

@@ -10,7 +10,6 @@ import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -148,12 +147,12 @@ class FleetIntegrationTests {
         send(4);
         await().until(() -> diary("begun").size() == 4);
         stalled.process.pause();
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch resume = new CountDownLatch(1);
         Set<String> elsewhere = ConcurrentHashMap.newKeySet();
         ListenerContainer second =
                 queue.engine.container(ConsumerProgram.endpoint(LEASE), (DelayMessage<String> message) -> {
                     elsewhere.add(message.id());
-                    goOn.await();
+                    resume.await();
                 });
         second.start();
         await().atMost(LEASE.plusSeconds(10)).until(() -> elsewhere.size() == 4);
@@ -168,7 +167,7 @@ class FleetIntegrationTests {
 
         assertThat(queue.stats(TOPIC).counters().acknowledged()).isZero();
         assertThat(inFlight()).hasSize(4).noneMatch(message -> isHeldBy(stalled, message));
-        goOn.countDown();
+        resume.countDown();
         awaitDrained(Duration.ofSeconds(10));
         assertThat(queue.stats(TOPIC).counters().acknowledged()).isEqualTo(4);
         assertThat(queue.stats(TOPIC).counters().lost()).isEqualTo(4);

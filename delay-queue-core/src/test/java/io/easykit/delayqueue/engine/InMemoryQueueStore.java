@@ -4,34 +4,34 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.store.BellListener;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.LostLease;
-import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.Page;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reaped;
+import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.StoredMessage.History;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.store.WakeupListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -67,7 +67,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         this.micros = micros;
     }
 
-    private record Bell(Set<ShardKey> shards, BellListener listener) {}
+    private record Bell(Set<ShardKey> shards, WakeupListener listener) {}
 
     private record Answer(long request, List<Lease> leases) {}
 
@@ -168,7 +168,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         return -Math.floorDiv(-micros.getAsLong(), 1000L);
     }
 
-    private long moment(Due due) {
+    private long moment(DueTime due) {
         return due.relative() ? soonest() + due.millis() : due.millis();
     }
 
@@ -186,7 +186,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     private static long ceilingMillis(Duration duration) {
-        return Due.in(duration).millis();
+        return DueTime.in(duration).millis();
     }
 
     private void ring(ShardKey key, @Nullable Long front, List<Long> arrivals) {
@@ -198,7 +198,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         if (!knownBefore) {
             bells.stream()
                     .filter(bell -> bell.shards.contains(key))
-                    .forEach(bell -> bell.listener.onBell(key, Instant.ofEpochMilli(earliest)));
+                    .forEach(bell -> bell.listener.onEarlierDue(key, Instant.ofEpochMilli(earliest)));
         }
     }
 
@@ -459,18 +459,18 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized Reaped reap(ShardKey key, int count, int maxLost, Duration delay) {
+    public synchronized Reaped reap(ShardKey key, int count, int maxLeaseExpirations, Duration delay) {
         List<Message> expired = new ArrayList<>();
         for (Message message : shard(key).in(State.IN_FLIGHT)) {
             if (message.at <= now() && expired.size() < count) {
                 expired.add(message);
             }
         }
-        return lose(key, expired, maxLost, delay);
+        return lose(key, expired, maxLeaseExpirations, delay);
     }
 
     @Override
-    public synchronized Reaped giveUp(ShardKey key, List<Lease> leases, int maxLost, Duration delay) {
+    public synchronized Reaped giveUp(ShardKey key, List<Lease> leases, int maxLeaseExpirations, Duration delay) {
         List<Message> held = new ArrayList<>();
         for (Lease lease : leases) {
             Message message = shard(key).live.get(lease.id());
@@ -481,10 +481,10 @@ public final class InMemoryQueueStore implements QueueBackend {
                 held.add(message);
             }
         }
-        return lose(key, held, maxLost, delay);
+        return lose(key, held, maxLeaseExpirations, delay);
     }
 
-    private Reaped lose(ShardKey key, List<Message> messages, int maxLost, Duration delay) {
+    private Reaped lose(ShardKey key, List<Message> messages, int maxLeaseExpirations, Duration delay) {
         Shard shard = shard(key);
         Long front = shard.first(State.WAITING);
         List<LostLease> lost = new ArrayList<>();
@@ -492,7 +492,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         for (Message message : messages) {
             Past past = message.past();
             past.lost++;
-            boolean dies = past.lost >= maxLost;
+            boolean dies = past.lost >= maxLeaseExpirations;
             if (dies) {
                 message.move(State.DEAD, now());
                 message.note(now(), ErrorNote.LEASE_LOST);
@@ -514,8 +514,8 @@ public final class InMemoryQueueStore implements QueueBackend {
         if (message == null) {
             return ChangeOutcome.GONE;
         }
-        if (!isLife(message.frame, target.life())) {
-            return ChangeOutcome.OTHER_LIFE;
+        if (!isLife(message.frame, target.incarnation())) {
+            return ChangeOutcome.OTHER_INCARNATION;
         }
         return switch (message.place) {
             case WAITING -> ChangeOutcome.APPLIED;
@@ -548,12 +548,12 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized List<ChangeOutcome> reschedule(ShardKey key, List<Move> moves) {
+    public synchronized List<ChangeOutcome> reschedule(ShardKey key, List<Reschedule> moves) {
         Shard shard = shard(key);
         Long front = shard.first(State.WAITING);
         List<ChangeOutcome> outcomes = new ArrayList<>();
         List<Long> arrivals = new ArrayList<>();
-        for (Move move : moves) {
+        for (Reschedule move : moves) {
             ChangeOutcome outcome = changeable(shard, move.target());
             Message message = shard.live.get(move.target().id());
             if (outcome == ChangeOutcome.APPLIED && message != null) {
@@ -595,12 +595,12 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized List<Boolean> redrive(ShardKey key, List<Death> deaths, Pace pace) {
+    public synchronized List<Boolean> redrive(ShardKey key, List<DeadLetterRef> deaths, RedriveRate pace) {
         Shard shard = shard(key);
         Long front = shard.first(State.WAITING);
         List<Message> redriven = new ArrayList<>();
         List<Boolean> outcomes = new ArrayList<>();
-        for (Death death : deaths) {
+        for (DeadLetterRef death : deaths) {
             Message message = dead(shard, death);
             if (message != null) {
                 redrive(message, pace, redriven.size());
@@ -613,7 +613,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized RedrivenPage redrive(ShardKey key, @Nullable Instant diedUntil, int count, Pace pace) {
+    public synchronized RedrivenPage redrive(ShardKey key, @Nullable Instant diedUntil, int count, RedriveRate pace) {
         Shard shard = shard(key);
         Long front = shard.first(State.WAITING);
         long cutOff = diedUntil == null ? now() : diedUntil.toEpochMilli();
@@ -628,7 +628,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         return new RedrivenPage(Instant.ofEpochMilli(cutOff), redriven.size());
     }
 
-    private void redrive(Message message, Pace pace, int position) {
+    private void redrive(Message message, RedriveRate pace, int position) {
         Past past = message.past();
         past.failures = 0;
         past.lost = 0;
@@ -641,7 +641,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         ring(key, front, redriven.stream().map(m -> m.at).toList());
     }
 
-    private static @Nullable Message dead(Shard shard, Death death) {
+    private static @Nullable Message dead(Shard shard, DeadLetterRef death) {
         Message message = shard.live.get(death.id());
         boolean meant = message != null
                 && message.place == State.DEAD
@@ -650,10 +650,10 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized List<Boolean> purge(ShardKey key, List<Death> deaths) {
+    public synchronized List<Boolean> purge(ShardKey key, List<DeadLetterRef> deaths) {
         Shard shard = shard(key);
         List<Boolean> outcomes = new ArrayList<>();
-        for (Death death : deaths) {
+        for (DeadLetterRef death : deaths) {
             Message message = dead(shard, death);
             if (message != null) {
                 shard.live.remove(message.id);
@@ -739,7 +739,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public Subscription subscribe(Collection<ShardKey> keys, BellListener listener) {
+    public Subscription subscribe(Collection<ShardKey> keys, WakeupListener listener) {
         Bell bell = new Bell(Set.copyOf(keys), listener);
         bells.add(bell);
         return () -> bells.remove(bell);

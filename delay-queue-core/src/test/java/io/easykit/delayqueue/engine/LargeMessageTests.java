@@ -29,7 +29,9 @@ class LargeMessageTests {
     /** A line on which larger replies take longer than the command timeout, although the store has run the call. */
     private QueueBackend narrow(int mostBytes, List<Integer> replies) {
         return (QueueBackend) Proxy.newProxyInstance(
-                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
+                (proxy, method, arguments) -> {
                     Object reply;
                     try {
                         reply = method.invoke(queue.memory, arguments);

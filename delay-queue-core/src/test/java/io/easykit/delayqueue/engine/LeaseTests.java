@@ -1,12 +1,11 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
@@ -35,7 +34,7 @@ class LeaseTests {
     private final List<Acknowledgment> running = new ArrayList<>();
 
     private ListenerEndpoint.Builder manual() {
-        return listener().lease(LEASE).ackMode(AckMode.MANUAL).maxLost(3);
+        return listener().lease(LEASE).ackMode(AckMode.MANUAL).maxLeaseExpirations(3);
     }
 
     @Test
@@ -293,7 +292,7 @@ class LeaseTests {
 
     @Test
     void changesNothingByALateAcknowledgementFromBeforeARedrive() {
-        queue.start(manual().maxLost(1), message -> running.add(message.acknowledgment()));
+        queue.start(manual().maxLeaseExpirations(1), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
         queue.node.freeze();
@@ -304,7 +303,7 @@ class LeaseTests {
         DelayQueueEngine other = queue.builder(queue.time.node(), queue.memory).build();
         assertThat(other.admin().redrive(TOPIC, "a", diedAt)).isTrue();
         List<Acknowledgment> second = new ArrayList<>();
-        queue.start(other, manual().maxLost(1), message -> second.add(message.acknowledgment()));
+        queue.start(other, manual().maxLeaseExpirations(1), message -> second.add(message.acknowledgment()));
         queue.time.advance(MILLI);
         assertThat(second).hasSize(1);
 

@@ -173,19 +173,20 @@ class ListenerContainerIntegrationTests {
         CountDownLatch begun = new CountDownLatch(outlasts ? 8 : 4);
         CountDownLatch over = new CountDownLatch(1);
         AtomicInteger interrupted = new AtomicInteger();
-        ListenerContainer container = start(listener().concurrency(8).maxLost(1).lease(lease), message -> {
-            begun.countDown();
-            try {
-                if (message.id().compareTo("m4") < 0) {
-                    work(Duration.ofMillis(300));
-                } else {
-                    over.await();
-                }
-            } catch (InterruptedException e) {
-                interrupted.incrementAndGet();
-                throw e;
-            }
-        });
+        ListenerContainer container =
+                start(listener().concurrency(8).maxLeaseExpirations(1).lease(lease), message -> {
+                    begun.countDown();
+                    try {
+                        if (message.id().compareTo("m4") < 0) {
+                            work(Duration.ofMillis(300));
+                        } else {
+                            over.await();
+                        }
+                    } catch (InterruptedException e) {
+                        interrupted.incrementAndGet();
+                        throw e;
+                    }
+                });
         send(outlasts ? 8 : 4, Duration.ZERO);
         await().until(() -> begun.getCount() == 0);
         line.freeze();

@@ -1,16 +1,15 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueEvent;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.RetryPolicy;
@@ -105,7 +104,8 @@ class OutageTests {
     void acknowledgesAfterAnOutageLongerThanTheLeaseWhatNobodyTookMeanwhile() {
         List<Acknowledgment> running = new ArrayList<>();
         queue.start(
-                listener().ackMode(AckMode.MANUAL).lease(Duration.ofSeconds(5)), message -> running.add(message.acknowledgment()));
+                listener().ackMode(AckMode.MANUAL).lease(Duration.ofSeconds(5)),
+                message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);
         running.get(0).acknowledge();
@@ -124,7 +124,11 @@ class OutageTests {
     void runsNothingTwiceThatHasFinishedDuringAnOutageLongerThanTheLease(int outage, int lease) {
         List<Acknowledgment> running = new ArrayList<>();
         queue.start(
-                listener().ackMode(AckMode.MANUAL).concurrency(4).maxLost(1).lease(Duration.ofSeconds(lease)),
+                listener()
+                        .ackMode(AckMode.MANUAL)
+                        .concurrency(4)
+                        .maxLeaseExpirations(1)
+                        .lease(Duration.ofSeconds(lease)),
                 message -> running.add(message.acknowledgment()));
         IntStream.range(0, 4).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(MILLI);
@@ -149,7 +153,8 @@ class OutageTests {
     @Test
     void leavesTimeAfterAnOutageForOtherNodesToTellWhatHasFinished() {
         List<Acknowledgment> running = new ArrayList<>();
-        ListenerEndpoint.Builder endpoint = listener().ackMode(AckMode.MANUAL).maxLost(1).lease(Duration.ofSeconds(5));
+        ListenerEndpoint.Builder endpoint =
+                listener().ackMode(AckMode.MANUAL).maxLeaseExpirations(1).lease(Duration.ofSeconds(5));
         FaultyStore otherLine = new FaultyStore(queue.memory);
         DelayQueueEngine other =
                 queue.builder(queue.time.node(), otherLine.asStore()).build();
@@ -191,7 +196,7 @@ class OutageTests {
     /** What a claim without an answer has handed out is asked for before it is taken back as lost. */
     @Test
     void losesNoLeaseOfWhatAClaimWithoutAnswerHandedOutBeforeALongOutage() {
-        queue.start(listener().maxLost(1).lease(Duration.ofSeconds(5)), message -> {});
+        queue.start(listener().maxLeaseExpirations(1).lease(Duration.ofSeconds(5)), message -> {});
         queue.time.advance(Duration.ofSeconds(2));
         boolean[] claimed = new boolean[1];
         queue.line.plan(method -> {
@@ -219,7 +224,7 @@ class OutageTests {
             TestQueue one = new TestQueue();
             List<Acknowledgment> running = new ArrayList<>();
             one.start(
-                    listener().ackMode(AckMode.MANUAL).maxLost(1).lease(away.plus(margin)),
+                    listener().ackMode(AckMode.MANUAL).maxLeaseExpirations(1).lease(away.plus(margin)),
                     message -> running.add(message.acknowledgment()));
             one.send("a", Duration.ZERO);
             one.time.advance(Duration.ofMillis(1 + phase));
@@ -263,7 +268,8 @@ class OutageTests {
 
     @Test
     void tellsOfNoSecondDeathWhenTheMessageDiedOfItsLostLease() {
-        failDuringAnOutage(listener().lease(Duration.ofSeconds(5)).maxLost(1).retry(ONE_ATTEMPT));
+        failDuringAnOutage(
+                listener().lease(Duration.ofSeconds(5)).maxLeaseExpirations(1).retry(ONE_ATTEMPT));
 
         assertThat(queue.runs).hasSize(1);
         assertThat(queue.events(DelayQueueEvent.Died.class))
@@ -321,6 +327,6 @@ class OutageTests {
 
     private static NewMessage message(String text, Duration delay) {
         Bytes body = Bytes.of(text.getBytes(UTF_8));
-        return new NewMessage(text, Due.in(delay), new Envelope(1, Map.of(), null, body).encode());
+        return new NewMessage(text, DueTime.in(delay), new Envelope(1, Map.of(), null, body).encode());
     }
 }

@@ -1,11 +1,10 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
@@ -186,7 +185,7 @@ class PrefetchTests {
 
     @Test
     void neverClaimsAheadWhereOneLostLeaseIsDeath() {
-        startQuick(listener().maxLost(1));
+        startQuick(listener().maxLeaseExpirations(1));
         busy = Duration.ofMinutes(1);
         send("m", 50);
         queue.time.advance(MILLI);

@@ -41,7 +41,9 @@ class RepairsTests {
     /** A store whose sweep answers this. */
     private QueueBackend sweeping(Function<String, Repaired> sweep) {
         return (QueueBackend) Proxy.newProxyInstance(
-                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
+                (proxy, method, arguments) -> {
                     if (method.getName().equals("repair")) {
                         positions.add((String) arguments[1]);
                         return sweep.apply((String) arguments[1]);

@@ -1,7 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,6 +8,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.RetryPolicy;

@@ -247,7 +247,7 @@ class SendTimeoutTests {
 
     @Test
     void undoSaysNothingOfMessagesThatWereNeverSent() {
-        Logger logger = (Logger) LoggerFactory.getLogger(Undo.class);
+        Logger logger = (Logger) LoggerFactory.getLogger(RolledBackSends.class);
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         logger.addAppender(log);

@@ -93,7 +93,7 @@ final class SimulatedTime {
     }
 
     /** One process. */
-    final class Node implements Scheduler {
+    final class Node implements LoopExecutor {
 
         private boolean alive = true;
         private boolean frozen;

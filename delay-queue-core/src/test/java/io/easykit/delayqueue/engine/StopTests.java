@@ -1,11 +1,10 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
-
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
@@ -41,8 +40,8 @@ class StopTests {
 
     @Test
     void claimsNoMoreAndWaitsForWhatRuns() {
-        ListenerContainer container =
-                queue.start(listener().ackMode(AckMode.MANUAL).concurrency(2), message -> running.add(message.acknowledgment()));
+        ListenerContainer container = queue.start(
+                listener().ackMode(AckMode.MANUAL).concurrency(2), message -> running.add(message.acknowledgment()));
         IntStream.range(0, 5).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(MILLI);
 
@@ -84,7 +83,8 @@ class StopTests {
     @ParameterizedTest
     @EnumSource(names = {"NONE", "LOST_REQUEST", "LOST_REPLY"})
     void buriesAMessageWhoseHandlerNeverEndsAfterSoManyStops(FaultyStore.Fault fault) {
-        ListenerEndpoint.Builder endpoint = listener().ackMode(AckMode.MANUAL).maxLost(3).stopTimeout(Duration.ofSeconds(1));
+        ListenerEndpoint.Builder endpoint =
+                listener().ackMode(AckMode.MANUAL).maxLeaseExpirations(3).stopTimeout(Duration.ofSeconds(1));
         ListenerContainer container = queue.start(endpoint, message -> {});
         queue.line.once("giveUp", fault);
         queue.send("a", Duration.ZERO);

@@ -52,7 +52,7 @@ final class TestQueue {
         return DelayQueueEngine.builder(store)
                 .codec(new TextCodec())
                 .workers(process.workers(Duration.ZERO))
-                .scheduler(process)
+                .loops(process)
                 .node("test")
                 .listener(new DelayQueueListener() {
                     @Override

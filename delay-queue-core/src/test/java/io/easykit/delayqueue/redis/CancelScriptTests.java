@@ -4,7 +4,7 @@ import static io.easykit.delayqueue.ChangeOutcome.APPLIED;
 import static io.easykit.delayqueue.ChangeOutcome.DEAD;
 import static io.easykit.delayqueue.ChangeOutcome.GONE;
 import static io.easykit.delayqueue.ChangeOutcome.IN_FLIGHT;
-import static io.easykit.delayqueue.ChangeOutcome.OTHER_LIFE;
+import static io.easykit.delayqueue.ChangeOutcome.OTHER_INCARNATION;
 import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.frame;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -71,7 +71,7 @@ class CancelScriptTests {
                 HSET errors Fa 1:o:x La 1:o:x""");
         String before = shard.state();
 
-        assertThat(shard.store.cancel(KEY, List.of(target("a", "two")))).containsExactly(OTHER_LIFE);
+        assertThat(shard.store.cancel(KEY, List.of(target("a", "two")))).containsExactly(OTHER_INCARNATION);
         assertThat(shard.state()).isEqualTo(before);
         assertThat(shard.store.cancel(KEY, List.of(target("a", "on")))).containsExactly(APPLIED);
     }

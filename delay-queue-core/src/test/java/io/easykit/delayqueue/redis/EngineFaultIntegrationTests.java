@@ -28,7 +28,9 @@ class EngineFaultIntegrationTests {
 
     private static QueueBackend inSimulatedTime(TestShard shard, LongSupplier micros) {
         return (QueueBackend) Proxy.newProxyInstance(
-                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
+                (proxy, method, arguments) -> {
                     if (method.getName().equals("subscribe")) {
                         return (Subscription) () -> {};
                     }

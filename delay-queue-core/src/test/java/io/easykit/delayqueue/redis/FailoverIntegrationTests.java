@@ -119,15 +119,15 @@ class FailoverIntegrationTests {
         QueueBackend store = store(new RedisStandaloneConfiguration(line.host(), line.port()));
         ShardKey shard = new ShardKey("orders", 0);
         send(store, shard, "before");
-        Queue<ShardKey> bells = new ConcurrentLinkedQueue<>();
-        opened.add(store.subscribe(List.of(shard), (rung, due) -> bells.add(rung)));
-        await().until(() -> !bells.isEmpty());
-        bells.clear();
+        Queue<ShardKey> wakeups = new ConcurrentLinkedQueue<>();
+        opened.add(store.subscribe(List.of(shard), (rung, due) -> wakeups.add(rung)));
+        await().until(() -> !wakeups.isEmpty());
+        wakeups.clear();
 
         line.strand();
 
         assertWorksWithin(SOON, store, shard);
-        await().atMost(SOON).until(() -> bells.contains(shard));
+        await().atMost(SOON).until(() -> wakeups.contains(shard));
     }
 
     @Test

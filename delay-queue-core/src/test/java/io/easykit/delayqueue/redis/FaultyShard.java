@@ -10,8 +10,8 @@ import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.test.RawRedis;
 import java.time.Duration;
@@ -226,7 +226,7 @@ final class FaultyShard implements AutoCloseable {
                     store.claim(KEY, claim("drain", round, 100, 50_000)).deliveries();
             deliveries.forEach(delivery -> delivered.merge(delivery.id(), 1, Integer::sum));
             store.acknowledge(KEY, deliveries.stream().map(Delivery::lease).toList());
-            store.redrive(KEY, null, 100, Pace.AT_ONCE);
+            store.redrive(KEY, null, 100, RedriveRate.AT_ONCE);
         }
         return delivered;
     }

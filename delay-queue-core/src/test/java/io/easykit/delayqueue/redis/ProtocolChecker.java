@@ -6,20 +6,20 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.engine.InMemoryQueueStore;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
-import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.RedriveRate;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.test.RawRedis;
@@ -230,12 +230,12 @@ final class ProtocolChecker implements AutoCloseable {
 
         private Map<String, Object> dump() {
             Map<String, Object> keys = new TreeMap<>();
-            List<String> bells = List.of();
+            List<String> wakeups = List.of();
             for (Object entry : list(redis.command("EVAL", DUMP, "0"))) {
                 List<?> parts = list(entry);
                 String key = text(parts.get(0));
                 if (key.equals(BELLS)) {
-                    bells = list(parts.get(2)).stream()
+                    wakeups = list(parts.get(2)).stream()
                             .map(ProtocolChecker::text)
                             .toList();
                 } else if (!key.equals(CLOCK)) {
@@ -245,7 +245,7 @@ final class ProtocolChecker implements AutoCloseable {
                     keys.put(name, parts.get(2) instanceof List<?> pairs ? map(pairs) : text(parts.get(2)));
                 }
             }
-            assertThat(bells).as("bells").isEqualTo(rung);
+            assertThat(wakeups).as("bells").isEqualTo(rung);
             return keys;
         }
 
@@ -263,10 +263,10 @@ final class ProtocolChecker implements AutoCloseable {
             return Call.of("send " + messages, store -> store.send(KEY, messages));
         }
 
-        private Due due() {
+        private DueTime due() {
             return random.nextBoolean()
-                    ? Due.in(Duration.ofMillis(random.nextInt(400)))
-                    : Due.at(Instant.ofEpochMilli(micros / 1000 - 100 + random.nextInt(400)));
+                    ? DueTime.in(Duration.ofMillis(random.nextInt(400)))
+                    : DueTime.at(Instant.ofEpochMilli(micros / 1000 - 100 + random.nextInt(400)));
         }
 
         // Consumers
@@ -363,18 +363,19 @@ final class ProtocolChecker implements AutoCloseable {
         }
 
         private Call operate() {
-            Pace pace = new Pace(Duration.ofMillis(random.nextInt(50)), Duration.ofNanos(random.nextInt(20_000_000)));
+            RedriveRate pace = new RedriveRate(
+                    Duration.ofMillis(random.nextInt(50)), Duration.ofNanos(random.nextInt(20_000_000)));
             return switch (random.nextInt(12)) {
                 case 0, 1, 2 -> {
                     List<Target> targets = List.of(target(), target());
                     yield Call.of("cancel " + targets, store -> store.cancel(KEY, targets));
                 }
                 case 3, 4 -> {
-                    List<Move> moves = List.of(new Move(target(), due()), new Move(target(), due()));
+                    List<Reschedule> moves = List.of(new Reschedule(target(), due()), new Reschedule(target(), due()));
                     yield Call.of("reschedule " + moves, store -> store.reschedule(KEY, moves));
                 }
                 case 5, 6 -> {
-                    List<Death> deaths = deaths();
+                    List<DeadLetterRef> deaths = deaths();
                     yield Call.of("redrive " + deaths, store -> store.redrive(KEY, deaths, pace));
                 }
                 case 7 -> {
@@ -382,7 +383,7 @@ final class ProtocolChecker implements AutoCloseable {
                     yield Call.of("redrive page " + until, store -> store.redrive(KEY, until, 2, pace));
                 }
                 case 8 -> {
-                    List<Death> deaths = deaths();
+                    List<DeadLetterRef> deaths = deaths();
                     yield Call.of("purge " + deaths, store -> store.purge(KEY, deaths));
                 }
                 case 9 -> {
@@ -411,10 +412,10 @@ final class ProtocolChecker implements AutoCloseable {
         }
 
         /** Deaths that an operator sees, or remembers from a while ago; now and then one that never was. */
-        private List<Death> deaths() {
-            List<Death> deaths = new ArrayList<>(promises.remembered(random));
+        private List<DeadLetterRef> deaths() {
+            List<DeadLetterRef> deaths = new ArrayList<>(promises.remembered(random));
             for (StoredMessage dead : model.list(KEY, State.DEAD, 0, 5).messages()) {
-                deaths.add(new Death(dead.id(), dead.at().minusMillis(random.nextInt(4) == 0 ? 1 : 0)));
+                deaths.add(new DeadLetterRef(dead.id(), dead.at().minusMillis(random.nextInt(4) == 0 ? 1 : 0)));
             }
             deaths.removeIf(death -> random.nextInt(3) == 0);
             return deaths;
@@ -455,9 +456,9 @@ final class ProtocolChecker implements AutoCloseable {
      */
     private static final class Promises {
         private final Map<Long, String> handedOut = new HashMap<>();
-        private final List<Death> deaths = new ArrayList<>();
+        private final List<DeadLetterRef> deaths = new ArrayList<>();
 
-        List<Death> remembered(Random random) {
+        List<DeadLetterRef> remembered(Random random) {
             return deaths.isEmpty() ? List.of() : List.of(deaths.get(random.nextInt(deaths.size())));
         }
 
@@ -473,7 +474,7 @@ final class ProtocolChecker implements AutoCloseable {
             map(after, "dead").forEach((id, at) -> {
                 assertThat(map(after, "state")).as("dead " + id).containsKey(id);
                 assertThat(map(after, "errors")).as("dead " + id).containsKeys("F" + id, "L" + id);
-                Death death = new Death(id, Instant.ofEpochMilli(Long.parseLong(at)));
+                DeadLetterRef death = new DeadLetterRef(id, Instant.ofEpochMilli(Long.parseLong(at)));
                 if (!deaths.contains(death)) {
                     deaths.add(death);
                 }

@@ -4,7 +4,7 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.DeadLetterRef;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +31,11 @@ class PurgeScriptTests {
                 HSET errors Fa 1:o:x La 1:o:y""");
 
         assertThat(shard.store.purge(
-                        KEY, List.of(new Death("a", ms(700)), new Death("a", ms(700)), new Death("b", ms(801)))))
+                        KEY,
+                        List.of(
+                                new DeadLetterRef("a", ms(700)),
+                                new DeadLetterRef("a", ms(700)),
+                                new DeadLetterRef("b", ms(801)))))
                 .containsExactly(true, false, false);
         assertThat(shard.state())
                 .isEqualTo(
@@ -73,7 +77,8 @@ class PurgeScriptTests {
                 SET m:a one""");
         String before = shard.state();
 
-        assertThat(shard.store.purge(KEY, List.of(new Death("a", ms(700))))).containsExactly(false);
+        assertThat(shard.store.purge(KEY, List.of(new DeadLetterRef("a", ms(700)))))
+                .containsExactly(false);
         assertThat(shard.state()).isEqualTo(before);
     }
 }

@@ -57,10 +57,10 @@ class RedisClusterIntegrationTests {
         STORE.prepare();
         List<ShardKey> shards =
                 IntStream.range(0, 4).mapToObj(i -> new ShardKey("spread", i)).toList();
-        Queue<ShardKey> bells = new ConcurrentLinkedQueue<>();
-        STORE.subscribe(shards, (shard, due) -> bells.add(shard));
-        await().until(() -> bells.containsAll(shards));
-        bells.clear();
+        Queue<ShardKey> wakeups = new ConcurrentLinkedQueue<>();
+        STORE.subscribe(shards, (shard, due) -> wakeups.add(shard));
+        await().until(() -> wakeups.containsAll(shards));
+        wakeups.clear();
         for (ShardKey shard : shards) {
             STORE.send(shard, List.of(in("a", 0, "one"), in("b", 0, "two")));
             Claimed claimed = await().until(
@@ -76,7 +76,7 @@ class RedisClusterIntegrationTests {
                         .hasSize(6);
             }
         }
-        await().until(() -> bells.containsAll(shards));
+        await().until(() -> wakeups.containsAll(shards));
     }
 
     /**

@@ -19,8 +19,8 @@ class RedisKeysTests {
 
         assertThat(keys.prefix(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:");
         assertThat(keys.settings(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:settings");
-        assertThat(keys.bell(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:bell");
-        assertThat(keys.allBells()).isEqualTo(prefix + "*");
+        assertThat(keys.wakeup(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:bell");
+        assertThat(keys.allWakeups()).isEqualTo(prefix + "*");
     }
 
     @ParameterizedTest

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
@@ -19,15 +19,14 @@ import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
-import io.easykit.delayqueue.store.Move;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.Pace;
-import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.RedriveRate;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
@@ -120,7 +119,7 @@ class RedisQueueStoreIntegrationTests {
         Lease old = awaitDelivery(1).deliveries().get(0).lease();
         Instant diedAt = die("a", old);
 
-        assertThat(store.redrive(KEY, List.of(new Death("a", diedAt)), Pace.AT_ONCE))
+        assertThat(store.redrive(KEY, List.of(new DeadLetterRef("a", diedAt)), RedriveRate.AT_ONCE))
                 .containsExactly(true);
         assertThat(store.acknowledge(KEY, List.of(old))).containsExactly(Settlement.STALE);
         assertThat(store.find(KEY, "a").orElseThrow().state()).isEqualTo(State.WAITING);
@@ -134,10 +133,10 @@ class RedisQueueStoreIntegrationTests {
 
     @Test
     void givesOneMessageForTwoRedrivesAtOnce() {
-        List<Death> deaths = new ArrayList<>();
+        List<DeadLetterRef> deaths = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             store.send(KEY, List.of(in("m" + i, 0, "one")));
-            deaths.add(new Death(
+            deaths.add(new DeadLetterRef(
                     "m" + i,
                     die("m" + i, awaitDelivery(i + 1).deliveries().get(0).lease())));
         }
@@ -160,15 +159,15 @@ class RedisQueueStoreIntegrationTests {
         others.destroy();
     }
 
-    private static List<Boolean> redriveEach(RedisQueueStore store, List<Death> deaths, CyclicBarrier atOnce) {
+    private static List<Boolean> redriveEach(RedisQueueStore store, List<DeadLetterRef> deaths, CyclicBarrier atOnce) {
         List<Boolean> redriven = new ArrayList<>();
-        for (Death death : deaths) {
+        for (DeadLetterRef death : deaths) {
             try {
                 atOnce.await();
             } catch (InterruptedException | BrokenBarrierException e) {
                 throw new IllegalStateException(e);
             }
-            redriven.addAll(store.redrive(KEY, List.of(death), Pace.AT_ONCE));
+            redriven.addAll(store.redrive(KEY, List.of(death), RedriveRate.AT_ONCE));
         }
         return redriven;
     }
@@ -261,8 +260,8 @@ class RedisQueueStoreIntegrationTests {
             assertThatThrownBy(() -> store.send(KEY, List.of(in("new", 0, "x"))))
                     .isInstanceOf(StoreFullException.class)
                     .hasMessageContaining("nothing was stored");
-            assertThatThrownBy(() ->
-                            store.reschedule(KEY, List.of(new Move(new Target("later", null), Due.in(Duration.ZERO)))))
+            assertThatThrownBy(() -> store.reschedule(
+                            KEY, List.of(new Reschedule(new Target("later", null), DueTime.in(Duration.ZERO)))))
                     .isInstanceOf(StoreFullException.class);
             assertThat(store.find(KEY, "new")).isEmpty();
             assertThat(store.list(KEY, State.WAITING, 0, 10).total()).isEqualTo(1);
@@ -283,7 +282,8 @@ class RedisQueueStoreIntegrationTests {
             assertThat(store.resume(KEY)).isTrue();
             assertThat(store.declare("t", 1)).isEqualTo(1);
             Instant died = store.list(KEY, State.DEAD, 0, 1).messages().get(0).at();
-            assertThat(store.redrive(KEY, List.of(new Death(leases.get(3).id(), died)), Pace.AT_ONCE))
+            assertThat(store.redrive(
+                            KEY, List.of(new DeadLetterRef(leases.get(3).id(), died)), RedriveRate.AT_ONCE))
                     .containsExactly(true);
 
             awaitDelivery(2, 1);
@@ -364,7 +364,7 @@ class RedisQueueStoreIntegrationTests {
         assertThat(store.extend(KEY, leases(), Duration.ofSeconds(1))).isEmpty();
         assertThat(store.cancel(KEY, List.of())).isEmpty();
         assertThat(store.reschedule(KEY, List.of())).isEmpty();
-        assertThat(store.redrive(KEY, List.of(), Pace.AT_ONCE)).isEmpty();
+        assertThat(store.redrive(KEY, List.of(), RedriveRate.AT_ONCE)).isEmpty();
         assertThat(store.purge(KEY, List.of())).isEmpty();
     }
 
@@ -396,14 +396,14 @@ class RedisQueueStoreIntegrationTests {
 
     @Test
     void ringsTheBellForEarlierArrivalsUntilTheSubscriptionEnds() {
-        Queue<Instant> bells = new ConcurrentLinkedQueue<>();
-        Subscription subscription = store.subscribe(List.of(KEY), (shard, due) -> bells.add(due));
-        awaitBegin(bells);
+        Queue<Instant> wakeups = new ConcurrentLinkedQueue<>();
+        Subscription subscription = store.subscribe(List.of(KEY), (shard, due) -> wakeups.add(due));
+        awaitBegin(wakeups);
         store.send(KEY, List.of(in("later", 60_000, "x")));
         store.send(KEY, List.of(in("much later", 90_000, "x")));
         store.send(KEY, List.of(in("earlier", 30_000, "x")));
-        await().until(() -> bells.size() >= 2);
-        assertThat(List.copyOf(bells)).hasSize(2).isSortedAccordingTo(Comparator.reverseOrder());
+        await().until(() -> wakeups.size() >= 2);
+        assertThat(List.copyOf(wakeups)).hasSize(2).isSortedAccordingTo(Comparator.reverseOrder());
 
         subscription.close();
         Queue<Instant> others = new ConcurrentLinkedQueue<>();
@@ -411,43 +411,43 @@ class RedisQueueStoreIntegrationTests {
         awaitBegin(others);
         store.send(KEY, List.of(in("first", 10_000, "x")));
         await().until(() -> others.size() == 1);
-        assertThat(bells).hasSize(2);
+        assertThat(wakeups).hasSize(2);
     }
 
     @Test
     void hearsTheBellAgainAfterARestart() {
-        Queue<Instant> bells = new ConcurrentLinkedQueue<>();
-        store.subscribe(List.of(KEY), (shard, due) -> bells.add(due));
-        awaitBegin(bells);
+        Queue<Instant> wakeups = new ConcurrentLinkedQueue<>();
+        store.subscribe(List.of(KEY), (shard, due) -> wakeups.add(due));
+        awaitBegin(wakeups);
 
         server.restart();
 
-        awaitBell(bells);
+        awaitBell(wakeups);
     }
 
     @Test
     void makesTheSubscriptionWhenRedisIsBack() {
-        Queue<Instant> bells = new ConcurrentLinkedQueue<>();
+        Queue<Instant> wakeups = new ConcurrentLinkedQueue<>();
         server.kill();
-        store.subscribe(List.of(KEY), (shard, due) -> bells.add(due));
+        store.subscribe(List.of(KEY), (shard, due) -> wakeups.add(due));
 
         server.restart();
 
-        awaitBegin(bells);
-        awaitBell(bells);
+        awaitBegin(wakeups);
+        awaitBell(wakeups);
     }
 
-    private static void awaitBegin(Queue<Instant> bells) {
-        await().until(() -> Instant.EPOCH.equals(bells.poll()));
+    private static void awaitBegin(Queue<Instant> wakeups) {
+        await().until(() -> Instant.EPOCH.equals(wakeups.poll()));
     }
 
     /** Sends until a bell is heard: before the subscription is back, a bell is lost, which is allowed. */
-    private void awaitBell(Queue<Instant> bells) {
+    private void awaitBell(Queue<Instant> wakeups) {
         AtomicInteger sent = new AtomicInteger();
         await().ignoreExceptions().until(() -> {
             int n = sent.incrementAndGet();
             store.send(KEY, List.of(in("m" + n, 3_000_000 - 10_000L * n, "x")));
-            return !bells.isEmpty();
+            return !wakeups.isEmpty();
         });
     }
 

@@ -4,8 +4,8 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.store.Death;
-import io.easykit.delayqueue.store.Pace;
+import io.easykit.delayqueue.store.DeadLetterRef;
+import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.RedrivenPage;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +21,7 @@ class RedriveScriptTests {
         shard.close();
     }
 
-    private final Pace pace = new Pace(Duration.ofMillis(10), Duration.ofMillis(5));
+    private final RedriveRate pace = new RedriveRate(Duration.ofMillis(10), Duration.ofMillis(5));
 
     @Test
     void givesTheMeantDeathsFreshBudgetsAndKeepsNumberAndErrors() {
@@ -37,11 +37,11 @@ class RedriveScriptTests {
         assertThat(shard.store.redrive(
                         KEY,
                         List.of(
-                                new Death("a", ms(700)),
-                                new Death("a", ms(700)),
-                                new Death("b", ms(799)),
-                                new Death("c", ms(900)),
-                                new Death("d", ms(900))),
+                                new DeadLetterRef("a", ms(700)),
+                                new DeadLetterRef("a", ms(700)),
+                                new DeadLetterRef("b", ms(799)),
+                                new DeadLetterRef("c", ms(900)),
+                                new DeadLetterRef("d", ms(900))),
                         pace))
                 .containsExactly(true, false, false, true, false);
         assertThat(shard.state())
@@ -82,7 +82,7 @@ class RedriveScriptTests {
                 MSET m:c three
                 MSET m:d four""");
 
-        Pace sixHundredASecond = new Pace(Duration.ZERO, Duration.ofNanos(1_666_666));
+        RedriveRate sixHundredASecond = new RedriveRate(Duration.ZERO, Duration.ofNanos(1_666_666));
 
         assertThat(shard.store.redrive(KEY, null, 10, sixHundredASecond).count())
                 .isEqualTo(4);
@@ -100,7 +100,7 @@ class RedriveScriptTests {
                 HSET state a 5:3:1:2:600:o b 6:0:3:0:810:p c 7:1:0:0:820:p
                 HSET errors Fa 1:o:x La 1:o:y""");
 
-        assertThat(shard.store.redrive(KEY, null, 1, Pace.AT_ONCE)).isEqualTo(new RedrivenPage(ms(1000), 1));
+        assertThat(shard.store.redrive(KEY, null, 1, RedriveRate.AT_ONCE)).isEqualTo(new RedrivenPage(ms(1000), 1));
         assertThat(shard.state()).contains("dead b=800, c=900").contains("waiting a=1000");
     }
 }

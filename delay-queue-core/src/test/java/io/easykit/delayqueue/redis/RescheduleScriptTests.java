@@ -4,13 +4,13 @@ import static io.easykit.delayqueue.ChangeOutcome.APPLIED;
 import static io.easykit.delayqueue.ChangeOutcome.DEAD;
 import static io.easykit.delayqueue.ChangeOutcome.GONE;
 import static io.easykit.delayqueue.ChangeOutcome.IN_FLIGHT;
-import static io.easykit.delayqueue.ChangeOutcome.OTHER_LIFE;
+import static io.easykit.delayqueue.ChangeOutcome.OTHER_INCARNATION;
 import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.Due;
-import io.easykit.delayqueue.store.Move;
+import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.util.List;
@@ -93,11 +93,11 @@ class RescheduleScriptTests {
                 HSET errors Fa 1:o:x La 1:o:x""");
         String before = shard.state();
 
-        assertThat(shard.store.reschedule(KEY, List.of(move("a", 100, "two")))).containsExactly(OTHER_LIFE);
+        assertThat(shard.store.reschedule(KEY, List.of(move("a", 100, "two")))).containsExactly(OTHER_INCARNATION);
         assertThat(shard.state()).isEqualTo(before);
     }
 
-    private static Move move(String id, long delay, @Nullable String life) {
-        return new Move(new Target(id, life == null ? null : frame(life)), Due.in(Duration.ofMillis(delay)));
+    private static Reschedule move(String id, long delay, @Nullable String life) {
+        return new Reschedule(new Target(id, life == null ? null : frame(life)), DueTime.in(Duration.ofMillis(delay)));
     }
 }

@@ -4,17 +4,17 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.store.Claim;
-import io.easykit.delayqueue.store.Death;
+import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
-import io.easykit.delayqueue.store.Move;
-import io.easykit.delayqueue.store.Pace;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,8 +95,8 @@ class ScriptFaultTests {
                         (s, store) -> store.cancel(KEY, List.of(target("w1"), target("w3"), target("f1")))),
                 new Step(
                         "reschedule", (s, store) -> store.reschedule(KEY, List.of(move("w1"), move("w3"), move("f1")))),
-                new Step("redrive", (s, store) -> store.redrive(KEY, deaths(), Pace.AT_ONCE)),
-                new Step("redrive page", (s, store) -> store.redrive(KEY, ms(200_000), 100, Pace.AT_ONCE)),
+                new Step("redrive", (s, store) -> store.redrive(KEY, deaths(), RedriveRate.AT_ONCE)),
+                new Step("redrive page", (s, store) -> store.redrive(KEY, ms(200_000), 100, RedriveRate.AT_ONCE)),
                 new Step("purge", dead, (s, store) -> store.purge(KEY, deaths())),
                 new Step("purge by age", dead, (s, store) -> store.purge(KEY, Duration.ZERO, 100)),
                 new Step("pause", (s, store) -> store.pause(KEY)),
@@ -116,12 +116,12 @@ class ScriptFaultTests {
         return new Target(id, null);
     }
 
-    private static Move move(String id) {
-        return new Move(target(id), Due.in(Duration.ofSeconds(5)));
+    private static Reschedule move(String id) {
+        return new Reschedule(target(id), DueTime.in(Duration.ofSeconds(5)));
     }
 
-    private static List<Death> deaths() {
-        return List.of(new Death("d1", ms(100_000)), new Death("d2", ms(100_000)));
+    private static List<DeadLetterRef> deaths() {
+        return List.of(new DeadLetterRef("d1", ms(100_000)), new DeadLetterRef("d2", ms(100_000)));
     }
 
     @ParameterizedTest

@@ -128,8 +128,8 @@ class ScriptHeaderTests {
     private static Set<Long> codesIn(LuaScript.Name name) {
         String body = body(name);
         String shared = "";
-        if (Pattern.compile("\\b(held|acknowledge)\\(").matcher(body).find()) {
-            body = function("held");
+        if (Pattern.compile("\\b(fenced|acknowledge)\\(").matcher(body).find()) {
+            body = function("fenced");
         } else if (body.contains("changeable(")) {
             shared = function("changeable").replaceAll("\\((\\{.*})\\)\\[place] or", "$1,");
         }

@@ -3,7 +3,7 @@ package io.easykit.delayqueue.redis;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
@@ -121,11 +121,11 @@ final class TestShard implements AutoCloseable {
     }
 
     static NewMessage in(String id, long delay, String frame) {
-        return new NewMessage(id, Due.in(Duration.ofMillis(delay)), frame(frame));
+        return new NewMessage(id, DueTime.in(Duration.ofMillis(delay)), frame(frame));
     }
 
     static NewMessage at(String id, long millis, String frame) {
-        return new NewMessage(id, Due.at(Instant.ofEpochMilli(millis)), frame(frame));
+        return new NewMessage(id, DueTime.at(Instant.ofEpochMilli(millis)), frame(frame));
     }
 
     static Claim claim(String owner, long request, int count, long lease, Lease... acknowledged) {

@@ -32,13 +32,13 @@ class WeakenedProtocolTests {
         EXTEND_SHORTENS("'XX', 'GT', unpack(leases)", "'XX', unpack(leases)"),
         SEND_OVERWRITES("ARGV[3 * i], 'NX')", "ARGV[3 * i])"),
         REAP_TAKES_LIVE_LEASES("inflight, '-inf', now, 'LIMIT'", "inflight, '-inf', '+inf', 'LIMIT'"),
-        REAP_NEVER_BURIES("s.lost >= maxLost", "false"),
+        REAP_NEVER_BURIES("s.lost >= maxLeaseExpirations", "false"),
         RELEASE_COSTS("s.releases, s.due = s.releases + 1,", "s.failures, s.due = s.failures + 1,"),
         REDRIVE_OF_ANY_DEATH("paged or timeOf(diedAt) == tonumber(ARGV[3 + 2 * i])", "true"),
         REDRIVE_KEEPS_BUDGETS("s.failures, s.lost, s.due = 0, 0, ", "s.due = "),
         PURGE_OF_ANY_DEATH("(aged or timeOf(diedAt[i]) == tonumber(ARGV[2 * i + 1]))", "true"),
         PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))"),
-        CANCEL_OF_ANY_LIFE("if code ~= 0 and life ~= ''", "if false"),
+        CANCEL_OF_ANY_INCARNATION("if code ~= 0 and incarnation ~= ''", "if false"),
         ERRORS_STAY("if extras > 0 then\n    local notes", "if false then\n    local notes"),
         BELL_ONLY_WHEN_EMPTY("string.format('%d', math.max(due, now))", "'+inf'");
 
@@ -56,27 +56,27 @@ class WeakenedProtocolTests {
         CLAIM_REMOVES_FIRST(
                 "claim",
                 "\n    or errorOf(redis.pcall('ZREM', waiting, unpack(ids))) -- last, so that a message is never in no place",
-                "if not hasWritten then admit() end",
+                "if not hasWritten then allowWhenFull() end",
                 "redis.call('ZREM', waiting, unpack(ids))"),
         FAIL_REMOVES_FIRST(
                 "give up: fail",
                 "\nredis.call('ZREM', inflight, unpack(leaving))",
-                "admit()\nfor n, id",
+                "allowWhenFull()\nfor n, id",
                 "redis.call('ZREM', inflight, unpack(leaving))\nfor n, id"),
         RELEASE_REMOVES_FIRST(
                 "give up: release",
                 "\nredis.call('ZREM', inflight, unpack(released))",
-                "admit()\nfor n, id",
+                "allowWhenFull()\nfor n, id",
                 "redis.call('ZREM', inflight, unpack(released))\nfor n, id"),
         REAP_REMOVES_FIRST(
                 "reap",
                 "\n  redis.call('ZREM', inflight, unpack(ids))",
-                "  admit()\n  for i, id",
+                "  allowWhenFull()\n  for i, id",
                 "  redis.call('ZREM', inflight, unpack(ids))\n  for i, id"),
         REDRIVE_REMOVES_FIRST(
                 "redrive",
                 "\n  redis.call('ZREM', dead, unpack(moved))",
-                "  admit()\n  redis.call('ZADD', waiting",
+                "  allowWhenFull()\n  redis.call('ZADD', waiting",
                 "  redis.call('ZREM', dead, unpack(moved))\n  redis.call('ZADD', waiting"),
         SEND_LEAVES_BODIES(
                 "send", "if string.sub(codes, i, i) == '1' then redis.pcall('UNLINK', message(ARGV[3 * i - 2])) end"),

@@ -64,7 +64,7 @@ public @interface DelayListener {
      * Number of expired leases, for example of crashed nodes, after which a message becomes a dead letter. The same for
      * all listeners of a topic.
      */
-    String maxLost() default "";
+    String maxLeaseExpirations() default "";
 
     /** Delay after the first failure. */
     String backOff() default "";

@@ -2,7 +2,6 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.StartReport;
-import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.PayloadCodec;

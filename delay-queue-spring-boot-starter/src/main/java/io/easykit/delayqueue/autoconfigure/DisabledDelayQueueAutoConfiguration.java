@@ -3,8 +3,6 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.StartCheck;
 import io.easykit.boot.StartReport;
-import io.easykit.delayqueue.DelayQueueAdmin;
-import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;

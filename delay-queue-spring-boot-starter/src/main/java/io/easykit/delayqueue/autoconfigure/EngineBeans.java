@@ -2,8 +2,8 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.SettingsReport;
 import io.easykit.delayqueue.DelayQueueAdmin;
-import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;

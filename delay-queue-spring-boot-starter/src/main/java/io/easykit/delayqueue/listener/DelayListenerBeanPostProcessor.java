@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.AckMode;
-
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.annotation.DelayListener;

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param lease Time for which a delivered message is reserved for its node, from 100ms to 365d. Renewed while the
  *     method runs. It limits how long the messages of a crashed node wait, not how long a method may take.
  * @param maxAttempts Number of failed runs after which a message becomes a dead letter, 1 or more.
- * @param maxLost Number of expired leases, for example of crashed nodes, after which a message becomes a dead letter, 1
+ * @param maxLeaseExpirations Number of expired leases, for example of crashed nodes, after which a message becomes a dead letter, 1
  *     to 1000000. Must be equal on all listeners of a topic.
- * @param lostDelay Delay of a message after its lease expired, from 0s to 3650d.
+ * @param leaseExpiredDelay Delay of a message after its lease expired, from 0s to 3650d.
  * @param backOff Delay between two runs of a message.
  * @param noRetryFor Exception classes, including their subclasses, after which a message becomes a dead letter at once.
  *     By default every exception is retried.
- * @param keepDead Age at which dead letters are removed, up to 3650d. By default they are kept forever.
+ * @param deadLetterRetention Age at which dead letters are removed, up to 3650d. By default they are kept forever.
  * @param alerts Limits that raise an alert when they are exceeded.
  */
 public record TopicSettings(
@@ -31,11 +31,11 @@ public record TopicSettings(
         @Nullable Integer concurrency,
         @Nullable Duration lease,
         @Nullable Integer maxAttempts,
-        @Nullable Integer maxLost,
-        @Nullable Duration lostDelay,
+        @Nullable Integer maxLeaseExpirations,
+        @Nullable Duration leaseExpiredDelay,
         @Nullable BackOff backOff,
         @Nullable List<Class<?>> noRetryFor,
-        @Nullable Duration keepDead,
+        @Nullable Duration deadLetterRetention,
         @Nullable Alerts alerts) {
 
     public static final TopicSettings NONE =
@@ -63,11 +63,11 @@ public record TopicSettings(
                 first(concurrency, other.concurrency),
                 first(lease, other.lease),
                 first(maxAttempts, other.maxAttempts),
-                first(maxLost, other.maxLost),
-                first(lostDelay, other.lostDelay),
+                first(maxLeaseExpirations, other.maxLeaseExpirations),
+                first(leaseExpiredDelay, other.leaseExpiredDelay),
                 backOffOrNone().over(other.backOffOrNone()),
                 first(noRetryFor, other.noRetryFor),
-                first(keepDead, other.keepDead),
+                first(deadLetterRetention, other.deadLetterRetention),
                 alertsOrNone().over(other.alertsOrNone()));
     }
 
@@ -79,9 +79,9 @@ public record TopicSettings(
     void applyTo(ListenerEndpoint.Builder endpoint, RetryPolicy otherwise) {
         ifSet(concurrency, endpoint::concurrency);
         ifSet(lease, endpoint::lease);
-        ifSet(maxLost, endpoint::maxLost);
-        ifSet(lostDelay, endpoint::lostDelay);
-        ifSet(keepDead, endpoint::keepDead);
+        ifSet(maxLeaseExpirations, endpoint::maxLeaseExpirations);
+        ifSet(leaseExpiredDelay, endpoint::leaseExpiredDelay);
+        ifSet(deadLetterRetention, endpoint::deadLetterRetention);
         endpoint.retry(backOffOrNone().toPolicy(maxAttempts, otherwise));
         endpoint.alerts(alertsOrNone().toLimits());
         if (noRetryFor != null) {
@@ -153,7 +153,7 @@ public record TopicSettings(
     /**
      * Limits that raise an alert when they are exceeded.
      *
-     * @param oldestDue Maximum age of the oldest due message that no listener has claimed, from 0s to 3650d. By default
+     * @param maxLateness Maximum age of the oldest due message that no listener has claimed, from 0s to 3650d. By default
      *     there is no limit.
      * @param due Maximum number of due messages that no listener has claimed, 0 or more. By default there is no limit.
      * @param dead Maximum number of dead letters, 0 or more. By default there is no limit.
@@ -161,20 +161,20 @@ public record TopicSettings(
      *     is no limit.
      */
     public record Alerts(
-            @Nullable Duration oldestDue, @Nullable Long due, @Nullable Long dead, @Nullable Long waiting) {
+            @Nullable Duration maxLateness, @Nullable Long due, @Nullable Long dead, @Nullable Long waiting) {
 
         static final Alerts NONE = new Alerts(null, null, null, null);
 
         Alerts over(Alerts other) {
             return new Alerts(
-                    first(oldestDue, other.oldestDue),
+                    first(maxLateness, other.maxLateness),
                     first(due, other.due),
                     first(dead, other.dead),
                     first(waiting, other.waiting));
         }
 
         AlertLimits toLimits() {
-            return new AlertLimits(oldestDue, due, dead, waiting);
+            return new AlertLimits(maxLateness, due, dead, waiting);
         }
     }
 }

@@ -38,9 +38,18 @@ final class TopicSettingsCheck {
         shards(settings.shards());
         listener("concurrency", settings.concurrency(), (endpoint, value) -> endpoint.concurrency(value));
         listener("lease", settings.lease(), (endpoint, value) -> endpoint.lease(value));
-        listener("max-lost", settings.maxLost(), (endpoint, value) -> endpoint.maxLost(value));
-        listener("lost-delay", settings.lostDelay(), (endpoint, value) -> endpoint.lostDelay(value));
-        listener("keep-dead", settings.keepDead(), (endpoint, value) -> endpoint.keepDead(value));
+        listener(
+                "max-lease-expirations",
+                settings.maxLeaseExpirations(),
+                (endpoint, value) -> endpoint.maxLeaseExpirations(value));
+        listener(
+                "lease-expired-delay",
+                settings.leaseExpiredDelay(),
+                (endpoint, value) -> endpoint.leaseExpiredDelay(value));
+        listener(
+                "dead-letter-retention",
+                settings.deadLetterRetention(),
+                (endpoint, value) -> endpoint.deadLetterRetention(value));
         attempt("max-attempts", settings.maxAttempts(), value -> RetryPolicy.fixed(value, NO_DELAY));
         if (settings.backOff() != null) {
             backOff(settings.backOff());
@@ -75,7 +84,7 @@ final class TopicSettingsCheck {
     }
 
     private void alerts(TopicSettings.Alerts alerts) {
-        attempt("alerts.oldest-due", alerts.oldestDue(), value -> new AlertLimits(value, null, null, null));
+        attempt("alerts.max-lateness", alerts.maxLateness(), value -> new AlertLimits(value, null, null, null));
         attempt("alerts.due", alerts.due(), value -> new AlertLimits(null, value, null, null));
         attempt("alerts.dead", alerts.dead(), value -> new AlertLimits(null, null, value, null));
         attempt("alerts.waiting", alerts.waiting(), value -> new AlertLimits(null, null, null, value));

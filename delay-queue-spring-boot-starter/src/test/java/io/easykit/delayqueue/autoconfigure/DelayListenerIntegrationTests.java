@@ -189,7 +189,7 @@ class DelayListenerIntegrationTests {
         ApplicationContextRunner ending = runner.withBean(Ending.class, runs, closed)
                 .withPropertyValues(
                         "delay-queue.stop-timeout=100ms",
-                        "delay-queue.defaults.max-lost=2",
+                        "delay-queue.defaults.max-lease-expirations=2",
                         "delay-queue.defaults.max-attempts=1");
         runner.run(context -> context.getBean(DelayQueueTemplate.class).send("ending", "x", Duration.ZERO));
         for (int i = 0; i < 2; i++) {

@@ -333,10 +333,10 @@ class DelayQueueAutoConfigurationTests {
                         "delay-queue.defaults.lease=40s",
                         "delay-queue.defaults.max-attempts=2",
                         "delay-queue.topics.orders.concurrency=6",
-                        "delay-queue.topics.orders.keep-dead=7d",
-                        "delay-queue.topics.orders.lost-delay=5s",
+                        "delay-queue.topics.orders.dead-letter-retention=7d",
+                        "delay-queue.topics.orders.lease-expired-delay=5s",
                         "delay-queue.topics.orders.back-off.delay=3s",
-                        "delay-queue.topics.orders.alerts.oldest-due=1m",
+                        "delay-queue.topics.orders.alerts.max-lateness=1m",
                         "delay-queue.topics.orders.alerts.dead=0",
                         "delay-queue.topics.orders.no-retry-for=java.lang.IllegalStateException",
                         "delay-queue.topics[com.shop/other_topic].shards=4")
@@ -351,11 +351,11 @@ class DelayQueueAutoConfigurationTests {
                     assertThat(endpoint.stopTimeout()).isEqualTo(Duration.ofSeconds(7));
                     assertThat(endpoint.lease()).isEqualTo(Duration.ofSeconds(40));
                     assertThat(endpoint.concurrency()).isEqualTo(6);
-                    assertThat(endpoint.keepDead()).isEqualTo(Duration.ofDays(7));
-                    assertThat(endpoint.lostDelay()).isEqualTo(Duration.ofSeconds(5));
+                    assertThat(endpoint.deadLetterRetention()).isEqualTo(Duration.ofDays(7));
+                    assertThat(endpoint.leaseExpiredDelay()).isEqualTo(Duration.ofSeconds(5));
                     assertThat(endpoint.retry().maxAttempts()).isEqualTo(4);
                     assertThat(endpoint.retry().firstDelay()).isEqualTo(Duration.ofSeconds(3));
-                    assertThat(endpoint.alerts().oldestDue()).isEqualTo(Duration.ofMinutes(1));
+                    assertThat(endpoint.alerts().maxLateness()).isEqualTo(Duration.ofMinutes(1));
                     assertThat(endpoint.alerts().dead()).isZero();
                     assertThat(endpoint.notRetried()).isEqualTo(List.of(IllegalStateException.class));
                 });

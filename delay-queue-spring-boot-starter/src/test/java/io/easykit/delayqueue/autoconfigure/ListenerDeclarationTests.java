@@ -145,7 +145,7 @@ class ListenerDeclarationTests {
                             assertThat(analysis.getDescription())
                                     .contains("'orders'")
                                     .contains("'fragile'")
-                                    .contains("maxLost 1");
+                                    .contains("maxLeaseExpirations 1");
                             assertThat(analysis.getAction()).contains("give both listeners the same");
                         })));
     }
@@ -206,7 +206,7 @@ class ListenerDeclarationTests {
     }
 
     static class Fragile {
-        @DelayListener(topic = "orders", id = "fragile", maxLost = "1")
+        @DelayListener(topic = "orders", id = "fragile", maxLeaseExpirations = "1")
         void on(String order) {}
     }
 

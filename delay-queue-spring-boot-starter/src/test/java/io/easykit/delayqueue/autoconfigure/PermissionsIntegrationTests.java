@@ -64,7 +64,7 @@ class PermissionsIntegrationTests {
                             "spring.application.name=shop",
                             "delay-queue.key-prefix=" + keyPrefix.replace("shop", "${spring.application.name}"),
                             "delay-queue.topics.orders.alerts.dead=0",
-                            "delay-queue.topics.orders.keep-dead=1d")
+                            "delay-queue.topics.orders.dead-letter-retention=1d")
                     .run(context -> {
                         RedisStartupCheck check = context.getBean(RedisStartupCheck.class);
                         await().until(() -> check.report().isPresent());

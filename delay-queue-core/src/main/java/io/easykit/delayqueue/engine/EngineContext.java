@@ -14,16 +14,16 @@ import java.util.function.Function;
  * @param workers    makes what runs the handlers of a container
  * @param node       name of this process
  */
-record EngineParts(
+record EngineContext(
         QueueBackend store,
         BodyReader bodies,
         Topics topics,
-        RunningListeners running,
+        TopicSettingsGuard settingsGuard,
         PayloadCodec codec,
         Events events,
         EventQueue loopEvents,
         Availability availability,
         RepeatedLines lines,
-        Scheduler scheduler,
+        LoopExecutor loops,
         Function<ListenerEndpoint, Workers> workers,
         String node) {}

@@ -8,7 +8,6 @@ import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
-import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -27,9 +26,9 @@ import org.slf4j.LoggerFactory;
  * when a limit is exceeded and when it no longer is, and removes dead letters that have been kept for long enough. Each node looks; the store's memory
  * makes one of them report.
  */
-final class TopicWatch implements Scheduler.Step {
+final class TopicMonitor implements LoopExecutor.Step {
 
-    private static final Logger log = LoggerFactory.getLogger(TopicWatch.class);
+    private static final Logger log = LoggerFactory.getLogger(TopicMonitor.class);
 
     static final Duration PAUSE = Duration.ofSeconds(10);
 
@@ -43,12 +42,12 @@ final class TopicWatch implements Scheduler.Step {
     /** Of a hundred dead letters each; what is left waits for the next time. */
     private static final int MOST_PURGES = 10;
 
-    private final EngineParts engine;
+    private final EngineContext engine;
     private final ListenerEndpoint endpoint;
     private final List<ShardKey> shards;
     private final List<Repairs> repairs;
     private final IntConsumer shardsKept;
-    private final Scheduler.Loop loop;
+    private final LoopExecutor.Loop loop;
     private volatile boolean stopping;
     private long purgeAt;
     private long rereadAt;
@@ -56,17 +55,17 @@ final class TopicWatch implements Scheduler.Step {
     private final Set<String> refusals = new HashSet<>();
 
     /** @param shardsKept takes the number of shards that the store has kept */
-    TopicWatch(EngineParts engine, ListenerEndpoint endpoint, List<ShardKey> shards, IntConsumer shardsKept) {
+    TopicMonitor(EngineContext engine, ListenerEndpoint endpoint, List<ShardKey> shards, IntConsumer shardsKept) {
         this.engine = engine;
         this.endpoint = endpoint;
         this.shards = shards;
         this.shardsKept = shardsKept;
-        this.purgeAt = engine.scheduler().nanos();
+        this.purgeAt = engine.loops().nanos();
         this.rereadAt = purgeAt + REREAD_PAUSE;
         this.repairs = shards.stream()
-                .map(shard -> new Repairs(engine.store(), shard, engine.scheduler()::nanos))
+                .map(shard -> new Repairs(engine.store(), shard, engine.loops()::nanos))
                 .toList();
-        this.loop = engine.scheduler().create("delay-queue-watch-" + endpoint.id(), this);
+        this.loop = engine.loops().create("delay-queue-monitor-" + endpoint.id(), this);
     }
 
     void start() {
@@ -81,7 +80,7 @@ final class TopicWatch implements Scheduler.Step {
     @Override
     public long run() {
         if (stopping) {
-            return Scheduler.END;
+            return LoopExecutor.END;
         }
         try {
             attempt(this::rereadShards);
@@ -114,7 +113,7 @@ final class TopicWatch implements Scheduler.Step {
 
     /** Also completes copies of the count that could not be written before. */
     private void rereadShards() {
-        if (engine.scheduler().nanos() - rereadAt < 0) {
+        if (engine.loops().nanos() - rereadAt < 0) {
             return;
         }
         try {
@@ -127,18 +126,18 @@ final class TopicWatch implements Scheduler.Step {
             }
             conflict = text;
         }
-        rereadAt = engine.scheduler().nanos() + REREAD_PAUSE;
+        rereadAt = engine.loops().nanos() + REREAD_PAUSE;
     }
 
     private void purge() {
-        Duration keep = endpoint.keepDead();
-        if (keep == null || engine.scheduler().nanos() - purgeAt < 0) {
+        Duration keep = endpoint.deadLetterRetention();
+        if (keep == null || engine.loops().nanos() - purgeAt < 0) {
             return;
         }
         EachShard each = new EachShard();
         shards.forEach(shard -> each.attempt(shard, one -> purge(one, keep)));
         each.throwIfRefused();
-        purgeAt = engine.scheduler().nanos() + PURGE_PAUSE;
+        purgeAt = engine.loops().nanos() + PURGE_PAUSE;
     }
 
     private void purge(ShardKey shard, Duration keep) {
@@ -153,8 +152,8 @@ final class TopicWatch implements Scheduler.Step {
             return;
         }
         TopicStats stats = EachShard.stats(endpoint.topic(), shards, engine.store());
-        Duration oldest = limits.oldestDue();
-        check(Kind.OLDEST_DUE, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis());
+        Duration oldest = limits.maxLateness();
+        check(Kind.LATENESS, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis());
         check(Kind.DUE, stats.due(), limits.due());
         check(Kind.DEAD, stats.dead(), limits.dead());
         check(Kind.WAITING, stats.waiting(), limits.waiting());
@@ -164,7 +163,7 @@ final class TopicWatch implements Scheduler.Step {
         if (limit == null) {
             return;
         }
-        String name = kind.name().toLowerCase(Locale.ROOT);
+        String name = storedName(kind);
         if (value > limit) {
             if (engine.store().raise(shards.get(0), name, FORGOTTEN_AFTER)) {
                 log.warn("Topic {} is over its limit {}: {} of {}", endpoint.topic(), name, value, limit);
@@ -174,5 +173,9 @@ final class TopicWatch implements Scheduler.Step {
             log.info("Topic {} is within its limit {} again", endpoint.topic(), name);
             engine.loopEvents().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
         }
+    }
+
+    private static String storedName(Kind kind) {
+        return kind == Kind.LATENESS ? "oldest_due" : kind.name().toLowerCase(Locale.ROOT);
     }
 }

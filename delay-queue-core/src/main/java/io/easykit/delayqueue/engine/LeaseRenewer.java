@@ -10,25 +10,25 @@ import java.util.Set;
  * their time. A message is lost when the store says so, or when its lease has ended by this node's own clock, which started
  * before the store's: its handler is interrupted and told.
  */
-final class HeldLeases {
+final class LeaseRenewer {
 
-    private final ShardScope scope;
-    private final Set<HeldMessage> open = new LinkedHashSet<>();
+    private final ShardContext context;
+    private final Set<InFlightMessage> open = new LinkedHashSet<>();
     private long renewAt;
 
-    HeldLeases(ShardScope scope) {
-        this.scope = scope;
+    LeaseRenewer(ShardContext context) {
+        this.context = context;
     }
 
     /** Takes in messages whose leases were asked for at this time. */
-    void add(List<HeldMessage> messages, long asked) {
+    void add(List<InFlightMessage> messages, long asked) {
         if (open.isEmpty()) {
-            renewAt = asked + scope.leaseNanos() / 3;
+            renewAt = asked + context.leaseNanos() / 3;
         }
         open.addAll(messages);
     }
 
-    void remove(HeldMessage message) {
+    void remove(InFlightMessage message) {
         open.remove(message);
     }
 
@@ -36,61 +36,61 @@ final class HeldLeases {
         return open.isEmpty();
     }
 
-    List<HeldMessage> all() {
+    List<InFlightMessage> all() {
         return List.copyOf(open);
     }
 
     /** Prolongs all leases when it is time. */
     void renew() {
-        if (open.isEmpty() || scope.nanos() - renewAt < 0) {
+        if (open.isEmpty() || context.nanos() - renewAt < 0) {
             return;
         }
-        long asked = scope.nanos();
-        for (List<HeldMessage> some : PreparedMessage.batches(open)) {
-            List<Settlement> answers = scope.store()
+        long asked = context.nanos();
+        for (List<InFlightMessage> some : Batches.of(open)) {
+            List<Settlement> answers = context.store()
                     .extend(
-                            scope.shard(),
-                            HeldMessage.leases(some),
-                            scope.endpoint().lease());
+                            context.shard(),
+                            InFlightMessage.leases(some),
+                            context.endpoint().lease());
             for (int i = 0; i < answers.size(); i++) {
-                HeldMessage message = some.get(i);
+                InFlightMessage message = some.get(i);
                 if (answers.get(i) == Settlement.APPLIED) {
-                    message.leaseEnd = asked + scope.leaseNanos();
+                    message.leaseEnd = asked + context.leaseNanos();
                 } else {
-                    message.gone = true;
+                    message.revoked = true;
                     lose(message);
                 }
             }
         }
-        renewAt = asked + scope.leaseNanos() / 3;
+        renewAt = asked + context.leaseNanos() / 3;
     }
 
     /** Gives up what this node could not renew in time, without asking the store. */
-    void giveUpEnded() {
-        long now = scope.nanos();
+    void dropExpired() {
+        long now = context.nanos();
         open.stream().filter(message -> now - message.leaseEnd >= 0).toList().forEach(this::lose);
     }
 
-    private void lose(HeldMessage message) {
+    private void lose(InFlightMessage message) {
         open.remove(message);
         message.lose();
-        HandlerRun run = message.run();
+        MessageExecution run = message.run();
         if (message.isSettled() || run == null) {
             return;
         }
-        scope.reports().leaseLost(message);
-        run.abandon();
+        context.events().leaseLost(message);
+        run.cancelIfNotStarted();
         run.interruptIfLost();
-        run.onClosed();
+        run.onAllSettled();
     }
 
     /** For how long no lease has to be renewed. */
-    long restUntilRenewal(long now) {
-        return open.isEmpty() ? ShardScope.NEVER : renewAt - now;
+    long untilRenewal(long now) {
+        return open.isEmpty() ? ShardContext.NEVER : renewAt - now;
     }
 
     /** For how long no lease ends. */
-    long restUntilEnd(long now) {
-        return open.stream().mapToLong(message -> message.leaseEnd - now).min().orElse(ShardScope.NEVER);
+    long untilExpiry(long now) {
+        return open.stream().mapToLong(message -> message.leaseEnd - now).min().orElse(ShardContext.NEVER);
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class RunningListenersTests {
+class TopicSettingsGuardTests {
 
     private static final AlertLimits TEN_DUE = new AlertLimits(null, 10L, null, null);
 
@@ -38,15 +38,15 @@ class RunningListenersTests {
 
     static Stream<Arguments> contradictions() {
         return Stream.of(
-                contradiction(one -> one.maxLost(3), other -> other, "maxLost 5"),
+                contradiction(one -> one.maxLeaseExpirations(3), other -> other, "maxLeaseExpirations 5"),
                 contradiction(
-                        one -> one.lostDelay(Duration.ofSeconds(1)),
-                        other -> other.lostDelay(Duration.ofSeconds(2)),
-                        "lostDelay PT2S"),
+                        one -> one.leaseExpiredDelay(Duration.ofSeconds(1)),
+                        other -> other.leaseExpiredDelay(Duration.ofSeconds(2)),
+                        "leaseExpiredDelay PT2S"),
                 contradiction(
-                        one -> one.keepDead(Duration.ofDays(1)),
-                        other -> other.keepDead(Duration.ofDays(2)),
-                        "keepDead PT48H"),
+                        one -> one.deadLetterRetention(Duration.ofDays(1)),
+                        other -> other.deadLetterRetention(Duration.ofDays(2)),
+                        "deadLetterRetention PT48H"),
                 contradiction(
                         one -> one.alerts(TEN_DUE),
                         other -> other.alerts(new AlertLimits(null, 20L, null, null)),
@@ -60,7 +60,7 @@ class RunningListenersTests {
 
     @Test
     void startsListenersThatAgreeOrLeaveItToOneOfThem() {
-        start(endpoint("one", TOPIC).alerts(TEN_DUE).keepDead(Duration.ofDays(1)));
+        start(endpoint("one", TOPIC).alerts(TEN_DUE).deadLetterRetention(Duration.ofDays(1)));
 
         assertThat(start(endpoint("same", TOPIC).alerts(TEN_DUE)).isRunning()).isTrue();
         assertThat(start(endpoint("silent", TOPIC)).isRunning()).isTrue();
@@ -68,16 +68,18 @@ class RunningListenersTests {
 
     @Test
     void letsListenersOfOtherTopicsHaveSettingsOfTheirOwn() {
-        start(endpoint("one", TOPIC).maxLost(3));
+        start(endpoint("one", TOPIC).maxLeaseExpirations(3));
 
-        assertThat(start(endpoint("other", "invoices").maxLost(4)).isRunning()).isTrue();
+        assertThat(start(endpoint("other", "invoices").maxLeaseExpirations(4)).isRunning())
+                .isTrue();
     }
 
     @Test
     void forgetsWhatHasStopped() {
-        queue.stop(start(endpoint("one", TOPIC).maxLost(3)));
+        queue.stop(start(endpoint("one", TOPIC).maxLeaseExpirations(3)));
 
-        assertThat(start(endpoint("other", TOPIC).maxLost(4)).isRunning()).isTrue();
+        assertThat(start(endpoint("other", TOPIC).maxLeaseExpirations(4)).isRunning())
+                .isTrue();
     }
 
     private ListenerContainer start(ListenerEndpoint.Builder endpoint) {

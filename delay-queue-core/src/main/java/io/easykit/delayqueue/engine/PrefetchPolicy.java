@@ -12,18 +12,18 @@ import java.util.function.LongSupplier;
  * eight places and a handler of 0.1 ms, 1 for one of 5 ms, none for one of 10 ms. The mean is that of the latest runs, each
  * weighing an eighth. It begins so high that it takes some fifty quick runs until anything is claimed ahead.
  *
- * <p><b>When it was wrong.</b> What waits here in vain is handed back ({@link RunsAhead}), at no cost but the trip. Then
+ * <p><b>When it was wrong.</b> What waits here in vain is handed back ({@link PrefetchedRuns}), at no cost but the trip. Then
  * nothing is claimed ahead for a second, and the mean begins anew.
  *
- * <p>Guarded by its {@link Places}.
+ * <p>Guarded by its {@link ConcurrencyLimiter}.
  */
-final class Prefetch {
+final class PrefetchPolicy {
 
     private static final double SOON = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
     private static final double WEIGHT = 1 / 8.0;
 
-    private final int places;
+    private final int permits;
     private final int most;
     private final LongSupplier nanos;
     private double mean;
@@ -35,8 +35,8 @@ final class Prefetch {
      * @param most  calls that may be ahead, 0 for never
      * @param nanos a clock that only moves forward
      */
-    Prefetch(int places, int most, LongSupplier nanos) {
-        this.places = places;
+    PrefetchPolicy(int permits, int most, LongSupplier nanos) {
+        this.permits = permits;
         this.most = most;
         this.nanos = nanos;
         this.pausedUntil = nanos.getAsLong();
@@ -47,17 +47,17 @@ final class Prefetch {
         mean += (time - mean) * WEIGHT;
     }
 
-    void waitedInVain() {
+    void recordTimeout() {
         pausedUntil = nanos.getAsLong() + PAUSE;
         beginAnew();
     }
 
     int ahead() {
         boolean paused = most == 0 || nanos.getAsLong() - pausedUntil < 0;
-        return paused ? 0 : (int) Math.min(most, places * SOON / Math.max(1, mean));
+        return paused ? 0 : (int) Math.min(most, permits * SOON / Math.max(1, mean));
     }
 
     private void beginAnew() {
-        mean = 1000 * SOON * places;
+        mean = 1000 * SOON * permits;
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.Due;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** The first send is held on its way while others come. */
-class SendGroupsTests {
+class SendBatcherTests {
 
     private static final ShardKey SHARD = new ShardKey("orders", 0);
 
@@ -34,7 +34,7 @@ class SendGroupsTests {
     private final CountDownLatch firstMayGo = new CountDownLatch(1);
     private Function<List<NewMessage>, List<SendOutcome>> answer =
             messages -> Collections.nCopies(messages.size(), SendOutcome.STORED);
-    private final SendGroups groups = new SendGroups(store());
+    private final SendBatcher groups = new SendBatcher(store());
 
     private final FutureTask<SendOutcome> held = task(message("held", 1));
 
@@ -195,12 +195,14 @@ class SendGroupsTests {
     }
 
     private static NewMessage message(String id, int bytes) {
-        return new NewMessage(id, Due.in(Duration.ZERO), Bytes.of(new byte[bytes]));
+        return new NewMessage(id, DueTime.in(Duration.ZERO), Bytes.of(new byte[bytes]));
     }
 
     private QueueBackend store() {
         return (QueueBackend) Proxy.newProxyInstance(
-                QueueBackend.class.getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
+                (proxy, method, arguments) -> {
                     @SuppressWarnings("unchecked")
                     List<NewMessage> messages = (List<NewMessage>) arguments[1];
                     calls.add(messages.stream().map(NewMessage::id).toList());

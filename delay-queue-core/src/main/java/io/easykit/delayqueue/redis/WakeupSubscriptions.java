@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.store.BellListener;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
+import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.redis.RedisReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -37,9 +37,9 @@ import org.springframework.util.backoff.FixedBackOff;
  * begins with a new connection. A driver such as Jedis, whose subscriptions keep the thread that made them, is given another
  * thread for that.
  */
-final class Bells implements AutoCloseable {
+final class WakeupSubscriptions implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(Bells.class);
+    private static final Logger log = LoggerFactory.getLogger(WakeupSubscriptions.class);
 
     private static final long PAUSE_MILLIS = 1_000;
     private static final long PAUSE_AFTER_REFUSAL_MILLIS = 60_000;
@@ -49,33 +49,33 @@ final class Bells implements AutoCloseable {
     private final ScheduledThreadPoolExecutor thread;
 
     // For the thread only.
-    private final Set<Ear> ears = new LinkedHashSet<>();
+    private final Set<Subscriber> subscribers = new LinkedHashSet<>();
     private @Nullable RedisMessageListenerContainer container;
 
-    Bells(RedisConnectionFactory connections, RedisKeys keys) {
+    WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys) {
         this.connections = connections;
         this.keys = keys;
-        this.thread = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "delay-queue-bells"));
+        this.thread = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "delay-queue-wakeups"));
         // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    Subscription subscribe(Collection<ShardKey> shards, BellListener listener) {
+    Subscription subscribe(Collection<ShardKey> shards, WakeupListener listener) {
         Map<String, ShardKey> byChannel =
-                shards.stream().distinct().collect(Collectors.toMap(keys::bell, Function.identity()));
-        Ear ear = new Ear(byChannel, listener);
+                shards.stream().distinct().collect(Collectors.toMap(keys::wakeup, Function.identity()));
+        Subscriber subscriber = new Subscriber(byChannel, listener);
         CompletableFuture<Void> unused = begin(() -> {
-            ears.add(ear);
-            listen();
+            subscribers.add(subscriber);
+            subscribeAll();
         });
-        return () -> await(begin(() -> remove(ear)));
+        return () -> await(begin(() -> remove(subscriber)));
     }
 
     @Override
     public void close() {
-        CompletableFuture<Void> end = begin(this::hangUp);
+        CompletableFuture<Void> end = begin(this::disconnect);
         thread.shutdown();
         await(end);
     }
@@ -83,8 +83,8 @@ final class Bells implements AutoCloseable {
     /** Subscribes anew on another connection: the server of the present one no longer serves. Returns at once. */
     void reconnect() {
         CompletableFuture<Void> unused = begin(() -> {
-            hangUp();
-            listen();
+            disconnect();
+            subscribeAll();
         });
     }
 
@@ -103,26 +103,26 @@ final class Bells implements AutoCloseable {
     }
 
     /** Subscribes those who are not subscribed yet. */
-    private void listen() {
+    private void subscribeAll() {
         try {
-            for (Ear ear : ears) {
-                if (!ear.subscribed) {
-                    requireAnswer(ear);
-                    started().addMessageListener(ear, ear.topics());
-                    ear.subscribed = true;
-                    ear.begin();
+            for (Subscriber subscriber : subscribers) {
+                if (!subscriber.subscribed) {
+                    requireAnswer(subscriber);
+                    started().addMessageListener(subscriber, subscriber.topics());
+                    subscriber.subscribed = true;
+                    subscriber.begin();
                 }
             }
         } catch (RuntimeException e) {
-            hangUp();
+            disconnect();
             again(e);
         }
     }
 
     /** A subscription that fails makes noise in the log, which an outage is not worth. */
-    private void requireAnswer(Ear ear) {
+    private void requireAnswer(Subscriber subscriber) {
         try (RedisConnection connection = connections.getConnection()) {
-            connection.keyCommands().exists(RedisKeys.bytes(keys.settings(ear.oneShard())));
+            connection.keyCommands().exists(RedisKeys.bytes(keys.settings(subscriber.oneShard())));
         } catch (DataAccessException e) {
             // Also a refusal is an answer.
             if (ScriptRunner.errorReply(e) == null) {
@@ -148,22 +148,24 @@ final class Bells implements AutoCloseable {
             log.warn(
                     "Messages that are due earlier than those before them may be a second late, because Redis refuses"
                             + " subscriptions. Let its user subscribe to {}: {}",
-                    keys.allBells(),
+                    keys.allWakeups(),
                     LogText.of(refusal));
         }
         if (!thread.isShutdown()) {
             thread.schedule(
-                    this::listen, refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS, TimeUnit.MILLISECONDS);
+                    this::subscribeAll,
+                    refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS,
+                    TimeUnit.MILLISECONDS);
         }
     }
 
-    private void remove(Ear ear) {
-        ears.remove(ear);
-        if (ears.isEmpty()) {
-            hangUp();
-        } else if (ear.subscribed && container != null) {
+    private void remove(Subscriber subscriber) {
+        subscribers.remove(subscriber);
+        if (subscribers.isEmpty()) {
+            disconnect();
+        } else if (subscriber.subscribed && container != null) {
             try {
-                container.removeMessageListener(ear);
+                container.removeMessageListener(subscriber);
             } catch (RuntimeException e) {
                 log.debug("A bell did not end cleanly", e);
             }
@@ -172,10 +174,10 @@ final class Bells implements AutoCloseable {
 
     private void forget() {
         container = null;
-        ears.forEach(ear -> ear.subscribed = false);
+        subscribers.forEach(subscriber -> subscriber.subscribed = false);
     }
 
-    private void hangUp() {
+    private void disconnect() {
         RedisMessageListenerContainer current = container;
         forget();
         if (current != null) {
@@ -190,11 +192,11 @@ final class Bells implements AutoCloseable {
     private RedisMessageListenerContainer started() {
         RedisMessageListenerContainer current = container;
         if (current == null) {
-            current = new Line();
+            current = new Connection();
             current.setConnectionFactory(connections);
             current.setTaskExecutor(Runnable::run);
             current.setSubscriptionExecutor(
-                    task -> daemon(task, "delay-queue-bells-line").start());
+                    task -> daemon(task, "delay-queue-wakeups-connection").start());
             current.setRecoveryBackoff(new FixedBackOff(PAUSE_MILLIS, 0));
             current.afterPropertiesSet();
             current.start();
@@ -210,7 +212,7 @@ final class Bells implements AutoCloseable {
     }
 
     /** One connection with its subscriptions, which tells of its end instead of beginning anew by itself. */
-    private final class Line extends RedisMessageListenerContainer {
+    private final class Connection extends RedisMessageListenerContainer {
 
         private volatile @Nullable Thread failing;
 
@@ -231,19 +233,19 @@ final class Bells implements AutoCloseable {
                 failing = null;
             }
             if (wasSubscribed && cause instanceof RuntimeException failure) {
-                CompletableFuture<Void> unused = Bells.this.begin(() -> lost(this, failure));
+                CompletableFuture<Void> unused = WakeupSubscriptions.this.begin(() -> lost(this, failure));
             }
         }
     }
 
     /** One who listens. */
-    private static final class Ear implements MessageListener {
+    private static final class Subscriber implements MessageListener {
 
         private final Map<String, ShardKey> byChannel;
-        private final BellListener listener;
+        private final WakeupListener listener;
         private boolean subscribed;
 
-        Ear(Map<String, ShardKey> byChannel, BellListener listener) {
+        Subscriber(Map<String, ShardKey> byChannel, WakeupListener listener) {
             this.byChannel = byChannel;
             this.listener = listener;
         }
@@ -272,7 +274,7 @@ final class Bells implements AutoCloseable {
 
         private void tell(ShardKey shard, Instant due) {
             try {
-                listener.onBell(shard, due);
+                listener.onEarlierDue(shard, due);
             } catch (RuntimeException e) {
                 log.warn("The listener of the bell of {} failed", shard, e);
             }

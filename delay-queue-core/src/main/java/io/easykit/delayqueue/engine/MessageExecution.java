@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AckMode;
-
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
@@ -26,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * One call of the handler, with one message or a batch: decodes on the worker's thread, calls, and settles what the handler
  * has left open. It keeps its place until the handler has returned and no message of it is open.
  */
-final class HandlerRun implements Runnable {
+final class MessageExecution implements Runnable {
 
     /** What all runs of a container share. */
-    record Setting(
+    record HandlerContext(
             ListenerEndpoint endpoint,
             MessageHandler.Batch<Object> handler,
             PayloadCodec codec,
@@ -49,64 +48,64 @@ final class HandlerRun implements Runnable {
         ENDED
     }
 
-    private final Setting setting;
-    private final List<HeldMessage> messages;
-    private final Function<HeldMessage, Duration> lateness;
-    private final LongConsumer onPlaceFree;
+    private final HandlerContext context;
+    private final List<InFlightMessage> messages;
+    private final Function<InFlightMessage, Duration> lateness;
+    private final LongConsumer onPermitFree;
 
     // Guarded by this.
     private State state = State.NEW;
     private @Nullable Thread thread;
-    private boolean placeFree;
-    private long began;
+    private boolean permitFree;
+    private long startedAt;
     private boolean hasRun;
 
     /**
      * A run that has not begun.
      *
      * @param lateness    of a message now
-     * @param onPlaceFree called once, on any thread, with the nanoseconds since the run began, or -1 if it never did
+     * @param onPermitFree called once, on any thread, with the nanoseconds since the run began, or -1 if it never did
      */
-    HandlerRun(
-            Setting setting,
-            List<HeldMessage> messages,
-            Function<HeldMessage, Duration> lateness,
-            LongConsumer onPlaceFree) {
-        this.setting = setting;
+    MessageExecution(
+            HandlerContext context,
+            List<InFlightMessage> messages,
+            Function<InFlightMessage, Duration> lateness,
+            LongConsumer onPermitFree) {
+        this.context = context;
         this.messages = messages;
         this.lateness = lateness;
-        this.onPlaceFree = onPlaceFree;
-        messages.forEach(message -> message.joins(this));
+        this.onPermitFree = onPermitFree;
+        messages.forEach(message -> message.attachTo(this));
     }
 
     @Override
     public void run() {
         if (leaseHasEnded()) {
             // The node stood still since the claim; the handler must not begin what runs elsewhere.
-            abandon();
+            cancelIfNotStarted();
         }
         if (!begin()) {
             return;
         }
-        CURRENT.set(setting.handler());
+        CURRENT.set(context.handler());
         Throwable thrown = handle();
         CURRENT.remove();
         end();
         // After the end, so that the place is free when the consumer hears of the last message.
         messages.forEach(message -> settle(message, thrown));
-        onClosed();
+        onAllSettled();
     }
 
     /** Whether the calling thread is within a run of this container. */
-    static boolean isWithin(Setting setting) {
-        return CURRENT.get() == setting.handler();
+    static boolean isWithin(HandlerContext context) {
+        return CURRENT.get() == context.handler();
     }
 
     private @Nullable Throwable handle() {
-        List<HeldMessage> called = new ArrayList<>(messages.size());
+        List<InFlightMessage> called = new ArrayList<>(messages.size());
         List<DelayMessage<Object>> decoded = new ArrayList<>(messages.size());
         try {
-            for (HeldMessage message : messages) {
+            for (InFlightMessage message : messages) {
                 decode(message, called, decoded);
             }
             if (!called.isEmpty()) {
@@ -119,37 +118,37 @@ final class HandlerRun implements Runnable {
     }
 
     /** Hands back its messages if it has not begun; it never will. */
-    void abandon() {
+    void cancelIfNotStarted() {
         synchronized (this) {
             if (state != State.NEW) {
                 return;
             }
             state = State.ENDED;
         }
-        messages.forEach(HeldMessage::handBack);
-        onClosed();
+        messages.forEach(InFlightMessage::release);
+        onAllSettled();
     }
 
     /** A message has been settled or lost. When none is open any more, the place is free once the handler returns. */
-    void onClosed() {
+    void onAllSettled() {
         synchronized (this) {
-            if (placeFree || state != State.ENDED || !allClosed()) {
+            if (permitFree || state != State.ENDED || !areAllSettled()) {
                 return;
             }
-            placeFree = true;
+            permitFree = true;
         }
-        onPlaceFree.accept(hasRun ? setting.nanos().getAsLong() - began : -1);
+        onPermitFree.accept(hasRun ? context.nanos().getAsLong() - startedAt : -1);
     }
 
     /** Tells the handler when it works for nothing: what it has not settled is lost. */
     synchronized void interruptIfLost() {
-        if (thread != null && allClosed() && messages.stream().anyMatch(HeldMessage::isLost)) {
+        if (thread != null && areAllSettled() && messages.stream().anyMatch(InFlightMessage::isLost)) {
             thread.interrupt();
         }
     }
 
     /** Whether it has begun, or never will. */
-    synchronized boolean hasBegun() {
+    synchronized boolean hasStarted() {
         return state != State.NEW;
     }
 
@@ -159,7 +158,7 @@ final class HandlerRun implements Runnable {
         }
         state = State.RUNNING;
         hasRun = true;
-        began = setting.nanos().getAsLong();
+        startedAt = context.nanos().getAsLong();
         thread = Thread.currentThread();
         return true;
     }
@@ -172,44 +171,44 @@ final class HandlerRun implements Runnable {
     }
 
     private boolean leaseHasEnded() {
-        long now = setting.nanos().getAsLong();
+        long now = context.nanos().getAsLong();
         return messages.stream().anyMatch(message -> now - message.leaseEnd >= 0);
     }
 
-    private boolean allClosed() {
+    private boolean areAllSettled() {
         return messages.stream().allMatch(message -> message.isSettled() || message.isLost());
     }
 
-    private void call(List<HeldMessage> called, List<DelayMessage<Object>> decoded) throws Exception {
-        for (HeldMessage message : called) {
-            setting.events()
+    private void call(List<InFlightMessage> called, List<DelayMessage<Object>> decoded) throws Exception {
+        for (InFlightMessage message : called) {
+            context.events()
                     .emit(new DelayQueueEvent.Delivered(
-                            setting.endpoint().topic(),
-                            setting.endpoint().id(),
+                            context.endpoint().topic(),
+                            context.endpoint().id(),
                             message.id(),
                             message.attempt(),
                             lateness.apply(message)));
         }
-        setting.handler().handle(decoded);
+        context.handler().handle(decoded);
     }
 
-    private void settle(HeldMessage message, @Nullable Throwable thrown) {
+    private void settle(InFlightMessage message, @Nullable Throwable thrown) {
         if (message.isSettled()) {
             return;
         }
-        if (thrown == null && setting.endpoint().ackMode() == AckMode.AUTO) {
+        if (thrown == null && context.endpoint().ackMode() == AckMode.AUTO) {
             message.acknowledge();
         } else if (thrown != null && message.isLost()) {
             // The handler was interrupted because of the loss: not a failure of its own.
-            message.handBack();
+            message.release();
         } else if (thrown != null) {
             message.fail(thrown);
         }
     }
 
     /** Adds the message to those that the handler gets; for one that cannot be read, the run has failed. */
-    private void decode(HeldMessage message, List<HeldMessage> called, List<DelayMessage<Object>> decoded) {
-        message.began = setting.nanos().getAsLong();
+    private void decode(InFlightMessage message, List<InFlightMessage> called, List<DelayMessage<Object>> decoded) {
+        message.startedAt = context.nanos().getAsLong();
         if (message.delivery.frame().length() + message.delivery.unread() == 0) {
             message.rejectWithoutBody();
             return;
@@ -217,15 +216,15 @@ final class HandlerRun implements Runnable {
         try {
             Optional<Bytes> frame = message.frame();
             if (frame.isEmpty()) {
-                message.handBack();
+                message.release();
                 return;
             }
             decoded.add(decode(message, frame.get()));
             called.add(message);
         } catch (StoreUnavailableException e) {
-            message.handBack(AFTER_OUTAGE);
+            message.release(AFTER_OUTAGE);
         } catch (NewerFrameException e) {
-            setting.newer().handBack(message, e);
+            context.newer().release(message, e);
         } catch (UndecodableMessageException e) {
             message.fail(e);
         } catch (Throwable e) {
@@ -241,7 +240,7 @@ final class HandlerRun implements Runnable {
         }
     }
 
-    private DelayMessage<Object> decode(HeldMessage message, Bytes frame) {
+    private DelayMessage<Object> decode(InFlightMessage message, Bytes frame) {
         Delivery delivery = message.delivery;
         Envelope envelope = Envelope.decode(frame);
         RetryPolicy own = envelope.retry();
@@ -249,9 +248,9 @@ final class HandlerRun implements Runnable {
             message.retry(own);
         }
         return new DelayMessage<>(
-                setting.endpoint().topic(),
+                context.endpoint().topic(),
                 delivery.id(),
-                setting.codec().decode(envelope.body(), setting.endpoint().type()),
+                context.codec().decode(envelope.body(), context.endpoint().type()),
                 envelope.headers(),
                 delivery.due(),
                 delivery.id() + "/" + HexFormat.of().toHexDigits(envelope.nonce()),

@@ -29,23 +29,23 @@ import java.util.function.Supplier;
  * each of the group is sent again alone, and nobody pays for a neighbour. To repeat is safe, the frame tells this send from
  * any other.
  */
-final class SendGroups {
+final class SendBatcher {
 
     /** From here on the bytes cost more than the calls. */
     private static final int MOST_BYTES = 1 << 16;
 
     private final QueueStore store;
-    private final Map<ShardKey, Lane> lanes = new ConcurrentHashMap<>();
+    private final Map<ShardKey, ShardBatch> batches = new ConcurrentHashMap<>();
 
-    SendGroups(QueueStore store) {
+    SendBatcher(QueueStore store) {
         this.store = store;
     }
 
     /** As {@link QueueStore#send} with one message. */
     SendOutcome send(ShardKey shard, NewMessage message) {
-        Seat seat = new Seat(message, new CompletableFuture<>());
-        Lane lane = lanes.computeIfAbsent(shard, Lane::new);
-        return lane.waits(seat) ? seat.turn().join().get() : lane.lead(seat);
+        PendingSend pending = new PendingSend(message, new CompletableFuture<>());
+        ShardBatch batch = batches.computeIfAbsent(shard, ShardBatch::new);
+        return batch.waits(pending) ? pending.turn().join().get() : batch.lead(pending);
     }
 
     /**
@@ -53,62 +53,62 @@ final class SendGroups {
      *
      * @param turn what its own thread does when it need not wait any longer
      */
-    private record Seat(NewMessage message, CompletableFuture<Supplier<SendOutcome>> turn) {
+    private record PendingSend(NewMessage message, CompletableFuture<Supplier<SendOutcome>> turn) {
 
         int bytes() {
             return message.frame().length();
         }
 
-        void goOn(Supplier<SendOutcome> next) {
+        void resume(Supplier<SendOutcome> next) {
             turn.complete(next);
         }
     }
 
     /** The sends to one shard. */
-    private final class Lane {
+    private final class ShardBatch {
 
         private final ShardKey shard;
-        private final Deque<Seat> waiting = new ArrayDeque<>();
+        private final Deque<PendingSend> waiting = new ArrayDeque<>();
         private int waitingBytes;
         private int underWay;
 
-        Lane(ShardKey shard) {
+        ShardBatch(ShardKey shard) {
             this.shard = shard;
         }
 
         /** False if no call is on its way, or those that wait are enough for one: then this send leads the next. */
-        synchronized boolean waits(Seat seat) {
-            boolean full = waiting.size() + 1 >= QueueStore.MAX_BATCH || waitingBytes + seat.bytes() >= MOST_BYTES;
+        synchronized boolean waits(PendingSend pending) {
+            boolean full = waiting.size() + 1 >= QueueStore.MAX_BATCH || waitingBytes + pending.bytes() >= MOST_BYTES;
             if (underWay == 0 || full) {
                 underWay++;
                 return false;
             }
-            waiting.add(seat);
-            waitingBytes += seat.bytes();
+            waiting.add(pending);
+            waitingBytes += pending.bytes();
             return true;
         }
 
         /** Makes the call for this send and for those that wait by now. */
-        SendOutcome lead(Seat own) {
-            List<Seat> group = takeGroup(own);
-            List<Seat> others = group.subList(1, group.size());
+        SendOutcome lead(PendingSend own) {
+            List<PendingSend> group = takeGroup(own);
+            List<PendingSend> others = group.subList(1, group.size());
             try {
-                List<SendOutcome> outcomes =
-                        store.send(shard, group.stream().map(Seat::message).toList());
+                List<SendOutcome> outcomes = store.send(
+                        shard, group.stream().map(PendingSend::message).toList());
                 for (int i = 1; i < group.size(); i++) {
                     SendOutcome outcome = outcomes.get(i);
-                    group.get(i).goOn(() -> outcome);
+                    group.get(i).resume(() -> outcome);
                 }
                 return outcomes.get(0);
             } catch (StoreUnavailableException e) {
                 if (Thread.currentThread().isInterrupted()) {
                     goAgain(others);
                 } else {
-                    others.forEach(
-                            seat -> fail(seat, e.because("The call that this send went with: " + e.getMessage())));
+                    others.forEach(pending ->
+                            fail(pending, e.because("The call that this send went with: " + e.getMessage())));
                     takeAll()
-                            .forEach(seat -> fail(
-                                    seat,
+                            .forEach(pending -> fail(
+                                    pending,
                                     StoreUnavailableException.notCarriedOut(
                                             "Not sent, because the call before it failed: " + e.getMessage(), e)));
                 }
@@ -117,54 +117,54 @@ final class SendGroups {
                 if (others.isEmpty()) {
                     throw e;
                 }
-                others.forEach(seat -> seat.goOn(() -> alone(seat)));
+                others.forEach(pending -> pending.resume(() -> alone(pending)));
                 return alone(own);
             } finally {
-                handOver();
+                passLeadership();
             }
         }
 
-        private SendOutcome alone(Seat seat) {
-            return store.send(shard, List.of(seat.message())).get(0);
+        private SendOutcome alone(PendingSend pending) {
+            return store.send(shard, List.of(pending.message())).get(0);
         }
 
-        private static void fail(Seat seat, StoreUnavailableException e) {
-            seat.goOn(() -> {
+        private static void fail(PendingSend pending, StoreUnavailableException e) {
+            pending.resume(() -> {
                 throw e;
             });
         }
 
-        private synchronized void handOver() {
+        private synchronized void passLeadership() {
             underWay--;
-            Seat next = waiting.poll();
+            PendingSend next = waiting.poll();
             if (next != null) {
                 waitingBytes -= next.bytes();
                 underWay++;
-                next.goOn(() -> lead(next));
+                next.resume(() -> lead(next));
             }
         }
 
-        private synchronized List<Seat> takeGroup(Seat own) {
-            List<Seat> group = new ArrayList<>(List.of(own));
+        private synchronized List<PendingSend> takeGroup(PendingSend own) {
+            List<PendingSend> group = new ArrayList<>(List.of(own));
             int bytes = own.bytes();
             while (!waiting.isEmpty() && group.size() < QueueStore.MAX_BATCH && bytes < MOST_BYTES) {
-                Seat seat = waiting.remove();
-                waitingBytes -= seat.bytes();
-                bytes += seat.bytes();
-                group.add(seat);
+                PendingSend pending = waiting.remove();
+                waitingBytes -= pending.bytes();
+                bytes += pending.bytes();
+                group.add(pending);
             }
             return group;
         }
 
-        private synchronized List<Seat> takeAll() {
-            List<Seat> all = List.copyOf(waiting);
+        private synchronized List<PendingSend> takeAll() {
+            List<PendingSend> all = List.copyOf(waiting);
             waiting.clear();
             waitingBytes = 0;
             return all;
         }
 
         /** They have waited longest, so they go before those that wait. */
-        private synchronized void goAgain(List<Seat> seats) {
+        private synchronized void goAgain(List<PendingSend> seats) {
             for (int i = seats.size() - 1; i >= 0; i--) {
                 waiting.addFirst(seats.get(i));
                 waitingBytes += seats.get(i).bytes();

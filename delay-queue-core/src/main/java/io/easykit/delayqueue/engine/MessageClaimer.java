@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * it is answered, before anything else is claimed. The reply may have been too large for the command timeout, so each
  * repetition asks for half as many bytes of bodies, down to {@link #LEAST_BYTES}. The number grows again with the answers.
  */
-final class Intake {
+final class MessageClaimer {
 
     /** A look once a second, a little sooner so that a message whose bell was lost is claimed within the second. */
-    private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(950);
+    private static final long POLL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(950);
 
     private static final long SHORT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -43,38 +43,38 @@ final class Intake {
 
     private static final long BETWEEN_GRACES = TimeUnit.SECONDS.toNanos(10);
 
-    private final ShardScope scope;
+    private final ShardContext context;
     private final String owner;
     private final Settlements settlements;
     private final StoreClock storeClock = new StoreClock();
     private @Nullable Claim unanswered;
-    private List<HeldMessage> takenAlong = List.of();
+    private List<InFlightMessage> piggybacked = List.of();
     private long request;
     private long dueAt;
-    private long lookAt;
+    private long pollAt;
     private boolean leasesHaveEnded;
     private long graceUntil;
     private int bytes = Claim.MOST_BYTES;
     private int answersWithFewerBytes;
 
     /** @param settlements whose acknowledged messages a claim takes along */
-    Intake(ShardScope scope, String owner, Settlements settlements) {
-        this.scope = scope;
+    MessageClaimer(ShardContext context, String owner, Settlements settlements) {
+        this.context = context;
         this.owner = owner;
         this.settlements = settlements;
-        this.lookAt = scope.nanos();
-        this.dueAt = lookAt + ShardScope.NEVER;
-        this.graceUntil = lookAt - BETWEEN_GRACES;
+        this.pollAt = context.nanos();
+        this.dueAt = pollAt + ShardContext.NEVER;
+        this.graceUntil = pollAt - BETWEEN_GRACES;
     }
 
     /**
      * The answer to a claim.
      *
-     * @param asked when it was asked for, by this node's clock, so that the leases end by then at the earliest
-     * @param withheld whether there is something due that is not handed out ahead: to ask again before a place is free is
+     * @param requestedAt when it was asked for, by this node's clock, so that the leases end by then at the earliest
+     * @param blockedByPrefetchRule whether there is something due that is not handed out ahead: to ask again before a place is free is
      *                 useless
      */
-    record Answer(List<Delivery> deliveries, long asked, boolean withheld) {}
+    record ClaimResult(List<Delivery> deliveries, long requestedAt, boolean blockedByPrefetchRule) {}
 
     /** Something is due earlier than the last claim told. */
     void expect(Instant due) {
@@ -82,11 +82,11 @@ final class Intake {
     }
 
     boolean isDue() {
-        return scope.nanos() - dueAt >= 0;
+        return context.nanos() - dueAt >= 0;
     }
 
-    boolean isTimeToLook() {
-        return scope.nanos() - lookAt >= 0;
+    boolean isTimeToPoll() {
+        return context.nanos() - pollAt >= 0;
     }
 
     boolean isUnanswered() {
@@ -94,44 +94,44 @@ final class Intake {
     }
 
     /** How many messages the store does not know to be acknowledged, because a claim without an answer has them along. */
-    int takenAlong() {
-        return takenAlong.size();
+    int piggybacked() {
+        return piggybacked.size();
     }
 
     /** Claims for so many calls of the handler, or asks again for the answer to the last claim. */
-    Answer claim(Places.Taken calls) {
+    ClaimResult claim(ConcurrencyLimiter.Permits calls) {
         if (unanswered == null) {
-            int batch = scope.endpoint().batchSize();
+            int batch = context.endpoint().batchSize();
             int most = Math.min(QueueStore.MAX_BATCH, calls.all() * batch);
             int besideLost = Math.min(most, calls.free() * batch);
-            takenAlong = settlements.takeAcknowledged();
+            piggybacked = settlements.takeAcknowledged();
             unanswered = new Claim(
                     owner,
                     ++request,
                     most,
                     besideLost,
-                    scope.endpoint().lease(),
+                    context.endpoint().lease(),
                     bytes,
-                    HeldMessage.leases(takenAlong));
+                    InFlightMessage.leases(piggybacked));
         }
-        long asked = scope.nanos();
+        long asked = context.nanos();
         Claimed answer = ask(unanswered);
         unanswered = null;
         growBytes();
-        for (int i = 0; i < takenAlong.size(); i++) {
-            settlements.conclude(takenAlong.get(i), answer.acknowledged().get(i));
+        for (int i = 0; i < piggybacked.size(); i++) {
+            settlements.conclude(piggybacked.get(i), answer.acknowledged().get(i));
         }
-        takenAlong = List.of();
-        boolean withheld = isWithheld(calls, answer);
-        note(answer, withheld);
-        return new Answer(answer.deliveries(), asked, withheld);
+        piggybacked = List.of();
+        boolean blockedByPrefetchRule = isBlockedByPrefetchRule(calls, answer);
+        note(answer, blockedByPrefetchRule);
+        return new ClaimResult(answer.deliveries(), asked, blockedByPrefetchRule);
     }
 
     private Claimed ask(Claim claim) {
         try {
-            return scope.store().claim(scope.shard(), claim);
+            return context.store().claim(context.shard(), claim);
         } catch (DelayQueueException e) {
-            takenAlong.forEach(message -> message.asked = true);
+            piggybacked.forEach(message -> message.settlementAttempted = true);
             bytes = Math.max(LEAST_BYTES, claim.bytes() / 2);
             answersWithFewerBytes = 0;
             unanswered = claim.within(bytes);
@@ -146,7 +146,7 @@ final class Intake {
         }
     }
 
-    private static boolean isWithheld(Places.Taken calls, Claimed answer) {
+    private static boolean isBlockedByPrefetchRule(ConcurrencyLimiter.Permits calls, Claimed answer) {
         Instant nextDue = answer.nextDue();
         return calls.all() > 0
                 && calls.free() == 0
@@ -155,33 +155,33 @@ final class Intake {
                 && !nextDue.isAfter(answer.now());
     }
 
-    private void note(Claimed answer, boolean withheld) {
-        long now = scope.nanos();
+    private void note(Claimed answer, boolean blockedByPrefetchRule) {
+        long now = context.nanos();
         storeClock.set(answer.now(), now);
         Instant nextDue = answer.nextDue();
-        dueAt = nextDue == null ? now + ShardScope.NEVER : storeClock.nanosAt(nextDue);
+        dueAt = nextDue == null ? now + ShardContext.NEVER : storeClock.nanosAt(nextDue);
         boolean nothing = answer.deliveries().isEmpty();
-        if (nothing && now - dueAt >= 0 && !withheld) {
+        if (nothing && now - dueAt >= 0 && !blockedByPrefetchRule) {
             // What is due has gone elsewhere: no reason to ask in a rush.
             dueAt = now + SHORT_PAUSE;
         }
-        lookAt = now + LOOK;
+        pollAt = now + POLL_INTERVAL;
         Instant nextLeaseEnd = answer.nextLeaseEnd();
         leasesHaveEnded = nextLeaseEnd != null && !nextLeaseEnd.isAfter(answer.now());
     }
 
     /** Reaps if the last claim has seen expired leases. */
-    void takeBackLost() {
+    void reapExpiredLeases() {
         if (leasesHaveEnded) {
-            takeBack();
+            reap();
         }
     }
 
     /** Without a free place there is no claim, but expired leases must be reaped all the same. */
-    void lookWithoutPlace() {
-        if (isTimeToLook()) {
-            takeBack();
-            lookAt = scope.nanos() + LOOK;
+    void pollWithoutPermit() {
+        if (isTimeToPoll()) {
+            reap();
+            pollAt = context.nanos() + POLL_INTERVAL;
         }
     }
 
@@ -191,28 +191,28 @@ final class Intake {
      * that the messages of a dead node are reaped nevertheless.
      */
     void outageHasEnded(long since) {
-        long now = scope.nanos();
+        long now = context.nanos();
         if (now - since >= LONG_OUTAGE && now - graceUntil >= BETWEEN_GRACES) {
             graceUntil = now + GRACE;
         }
     }
 
-    private void takeBack() {
-        if (scope.nanos() - graceUntil < 0) {
+    private void reap() {
+        if (context.nanos() - graceUntil < 0) {
             return;
         }
         Reaped reaped;
         do {
-            reaped = scope.store()
+            reaped = context.store()
                     .reap(
-                            scope.shard(),
+                            context.shard(),
                             QueueStore.MAX_BATCH,
-                            scope.endpoint().maxLost(),
-                            scope.endpoint().lostDelay());
-            storeClock.set(reaped.now(), scope.nanos());
-            reaped.lost().forEach(scope.reports()::leaseExpired);
+                            context.endpoint().maxLeaseExpirations(),
+                            context.endpoint().leaseExpiredDelay());
+            storeClock.set(reaped.now(), context.nanos());
+            reaped.lost().forEach(context.events()::leaseExpired);
             if (!reaped.lost().isEmpty()) {
-                lookAt = scope.nanos();
+                pollAt = context.nanos();
             }
         } while (reaped.lost().size() == QueueStore.MAX_BATCH);
         leasesHaveEnded = false;
@@ -220,15 +220,15 @@ final class Intake {
 
     /** How late a delivery is now. */
     Duration lateness(Delivery delivery) {
-        return storeClock.since(delivery.due(), scope.nanos());
+        return storeClock.since(delivery.due(), context.nanos());
     }
 
     /** For how long nothing is due, nor time to look. */
-    long restUntilDue(long now) {
-        return Math.min(lookAt, dueAt) - now;
+    long untilDue(long now) {
+        return Math.min(pollAt, dueAt) - now;
     }
 
-    long restUntilLook(long now) {
-        return lookAt - now;
+    long untilNextPoll(long now) {
+        return pollAt - now;
     }
 }

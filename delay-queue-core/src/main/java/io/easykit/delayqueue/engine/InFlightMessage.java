@@ -19,21 +19,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A message that this node has claimed, until the store knows what became of it. Settled once, by whoever comes first: the
- * handler, its {@link HandlerRun}, or a stop that hands it back.
+ * handler, its {@link MessageExecution}, or a stop that hands it back.
  */
-final class HeldMessage implements Acknowledgment {
+final class InFlightMessage implements Acknowledgment {
 
     /** What became of it here. */
     enum Verdict {
         ACKNOWLEDGED,
         FAILED,
-        HANDED_BACK,
+        RELEASED,
         /** This node ends while the handler runs. */
         GIVEN_UP;
 
         /** Whether it is for another node to run the message. */
         boolean isForOthers() {
-            return this == HANDED_BACK || this == GIVEN_UP;
+            return this == RELEASED || this == GIVEN_UP;
         }
     }
 
@@ -52,53 +52,53 @@ final class HeldMessage implements Acknowledgment {
     }
 
     /** Where it is told that the message is settled, on any thread. */
-    interface Home {
+    interface SettlementSink {
 
-        void settled(HeldMessage message);
+        void settled(InFlightMessage message);
 
         void wake();
 
         /** Reads a frame that its claim has left out; empty if the message belongs to somebody else now. */
-        Optional<Bytes> frame(HeldMessage message);
+        Optional<Bytes> frame(InFlightMessage message);
     }
 
     final ListenerEndpoint endpoint;
     final Delivery delivery;
 
-    private final Home home;
+    private final SettlementSink sink;
 
     private final AtomicReference<@Nullable Result> result = new AtomicReference<>();
     private volatile RetryPolicy retry;
-    private volatile Duration handBackDelay = Duration.ZERO;
+    private volatile Duration releaseDelay = Duration.ZERO;
     private volatile boolean lost;
 
     /** When its handler began, by this node's clock. */
-    volatile long began;
+    volatile long startedAt;
 
     /** When the lease ends by this node's clock, at the latest. */
     volatile long leaseEnd;
 
     /** Whether the store has said that the message belongs to somebody else now; for the consumer's loop only. */
-    boolean gone;
+    boolean revoked;
 
     /** Whether the store was asked to settle it before, maybe with success; for the consumer's loop only. */
-    boolean asked;
+    boolean settlementAttempted;
 
-    private @Nullable HandlerRun run;
+    private @Nullable MessageExecution run;
 
-    HeldMessage(ListenerEndpoint endpoint, Delivery delivery, long leaseEnd, Home home) {
+    InFlightMessage(ListenerEndpoint endpoint, Delivery delivery, long leaseEnd, SettlementSink sink) {
         this.endpoint = endpoint;
         this.delivery = delivery;
         this.leaseEnd = leaseEnd;
-        this.home = home;
+        this.sink = sink;
         this.retry = endpoint.retry();
     }
 
-    void joins(HandlerRun handlerRun) {
+    void attachTo(MessageExecution handlerRun) {
         run = handlerRun;
     }
 
-    @Nullable HandlerRun run() {
+    @Nullable MessageExecution run() {
         return run;
     }
 
@@ -107,8 +107,8 @@ final class HeldMessage implements Acknowledgment {
         retry = own;
     }
 
-    static List<Lease> leases(List<HeldMessage> messages) {
-        return messages.stream().map(HeldMessage::lease).toList();
+    static List<Lease> leases(List<InFlightMessage> messages) {
+        return messages.stream().map(InFlightMessage::lease).toList();
     }
 
     Lease lease() {
@@ -117,7 +117,7 @@ final class HeldMessage implements Acknowledgment {
 
     /** Reads what its claim has left out, on a thread of handlers; empty if it belongs to somebody else now. */
     Optional<Bytes> frame() {
-        return delivery.unread() == 0 ? Optional.of(delivery.frame()) : home.frame(this);
+        return delivery.unread() == 0 ? Optional.of(delivery.frame()) : sink.frame(this);
     }
 
     String id() {
@@ -174,14 +174,14 @@ final class HeldMessage implements Acknowledgment {
         failed(new UndecodableMessageException("The body was deleted", null), null, ErrorNote.BODY_MISSING);
     }
 
-    void handBack() {
-        settle(new Result(Verdict.HANDED_BACK, null, null));
+    void release() {
+        settle(new Result(Verdict.RELEASED, null, null));
     }
 
     /** Another node is to run it a while later, because this one cannot. */
-    void handBack(Duration delay) {
-        handBackDelay = delay;
-        handBack();
+    void release(Duration delay) {
+        releaseDelay = delay;
+        release();
     }
 
     /** The handler still runs at the end of this node: it may be what ends it, so it costs a lost lease. */
@@ -189,8 +189,8 @@ final class HeldMessage implements Acknowledgment {
         settle(new Result(Verdict.GIVEN_UP, null, null));
     }
 
-    Duration handBackDelay() {
-        return handBackDelay;
+    Duration releaseDelay() {
+        return releaseDelay;
     }
 
     @Override
@@ -220,13 +220,13 @@ final class HeldMessage implements Acknowledgment {
     private void settle(Result settled) {
         if (result.compareAndSet(null, settled)) {
             try {
-                home.settled(this);
+                sink.settled(this);
             } finally {
-                HandlerRun current = run;
+                MessageExecution current = run;
                 if (current != null) {
-                    current.onClosed();
+                    current.onAllSettled();
                 }
-                home.wake();
+                sink.wake();
             }
         }
     }

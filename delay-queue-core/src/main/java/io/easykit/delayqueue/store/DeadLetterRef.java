@@ -4,11 +4,11 @@ import io.easykit.delayqueue.NameRules;
 import java.time.Instant;
 
 /** One death of one message: a later death of the same id is another. */
-public record Death(String id, Instant diedAt) {
+public record DeadLetterRef(String id, Instant diedAt) {
 
     private static final Instant LATEST = Instant.ofEpochMilli(1L << 53);
 
-    public Death {
+    public DeadLetterRef {
         NameRules.requireId(NameRules.requireWellFormed(id));
         require(
                 diedAt != null && !diedAt.isBefore(Instant.EPOCH) && !diedAt.isAfter(LATEST),

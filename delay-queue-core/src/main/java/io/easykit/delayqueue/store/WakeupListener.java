@@ -6,12 +6,12 @@ import java.time.Instant;
  * Told when something is due earlier than what was waiting, and of {@link Instant#EPOCH} when the subscription holds,
  * because what came before may have been missed.
  */
-public interface BellListener {
+public interface WakeupListener {
 
     /**
      * Called for each bell.
      *
      * @param due the new earliest due time, by the store's clock
      */
-    void onBell(ShardKey shard, Instant due);
+    void onEarlierDue(ShardKey shard, Instant due);
 }

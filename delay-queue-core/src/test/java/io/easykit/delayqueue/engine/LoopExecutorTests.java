@@ -7,18 +7,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class SchedulerTests {
+class LoopExecutorTests {
 
     @Test
     void goesOnAfterAnError() throws InterruptedException {
         AtomicInteger steps = new AtomicInteger();
         CountDownLatch ended = new CountDownLatch(1);
-        Scheduler.Loop loop = Scheduler.THREADS.create("test", () -> {
+        LoopExecutor.Loop loop = LoopExecutor.THREADS.create("test", () -> {
             if (steps.incrementAndGet() == 1) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
             ended.countDown();
-            return Scheduler.END;
+            return LoopExecutor.END;
         });
         loop.start();
 

@@ -26,12 +26,12 @@ import org.slf4j.LoggerFactory;
  * the store already; the process ends before the store has answered; the store refuses. Only of a message that is gone after
  * a call without an answer nobody knows whether that call has cancelled it, or a consumer was faster.
  */
-final class Undo implements AutoCloseable {
+final class RolledBackSends implements AutoCloseable {
 
     /** About two megabytes: ids and nonces are kept, not the messages. */
     static final int MOST_WAITING = 10_000;
 
-    private static final Logger log = LoggerFactory.getLogger(Undo.class);
+    private static final Logger log = LoggerFactory.getLogger(RolledBackSends.class);
 
     private static final long PAUSE_MILLIS = 500;
 
@@ -44,11 +44,11 @@ final class Undo implements AutoCloseable {
     private boolean closed;
 
     /** @param nanos a clock that only moves forward */
-    Undo(QueueStore store, LongSupplier nanos) {
+    RolledBackSends(QueueStore store, LongSupplier nanos) {
         this.store = store;
         this.nanos = nanos;
         this.background = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "delay-queue-undo");
+            Thread thread = new Thread(task, "delay-queue-rollback");
             thread.setDaemon(true);
             return thread;
         });
@@ -149,15 +149,15 @@ final class Undo implements AutoCloseable {
 
     private synchronized List<Stored> take(ShardKey shard) {
         Queue<Stored> queue = waiting.getOrDefault(shard, new ArrayDeque<>());
-        List<Stored> taken = new ArrayList<>();
-        while (!queue.isEmpty() && taken.size() < QueueStore.MAX_BATCH) {
-            taken.add(queue.remove());
+        List<Stored> permits = new ArrayList<>();
+        while (!queue.isEmpty() && permits.size() < QueueStore.MAX_BATCH) {
+            permits.add(queue.remove());
         }
         if (queue.isEmpty()) {
             waiting.remove(shard);
         }
-        size -= taken.size();
-        return taken;
+        size -= permits.size();
+        return permits;
     }
 
     private static void warnOfDelivered(ShardKey shard, List<Stored> some, List<ChangeOutcome> outcomes) {
@@ -197,7 +197,7 @@ final class Undo implements AutoCloseable {
     public synchronized void close() {
         closed = true;
         background.shutdown();
-        waiting.forEach((shard, all) -> PreparedMessage.batches(all)
+        waiting.forEach((shard, all) -> Batches.of(all)
                 .forEach(some -> giveUp(shard, some, "the application ends, and the store does not answer")));
         waiting.clear();
         size = 0;

@@ -26,8 +26,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
-/** Bells over a driver that does everything on threads of its own, and over one whose subscriptions keep their thread. */
-class BellsIntegrationTests {
+/** WakeupSubscriptions over a driver that does everything on threads of its own, and over one whose subscriptions keep their thread. */
+class WakeupSubscriptionsIntegrationTests {
 
     private static final List<ShardKey> SHARDS =
             IntStream.range(0, 3).mapToObj(i -> new ShardKey("t", i)).toList();
@@ -57,8 +57,8 @@ class BellsIntegrationTests {
         server.close();
     }
 
-    private Subscription listen(Bells bells, ShardKey shard) {
-        return bells.subscribe(List.of(shard), (of, due) -> {
+    private Subscription listen(WakeupSubscriptions wakeups, ShardKey shard) {
+        return wakeups.subscribe(List.of(shard), (of, due) -> {
             if (due.isAfter(Instant.EPOCH)) {
                 heard.add(of);
             }
@@ -67,7 +67,7 @@ class BellsIntegrationTests {
 
     private boolean allAreHeard(List<ShardKey> shards) {
         try (RawRedis redis = server.connect()) {
-            shards.forEach(shard -> redis.command("PUBLISH", keys.bell(shard), "1000"));
+            shards.forEach(shard -> redis.command("PUBLISH", keys.wakeup(shard), "1000"));
         }
         return heard.containsAll(shards);
     }
@@ -85,9 +85,9 @@ class BellsIntegrationTests {
     @EnumSource
     void hearsAllShardsAlsoAfterARestartAndLeavesNoThread(Driver driver) throws Exception {
         RedisConnectionFactory connections = driver.connect(server);
-        Bells bells = new Bells(connections, keys);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
         List<Subscription> subscriptions =
-                SHARDS.stream().map(shard -> listen(bells, shard)).toList();
+                SHARDS.stream().map(shard -> listen(wakeups, shard)).toList();
         await().until(() -> allAreHeard(SHARDS));
 
         subscriptions.get(0).close();
@@ -98,9 +98,9 @@ class BellsIntegrationTests {
 
         long begin = System.nanoTime();
         subscriptions.forEach(Subscription::close);
-        bells.close();
+        wakeups.close();
         assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(1));
-        await().until(() -> !runs("delay-queue-bells"));
+        await().until(() -> !runs("delay-queue-wakeups"));
         destroy(connections);
     }
 
@@ -108,9 +108,9 @@ class BellsIntegrationTests {
     @EnumSource
     void waitsInSilenceForARedisThatIsAwayWhenAListenerStarts(Driver driver) throws Exception {
         RedisConnectionFactory connections = driver.connect(server);
-        Bells bells = new Bells(connections, keys);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
         ShardKey shard = SHARDS.get(0);
-        Subscription first = listen(bells, shard);
+        Subscription first = listen(wakeups, shard);
         await().until(() -> allAreHeard(List.of(shard)));
         first.close();
         server.kill();
@@ -119,7 +119,7 @@ class BellsIntegrationTests {
         Logger logger = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
         logger.addAppender(log);
 
-        Subscription second = listen(bells, shard);
+        Subscription second = listen(wakeups, shard);
         long begin = System.nanoTime();
         await().until(() -> System.nanoTime() - begin > 1_500_000_000L);
         server.restart();
@@ -131,7 +131,7 @@ class BellsIntegrationTests {
                 .filteredOn(event -> event.getLevel() == Level.ERROR)
                 .isEmpty();
         second.close();
-        bells.close();
+        wakeups.close();
         destroy(connections);
     }
 
@@ -146,12 +146,12 @@ class BellsIntegrationTests {
         Logger logger = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
         logger.addAppender(log);
         RedisConnectionFactory connections = driver.connect(server);
-        Bells bells = new Bells(connections, keys);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
 
-        Subscription subscription = listen(bells, SHARDS.get(0));
+        Subscription subscription = listen(wakeups, SHARDS.get(0));
         await().until(() -> !log.list.isEmpty());
         subscription.close();
-        bells.close();
+        wakeups.close();
 
         logger.detachAppender(log);
         assertThat(log.list)

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The listeners of an engine that run. Some settings of theirs are about the topic: where two of them differed, it would be
  * chance which of them decided about a message. So such a listener does not start.
  */
-final class RunningListeners {
+final class TopicSettingsGuard {
 
     private final List<ListenerEndpoint> running = new ArrayList<>();
 
@@ -33,10 +33,10 @@ final class RunningListeners {
     }
 
     private static void requireAgreement(ListenerEndpoint one, ListenerEndpoint other) {
-        requireSame("maxLost", ListenerEndpoint::maxLost, one, other);
-        requireSame("lostDelay", ListenerEndpoint::lostDelay, one, other);
-        requireSame("keepDead", ListenerEndpoint::keepDead, one, other);
-        requireSame("alerts", RunningListeners::alerts, one, other);
+        requireSame("maxLeaseExpirations", ListenerEndpoint::maxLeaseExpirations, one, other);
+        requireSame("leaseExpiredDelay", ListenerEndpoint::leaseExpiredDelay, one, other);
+        requireSame("deadLetterRetention", ListenerEndpoint::deadLetterRetention, one, other);
+        requireSame("alerts", TopicSettingsGuard::alerts, one, other);
     }
 
     private static @Nullable AlertLimits alerts(ListenerEndpoint endpoint) {

@@ -9,11 +9,11 @@ import java.util.function.LongSupplier;
 /**
  * What the parts of a {@link ShardConsumer} share.
  *
- * @param reports tells log and listeners
+ * @param events tells log and listeners
  * @param clock   of this node, in nanoseconds; it only moves forward
  */
-record ShardScope(
-        ShardKey shard, ListenerEndpoint endpoint, QueueBackend store, ShardReports reports, LongSupplier clock) {
+record ShardContext(
+        ShardKey shard, ListenerEndpoint endpoint, QueueBackend store, ShardEvents events, LongSupplier clock) {
 
     /** As long as any loop has to rest. */
     static final long NEVER = TimeUnit.DAYS.toNanos(1);

@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
  * Reports to the log and to the listeners what becomes of the messages of a shard. Except for {@link #settled}, it is called
  * by the shard's loop, which must not wait for listeners.
  */
-final class ShardReports {
+final class ShardEvents {
 
-    private static final Logger log = LoggerFactory.getLogger(ShardReports.class);
+    private static final Logger log = LoggerFactory.getLogger(ShardEvents.class);
 
     private final ShardKey shard;
     private final ListenerEndpoint endpoint;
@@ -31,7 +31,7 @@ final class ShardReports {
      * @param events delivers on the thread that settles
      * @param later  delivers on another thread
      */
-    ShardReports(ShardKey shard, ListenerEndpoint endpoint, Events events, EventQueue later, RepeatedLines lines) {
+    ShardEvents(ShardKey shard, ListenerEndpoint endpoint, Events events, EventQueue later, RepeatedLines lines) {
         this.shard = shard;
         this.endpoint = endpoint;
         this.events = events;
@@ -40,8 +40,8 @@ final class ShardReports {
     }
 
     /** A message is settled here, which the store has not been told yet. */
-    void settled(HeldMessage message, Duration runtime) {
-        HeldMessage.Result result = message.result();
+    void settled(InFlightMessage message, Duration runtime) {
+        InFlightMessage.Result result = message.result();
         if (result.verdict().isForOthers()) {
             return;
         }
@@ -63,7 +63,7 @@ final class ShardReports {
         }
     }
 
-    void settledLate(HeldMessage message) {
+    void settledLate(InFlightMessage message) {
         if (!message.result().verdict().isForOthers()) {
             warn("The result of message {} of {} came too late and changed nothing", LogText.of(message.id()), shard);
             later.emit(new DelayQueueEvent.SettledLate(shard.topic(), endpoint.id(), message.id()));
@@ -76,7 +76,7 @@ final class ShardReports {
     }
 
     /** A handler works for nothing. */
-    void leaseLost(HeldMessage message) {
+    void leaseLost(InFlightMessage message) {
         warn("Message {} of {} has lost its lease, and its handler is interrupted", LogText.of(message.id()), shard);
         later.emit(new DelayQueueEvent.LeaseLost(shard.topic(), endpoint.id(), message.id()));
     }

@@ -11,28 +11,28 @@ import java.util.Objects;
  * @param relative whether the milliseconds count from now
  * @param millis   of the delay, or since the epoch
  */
-public record Due(boolean relative, long millis) {
+public record DueTime(boolean relative, long millis) {
 
     /** Some 10,000 years, and a number that Redis holds exactly. */
     private static final long MAX_MILLIS = 300_000_000_000_000L;
 
-    public Due {
+    public DueTime {
         if (millis < 0 || millis > MAX_MILLIS) {
             throw new IllegalArgumentException((relative ? "A delay of " : "A due time of ") + millis
                     + " ms is not possible: give one from 0 to " + MAX_MILLIS + " ms.");
         }
     }
 
-    public static Due in(Duration delay) {
+    public static DueTime in(Duration delay) {
         Objects.requireNonNull(
                 delay, "A message without a delay: give one, Duration.ZERO for a message that is due at once.");
-        return new Due(true, ceilingMillis(delay));
+        return new DueTime(true, ceilingMillis(delay));
     }
 
     /** An instant that has passed, however long ago, is due at once. */
-    public static Due at(Instant instant) {
+    public static DueTime at(Instant instant) {
         Objects.requireNonNull(instant, "A message without a due time: give one, or send it with a delay.");
-        return new Due(false, Math.max(0, ceilingMillis(Duration.between(Instant.EPOCH, instant))));
+        return new DueTime(false, Math.max(0, ceilingMillis(Duration.between(Instant.EPOCH, instant))));
     }
 
     static long ceilingMillis(Duration duration) {

@@ -23,11 +23,11 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /** What becomes of stored messages when the commit of their transaction fails. */
-class UndoTests {
+class RolledBackSendsTests {
 
     private final TestTransactions transactions = new TestTransactions();
     private final TestQueue queue = new TestQueue(builder -> builder.transactions(transactions));
-    private final Logger logger = (Logger) LoggerFactory.getLogger(Undo.class);
+    private final Logger logger = (Logger) LoggerFactory.getLogger(RolledBackSends.class);
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
     @BeforeEach
@@ -108,12 +108,12 @@ class UndoTests {
 
     @Test
     void keepsNoMoreThanABoundedNumberDuringAnOutage() {
-        failInAnOutage(Undo.MOST_WAITING + 150);
+        failInAnOutage(RolledBackSends.MOST_WAITING + 150);
         assertThat(warnings()).hasSize(2).first().asString().contains("100 messages", "10000 others wait");
 
         queue.line.heal();
 
-        await().until(() -> queue.stats().counters().cancelled() == Undo.MOST_WAITING);
+        await().until(() -> queue.stats().counters().cancelled() == RolledBackSends.MOST_WAITING);
         assertThat(queue.stats().waiting()).isEqualTo(150);
     }
 

@@ -7,13 +7,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Time, and loops that work in steps. The engine waits nowhere else, so that a test can move time by hand. */
-interface Scheduler {
+interface LoopExecutor {
 
     /** A step that returns this was the last one. */
     long END = -1;
 
     /** Platform threads, one for each loop, so that neither busy handlers nor another loop's slow store can hold it up. */
-    Scheduler THREADS = new Threads();
+    LoopExecutor THREADS = new Threads();
 
     /** A clock that only moves forward, in nanoseconds. */
     long nanos();
@@ -42,9 +42,9 @@ interface Scheduler {
     }
 
     /** See {@link #THREADS}. */
-    final class Threads implements Scheduler {
+    final class Threads implements LoopExecutor {
 
-        private static final Logger log = LoggerFactory.getLogger(Scheduler.class);
+        private static final Logger log = LoggerFactory.getLogger(LoopExecutor.class);
 
         private Threads() {}
 

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class TopicWatchTests {
+class TopicMonitorTests {
 
     private final TestQueue queue = new TestQueue();
 
@@ -35,7 +35,7 @@ class TopicWatchTests {
 
         assertThat(queue.events(DelayQueueEvent.AlertRaised.class))
                 .extracting(DelayQueueEvent.AlertRaised::kind)
-                .containsExactly(Kind.DUE, Kind.OLDEST_DUE);
+                .containsExactly(Kind.DUE, Kind.LATENESS);
         assertThat(queue.events(DelayQueueEvent.AlertRaised.class).get(0).value())
                 .isEqualTo(10);
 
@@ -44,7 +44,7 @@ class TopicWatchTests {
 
         assertThat(queue.events(DelayQueueEvent.AlertResolved.class))
                 .extracting(DelayQueueEvent.AlertResolved::kind)
-                .containsExactlyInAnyOrder(Kind.DUE, Kind.OLDEST_DUE);
+                .containsExactlyInAnyOrder(Kind.DUE, Kind.LATENESS);
     }
 
     @Test
@@ -93,9 +93,11 @@ class TopicWatchTests {
 
     @Test
     void removesDeadLettersAfterTheirTime() {
-        queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).keepDead(Duration.ofHours(1)), message -> {
-            throw new IllegalStateException();
-        });
+        queue.start(
+                listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).deadLetterRetention(Duration.ofHours(1)),
+                message -> {
+                    throw new IllegalStateException();
+                });
         IntStream.range(0, 250).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(Duration.ofMinutes(59));
         assertThat(queue.stats().dead()).isEqualTo(250);
@@ -159,7 +161,7 @@ class TopicWatchTests {
                 });
         DelayQueueEngine engine = queue.builder(queue.time.node(), refusing).build();
         ListenerEndpoint.Builder endpoint =
-                listener().keepDead(Duration.ofDays(1)).alerts(new AlertLimits(null, 3L, null, null));
+                listener().deadLetterRetention(Duration.ofDays(1)).alerts(new AlertLimits(null, 3L, null, null));
         queue.start(engine, endpoint, message -> {}).pause();
         IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
         queue.time.advance(Duration.ofMinutes(2));

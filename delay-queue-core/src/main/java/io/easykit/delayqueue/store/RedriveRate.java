@@ -8,12 +8,12 @@ import java.time.Duration;
  * @param delay of the first, counted in whole milliseconds
  * @param gap   from one to the next, to the nanosecond; at most a day
  */
-public record Pace(Duration delay, Duration gap) {
+public record RedriveRate(Duration delay, Duration gap) {
 
     /** All at once. */
-    public static final Pace AT_ONCE = new Pace(Duration.ZERO, Duration.ZERO);
+    public static final RedriveRate AT_ONCE = new RedriveRate(Duration.ZERO, Duration.ZERO);
 
-    public Pace {
+    public RedriveRate {
         require(!delay.isNegative() && !gap.isNegative(), "Delay and gap are not negative");
         require(gap.compareTo(Duration.ofDays(1)) <= 0, "A gap is a day at most, not " + gap);
     }

@@ -5,36 +5,36 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The runs of a shard that were claimed ahead of a free place, until they begin: see {@link Prefetch}. One that has not begun
+ * The runs of a shard that were claimed ahead of a free place, until they begin: see {@link PrefetchPolicy}. One that has not begun
  * when its time is over goes back to the store, so that another node takes it. When this node itself stood still meanwhile,
  * as in a pause of the garbage collector, its time begins anew, once. For the consumer's loop only.
  */
-final class RunsAhead {
+final class PrefetchedRuns {
 
     /** Twenty times what it should take. */
-    private static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long MAX_QUEUE_TIME = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** The loop is not that late unless the node stood still. */
     private static final long STOOD_STILL = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final Deque<Waiting> oldestFirst = new ArrayDeque<>();
 
-    private record Waiting(HandlerRun run, long until, boolean anew) {}
+    private record Waiting(MessageExecution run, long until, boolean anew) {}
 
-    void add(HandlerRun run, long now) {
-        oldestFirst.add(new Waiting(run, now + PATIENCE, false));
+    void add(MessageExecution run, long now) {
+        oldestFirst.add(new Waiting(run, now + MAX_QUEUE_TIME, false));
     }
 
     /** Whether there is one that has waited in vain. */
-    boolean waitInVain(long now) {
+    boolean haveTimedOut(long now) {
         for (Waiting first = oldestFirst.peek(); first != null; first = oldestFirst.peek()) {
             boolean mayWaitAnew = !first.anew && now - first.until >= STOOD_STILL;
-            if (!first.run.hasBegun() && !mayWaitAnew) {
+            if (!first.run.hasStarted() && !mayWaitAnew) {
                 return now - first.until >= 0;
             }
             oldestFirst.remove();
-            if (!first.run.hasBegun()) {
-                oldestFirst.add(new Waiting(first.run, now + PATIENCE, true));
+            if (!first.run.hasStarted()) {
+                oldestFirst.add(new Waiting(first.run, now + MAX_QUEUE_TIME, true));
             }
         }
         return false;
@@ -44,15 +44,15 @@ final class RunsAhead {
      * Hands back all runs that have not begun, the latest first. If a run that stays began after an older one has gone back,
      * messages would change their order.
      */
-    void handBack() {
+    void release() {
         while (!oldestFirst.isEmpty()) {
-            oldestFirst.removeLast().run.abandon();
+            oldestFirst.removeLast().run.cancelIfNotStarted();
         }
     }
 
     /** For how long none has waited in vain. */
-    long rest(long now) {
+    long untilTimeout(long now) {
         Waiting first = oldestFirst.peek();
-        return first == null ? ShardScope.NEVER : first.until - now;
+        return first == null ? ShardContext.NEVER : first.until - now;
     }
 }

@@ -6,13 +6,13 @@ import static org.awaitility.Awaitility.await;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class PlacesTests {
+class ConcurrencyLimiterTests {
 
     private long now;
-    private final Places places = new Places(3, 0, () -> now);
+    private final ConcurrencyLimiter places = new ConcurrencyLimiter(3, 0, () -> now);
     private final AtomicInteger wakes = new AtomicInteger();
-    private final Places.Waiter first = new Places.Waiter(wakes::incrementAndGet);
-    private final Places.Waiter second = new Places.Waiter(wakes::incrementAndGet);
+    private final ConcurrencyLimiter.Waiter first = new ConcurrencyLimiter.Waiter(wakes::incrementAndGet);
+    private final ConcurrencyLimiter.Waiter second = new ConcurrencyLimiter.Waiter(wakes::incrementAndGet);
 
     @Test
     void givesWhatIsFree() {
@@ -43,7 +43,7 @@ class PlacesTests {
         places.take(second, 1);
         places.giveBack(1);
 
-        places.decline(first);
+        places.cancelWait(first);
 
         assertThat(wakes).hasValue(2);
         assertThat(places.take(second, 1).all()).isEqualTo(1);
@@ -51,26 +51,26 @@ class PlacesTests {
 
     @Test
     void givesSomeAheadOfAFreePlaceOnceRunsAreQuick() {
-        Places quick = new Places(3, 10, () -> now);
-        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(3, 3));
+        ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
+        assertThat(quick.take(first, 9)).isEqualTo(new ConcurrencyLimiter.Permits(3, 3));
 
         endAndTakeAgain(quick, 100, 1_000_000);
-        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(2, 0));
+        assertThat(quick.take(first, 9)).isEqualTo(new ConcurrencyLimiter.Permits(2, 0));
 
         endAndTakeAgain(quick, 100, 1_000);
-        assertThat(quick.take(first, 9)).isEqualTo(new Places.Taken(8, 0));
+        assertThat(quick.take(first, 9)).isEqualTo(new ConcurrencyLimiter.Permits(8, 0));
         assertThat(quick.take(first, 9).all()).isZero();
     }
 
     @Test
     void givesNothingAheadAnyMoreWhenSomethingWaitedInVainOrRunsAreSlow() {
-        Places quick = new Places(3, 10, () -> now);
+        ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
         endAndTakeAgain(quick, 100, 1_000);
-        quick.waitedInVain();
+        quick.recordTimeout();
         assertThat(quick.take(first, 9).all()).isZero();
 
-        Places slow = new Places(3, 10, () -> now);
+        ConcurrencyLimiter slow = new ConcurrencyLimiter(3, 10, () -> now);
         slow.take(first, 3);
         endAndTakeAgain(slow, 100, 4_000_000);
         assertThat(slow.take(first, 9).all()).isZero();
@@ -78,21 +78,21 @@ class PlacesTests {
 
     @Test
     void grantsNoPlaceBeforeThoseAheadHaveTheirs() {
-        Places quick = new Places(1, 10, () -> now);
+        ConcurrencyLimiter quick = new ConcurrencyLimiter(1, 10, () -> now);
         quick.take(first, 1);
         endAndTakeAgain(quick, 100, 1_000);
-        assertThat(quick.take(first, 10)).isEqualTo(new Places.Taken(10, 0));
-        quick.waitedInVain();
+        assertThat(quick.take(first, 10)).isEqualTo(new ConcurrencyLimiter.Permits(10, 0));
+        quick.recordTimeout();
         assertThat(quick.take(second, 1).all()).isZero();
 
         quick.giveBack(10);
         assertThat(wakes).hasValue(0);
         quick.giveBack(1);
         assertThat(wakes).hasValue(1);
-        assertThat(quick.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+        assertThat(quick.take(second, 1)).isEqualTo(new ConcurrencyLimiter.Permits(1, 1));
     }
 
-    private void endAndTakeAgain(Places some, int times, long nanos) {
+    private void endAndTakeAgain(ConcurrencyLimiter some, int times, long nanos) {
         for (int i = 0; i < times; i++) {
             some.end(nanos, false);
             assertThat(some.take(second, 1).all()).isEqualTo(1);
@@ -103,7 +103,7 @@ class PlacesTests {
     void losesNoPlaceWhoeverWaits() {
         places.take(first, 3);
         places.take(second, 1);
-        places.decline(second);
+        places.cancelWait(second);
         places.giveBack(3);
 
         assertThat(places.take(second, 5).all()).isEqualTo(3);
@@ -111,9 +111,9 @@ class PlacesTests {
 
     @Test
     void givesSomeAheadAgainASecondAfterOneHasWaitedInVain() {
-        Places quick = new Places(3, 10, () -> now);
+        ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
-        quick.waitedInVain();
+        quick.recordTimeout();
         endAndTakeAgain(quick, 100, 1_000);
         assertThat(quick.take(first, 9).all()).isZero();
 
@@ -123,45 +123,45 @@ class PlacesTests {
 
     @Test
     void isNotMisledByManyPlaces() {
-        Places many = new Places(5_000, 100, () -> now);
+        ConcurrencyLimiter many = new ConcurrencyLimiter(5_000, 100, () -> now);
 
         assertThat(many.take(first, 6_000).all()).isEqualTo(5_000);
     }
 
     @Test
     void givesNothingAheadWhileSomebodyNeedsAFreePlace() {
-        Places quick = new Places(3, 10, () -> now);
+        ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
         endAndTakeAgain(quick, 100, 1_000);
         assertThat(quick.take(first, 2).all()).isEqualTo(2);
-        quick.awaitFree(second);
+        quick.awaitNonPrefetch(second);
 
         assertThat(quick.take(first, 9).all()).isZero();
         quick.giveBack(2);
         assertThat(wakes).hasValue(0);
         quick.giveBack(1);
         assertThat(wakes).hasValue(1);
-        assertThat(quick.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+        assertThat(quick.take(second, 1)).isEqualTo(new ConcurrencyLimiter.Permits(1, 1));
     }
 
     @Test
     void keepsAtOnceAPlaceThatHasBecomeFreeMeanwhile() {
         places.take(first, 2);
-        places.awaitFree(second);
+        places.awaitNonPrefetch(second);
 
         assertThat(wakes).hasValue(1);
         assertThat(places.take(first, 1).all()).isZero();
-        assertThat(places.take(second, 1)).isEqualTo(new Places.Taken(1, 1));
+        assertThat(places.take(second, 1)).isEqualTo(new ConcurrencyLimiter.Permits(1, 1));
         places.giveBack(3);
         assertThat(places.take(first, 9).all()).isEqualTo(3);
     }
 
     @Test
     void givesNothingAheadBesideASuspect() {
-        Places quick = new Places(3, 10, () -> now);
+        ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
         endAndTakeAgain(quick, 100, 1_000);
-        quick.beginSuspect();
+        quick.beginPoisonSuspect();
         assertThat(quick.take(first, 9).all()).isZero();
 
         quick.end(1_000, true);

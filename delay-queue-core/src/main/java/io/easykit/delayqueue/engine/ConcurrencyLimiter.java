@@ -8,25 +8,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The places of a listener: as many as it may call its handler at a time, shared by the consumers of its shards; and some
- * more to wait for one where the handler is quick ({@link Prefetch}). A place that becomes free belongs to the consumer that
+ * more to wait for one where the handler is quick ({@link PrefetchPolicy}). A place that becomes free belongs to the consumer that
  * has waited longest, so a busy shard cannot starve the others.
  *
  * <p>Nothing is ahead while somebody needs a place that is free, nor beside a run that is suspect: one with a message that
  * has lost a lease, and so may be what kills its consumers. All that they hold would lose a lease with it.
  */
-final class Places {
+final class ConcurrencyLimiter {
 
     private final Queue<Waiter> waiting = new ArrayDeque<>();
     private final int count;
-    private final Prefetch prefetch;
-    private int taken;
-    private int suspects;
-    private int needFree;
+    private final PrefetchPolicy prefetch;
+    private int permits;
+    private int poisonSuspects;
+    private int nonPrefetchWaiters;
 
     /** @param ahead how many more may be taken at most */
-    Places(int count, int ahead, LongSupplier nanos) {
+    ConcurrencyLimiter(int count, int ahead, LongSupplier nanos) {
         this.count = count;
-        this.prefetch = new Prefetch(count, ahead, nanos);
+        this.prefetch = new PrefetchPolicy(count, ahead, nanos);
     }
 
     /** Somebody who takes places. */
@@ -34,7 +34,7 @@ final class Places {
 
         private final Runnable wake;
         private boolean queued;
-        private boolean needsFree;
+        private boolean needsNonPrefetch;
         private boolean granted;
 
         /** @param wake called when a place is kept for this waiter; returns at once */
@@ -49,26 +49,26 @@ final class Places {
      * @param all  how many
      * @param free of these, how many are free now; the others have to wait for one
      */
-    record Taken(int all, int free) {
+    record Permits(int all, int free) {
 
-        static final Taken NONE = new Taken(0, 0);
+        static final Permits NONE = new Permits(0, 0);
     }
 
     /** Takes up to so many, at least 1; where there is none, the next one is kept for the waiter, and it is woken. */
-    synchronized Taken take(Waiter waiter, int most) {
+    synchronized Permits take(Waiter waiter, int most) {
         int kept = waiter.granted ? 1 : 0;
-        int free = count - taken + kept;
+        int free = count - permits + kept;
         int all = kept + Math.min(most - kept, Math.max(0, room()));
-        taken += all - kept;
+        permits += all - kept;
         waiter.granted = false;
         if (all == 0) {
             queue(waiter, false);
         }
-        return new Taken(all, Math.max(0, Math.min(all, free)));
+        return new Permits(all, Math.max(0, Math.min(all, free)));
     }
 
     /** The next place that is free is kept for the waiter, and it is woken: what it could get cannot be claimed ahead. */
-    void awaitFree(Waiter waiter) {
+    void awaitNonPrefetch(Waiter waiter) {
         if (isKeptAtOnce(waiter)) {
             waiter.wake.run();
         }
@@ -77,7 +77,7 @@ final class Places {
     private synchronized boolean isKeptAtOnce(Waiter waiter) {
         if (!waiter.granted) {
             queue(waiter, true);
-            if (taken < count) {
+            if (permits < count) {
                 waiting.remove(waiter);
                 grant(waiter);
             }
@@ -88,28 +88,28 @@ final class Places {
     private void grant(Waiter waiter) {
         leave(waiter);
         waiter.granted = true;
-        taken++;
+        permits++;
     }
 
     private void leave(Waiter waiter) {
         waiter.queued = false;
-        needFree -= waiter.needsFree ? 1 : 0;
-        waiter.needsFree = false;
+        nonPrefetchWaiters -= waiter.needsNonPrefetch ? 1 : 0;
+        waiter.needsNonPrefetch = false;
     }
 
-    private void queue(Waiter waiter, boolean needsFree) {
+    private void queue(Waiter waiter, boolean needsNonPrefetch) {
         if (!waiter.queued) {
             waiter.queued = true;
             waiting.add(waiter);
         }
-        if (needsFree && !waiter.needsFree) {
-            waiter.needsFree = true;
-            needFree++;
+        if (needsNonPrefetch && !waiter.needsNonPrefetch) {
+            waiter.needsNonPrefetch = true;
+            nonPrefetchWaiters++;
         }
     }
 
     /** The waiter needs none now, and gives back what was kept for it. */
-    void decline(Waiter waiter) {
+    void cancelWait(Waiter waiter) {
         boolean granted;
         synchronized (this) {
             granted = waiter.granted;
@@ -122,26 +122,26 @@ final class Places {
         giveBack(granted ? 1 : 0);
     }
 
-    synchronized void beginSuspect() {
-        suspects++;
+    synchronized void beginPoisonSuspect() {
+        poisonSuspects++;
     }
 
     /** A run has ended, so many nanoseconds after its begin, or -1 if it never began. */
-    void end(long nanos, boolean suspect) {
-        note(nanos, suspect);
+    void end(long nanos, boolean poisonSuspect) {
+        note(nanos, poisonSuspect);
         giveBack(1);
     }
 
-    private synchronized void note(long nanos, boolean suspect) {
+    private synchronized void note(long nanos, boolean poisonSuspect) {
         if (nanos >= 0) {
             prefetch.ran(nanos);
         }
-        suspects -= suspect ? 1 : 0;
+        poisonSuspects -= poisonSuspect ? 1 : 0;
     }
 
     /** A run that was claimed ahead found no place in time. */
-    synchronized void waitedInVain() {
-        prefetch.waitedInVain();
+    synchronized void recordTimeout() {
+        prefetch.recordTimeout();
     }
 
     void giveBack(int some) {
@@ -154,8 +154,8 @@ final class Places {
     }
 
     private synchronized @Nullable Waiter next() {
-        taken--;
-        if (taken == 0) {
+        permits--;
+        if (permits == 0) {
             notifyAll();
         }
         Waiter next = room() > 0 ? waiting.poll() : null;
@@ -166,14 +166,14 @@ final class Places {
     }
 
     private int room() {
-        int ahead = needFree == 0 && suspects == 0 ? prefetch.ahead() : 0;
-        return count + ahead - taken;
+        int ahead = nonPrefetchWaiters == 0 && poisonSuspects == 0 ? prefetch.ahead() : 0;
+        return count + ahead - permits;
     }
 
     /** Waits until all are given back, at most so long. */
     synchronized void awaitAll(long nanos) throws InterruptedException {
         long deadline = System.nanoTime() + nanos;
-        for (long rest = nanos; taken > 0 && rest > 0; rest = deadline - System.nanoTime()) {
+        for (long rest = nanos; permits > 0 && rest > 0; rest = deadline - System.nanoTime()) {
             TimeUnit.NANOSECONDS.timedWait(this, rest);
         }
     }
