@@ -2,7 +2,6 @@ package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.annotation.Header;
 import io.easykit.delayqueue.listener.ListenerSignature.Argument;
 import java.util.Map;
 import java.util.Objects;
@@ -14,6 +13,8 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.core.convert.ConversionService;
 import org.springframework.core.convert.TypeDescriptor;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.ValueConstants;
 
 /** A parameter that takes one header of a message. */
 final class HeaderArgument implements Argument {
@@ -25,12 +26,14 @@ final class HeaderArgument implements Argument {
     private final boolean required;
     private final boolean optional;
     private final TypeDescriptor type;
+    private final @Nullable String defaultValue;
 
-    private HeaderArgument(String name, boolean required, boolean optional, TypeDescriptor type) {
+    private HeaderArgument(Header header, String name, boolean optional, TypeDescriptor type) {
         this.name = name;
-        this.required = required;
         this.optional = optional;
         this.type = type;
+        this.defaultValue = hasDefault(header) ? header.defaultValue() : null;
+        this.required = header.required() && !optional && defaultValue == null;
     }
 
     /**
@@ -40,19 +43,21 @@ final class HeaderArgument implements Argument {
      */
     static Argument of(ListenerMethod where, MethodParameter parameter) {
         Header header = Objects.requireNonNull(parameter.getParameterAnnotation(Header.class));
-        if (header.value().isEmpty() && Map.class.isAssignableFrom(parameter.getParameterType())) {
-            requireMapOfTexts(where, parameter);
-            return DelayMessage::headers;
+        String given = header.name().isEmpty() ? header.value() : header.name();
+        if (given.isEmpty() && Map.class.isAssignableFrom(parameter.getParameterType())) {
+            throw where.problem("@Header is on a Map, and is the annotation of one header", "Use @Headers for all.");
         }
         boolean optional = parameter.getParameterType() == Optional.class;
         TypeDescriptor type = new TypeDescriptor(optional ? parameter.nestedIfOptional() : parameter);
-        String name = header.value().isEmpty() ? parameter.getParameterName() : header.value();
+        String name = given.isEmpty() ? parameter.getParameterName() : given;
         if (name == null) {
             throw where.problem(
                     "the name of the header for parameter " + parameter.getParameterIndex() + " is unknown",
                     "Name it, as in @Header(\"tenant\"), or compile with -parameters.");
         }
-        if (!header.required() && parameter.getParameterType().isPrimitive()) {
+        if (!header.required()
+                && !hasDefault(header)
+                && parameter.getParameterType().isPrimitive()) {
             throw where.problem(
                     "the header '" + name + "' may be missing, and a primitive cannot be null",
                     "Use an Optional or an object type.");
@@ -63,14 +68,51 @@ final class HeaderArgument implements Argument {
                             + type.getType().getTypeName(),
                     "Headers are strings: use a String, a number, an enum, a UUID or a similar type.");
         }
-        return new HeaderArgument(name, header.required() && !optional, optional, type);
+        HeaderArgument argument = new HeaderArgument(header, name, optional, type);
+        requireDefault(where, argument);
+        return argument;
+    }
+
+    /**
+     * Reads and checks a parameter that is given all headers.
+     *
+     * @throws InvalidDelayListenerException if it is no {@code Map<String, String>} or {@code Map<String, Object>}
+     */
+    static Argument all(ListenerMethod where, MethodParameter parameter) {
+        requireMapOfTexts(where, parameter);
+        return DelayMessage::headers;
+    }
+
+    private static boolean hasDefault(Header header) {
+        return !header.defaultValue().equals(ValueConstants.DEFAULT_NONE);
+    }
+
+    private static void requireDefault(ListenerMethod where, HeaderArgument argument) {
+        String text = argument.defaultValue;
+        if (text == null) {
+            return;
+        }
+        if (text.contains("${") || text.contains("#{")) {
+            throw where.problem(
+                    "the default of the header '" + argument.name + "' is an expression, which is not supported",
+                    "Give a text.");
+        }
+        try {
+            argument.converted(text);
+        } catch (InvalidHeaderException e) {
+            throw where.problem(
+                    "the default of the header '" + argument.name + "' is no "
+                            + argument.type.getType().getTypeName(),
+                    "Give one that can be converted.");
+        }
     }
 
     private static void requireMapOfTexts(ListenerMethod where, MethodParameter parameter) {
         ResolvableType type = ResolvableType.forMethodParameter(parameter);
         boolean fits = parameter.getParameterType() == Map.class
                 && type.getGeneric(0).resolve() == String.class
-                && type.getGeneric(1).resolve() == String.class;
+                && (type.getGeneric(1).resolve() == String.class
+                        || type.getGeneric(1).resolve() == Object.class);
         if (!fits) {
             throw where.problem("all headers cannot be injected as " + type, "Use Map<String, String>.");
         }
@@ -83,7 +125,8 @@ final class HeaderArgument implements Argument {
         if (text == null && required) {
             throw new InvalidHeaderException("The message has no header '" + name + "'.", null);
         }
-        Object value = text == null ? null : converted(text);
+        String present = text == null ? defaultValue : text;
+        Object value = present == null ? null : converted(present);
         return optional ? Optional.ofNullable(value) : value;
     }
 

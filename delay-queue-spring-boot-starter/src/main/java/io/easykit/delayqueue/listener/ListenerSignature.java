@@ -2,8 +2,6 @@ package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayMessage;
-import io.easykit.delayqueue.annotation.Header;
-import java.lang.annotation.Annotation;
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -20,6 +18,9 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedMethod;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.handler.annotation.Payload;
 
 /**
  * The parameters of a listener's method, read and checked once.
@@ -36,8 +37,6 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         @Nullable Object of(DelayMessage<?> message);
     }
 
-    private static final String MESSAGING = "org.springframework.messaging.handler.annotation.";
-
     /**
      * Returns the signature of a method that takes one message per call.
      *
@@ -50,10 +49,12 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         int messages = 0;
         boolean manual = false;
         for (MethodParameter parameter : new AnnotatedMethod(where.method()).getMethodParameters()) {
-            refuseForeignHeader(where, parameter);
+            refuseExpression(where, parameter);
             Class<?> type = parameter.getParameterType();
             if (parameter.hasParameterAnnotation(Header.class)) {
                 arguments.add(HeaderArgument.of(where, parameter));
+            } else if (parameter.hasParameterAnnotation(Headers.class)) {
+                arguments.add(HeaderArgument.all(where, parameter));
             } else if (type == Acknowledgment.class) {
                 arguments.add(DelayMessage::acknowledgment);
                 manual = true;
@@ -70,7 +71,7 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         if (payloads > 1) {
             throw where.problem(
                     "it has " + payloads + " parameters for the payload",
-                    "Keep one of them, and put @Header on parameters that take headers.");
+                    "Keep one of them, and put Spring's @Header on parameters that take headers.");
         }
         if (payloads + messages == 0) {
             throw where.problem(
@@ -172,15 +173,12 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
         return Stream.empty();
     }
 
-    private static void refuseForeignHeader(ListenerMethod where, MethodParameter parameter) {
-        for (Annotation annotation : parameter.getParameterAnnotations()) {
-            String name = annotation.annotationType().getName();
-            if (name.equals(MESSAGING + "Header") || name.equals(MESSAGING + "Headers")) {
-                throw where.problem(
-                        "@" + annotation.annotationType().getSimpleName() + " of Spring's messaging is not known here",
-                        "Import @Header of io.easykit.delayqueue.annotation; without a name on a Map<String, String> it"
-                                + " gives all headers.");
-            }
+    private static void refuseExpression(ListenerMethod where, MethodParameter parameter) {
+        Payload payload = parameter.getParameterAnnotation(Payload.class);
+        if (payload != null && !(payload.value() + payload.expression()).isEmpty()) {
+            throw where.problem(
+                    "the expression of @Payload is not supported",
+                    "Remove it, and take the part of the payload that you need in the method.");
         }
     }
 }

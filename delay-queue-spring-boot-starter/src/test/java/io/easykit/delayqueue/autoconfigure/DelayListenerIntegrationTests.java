@@ -19,7 +19,6 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.annotation.DelayListener;
-import io.easykit.delayqueue.annotation.Header;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.test.RawRedis;
@@ -61,6 +60,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -534,7 +535,7 @@ class DelayListenerIntegrationTests {
                 String payload,
                 @Header String tenant,
                 @Header("tries") int number,
-                @Header Map<String, String> headers) {
+                @Headers Map<String, String> headers) {
             got.add(List.of(payload, tenant, number, new LinkedHashMap<>(headers)));
         }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayMessage;
-import io.easykit.delayqueue.annotation.Header;
 import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -20,6 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.core.ResolvableType;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.handler.annotation.Payload;
 
 class ListenerSignatureTests {
 
@@ -101,6 +103,27 @@ class ListenerSignatureTests {
     }
 
     @Test
+    void takesTheDefaultOfAMissingHeader() {
+        assertThat(arguments(single("defaults"), message(Map.of()))).containsExactly("payload", 7);
+        assertThat(arguments(single("defaults"), message(Map.of("tries", "3")))).containsExactly("payload", 3);
+    }
+
+    @Test
+    void takesTheNameOfAHeaderFromEitherAttribute() {
+        assertThat(arguments(single("named"), message(Map.of("a", "1", "b", "2"))))
+                .containsExactly("payload", "1", "2");
+    }
+
+    @Test
+    void takesAMapOfTextsForThePayload() {
+        ListenerSignature signature = single("annotatedPayload");
+
+        assertThat(signature.payloadType().getTypeName())
+                .isEqualTo("java.util.Map<java.lang.String, java.lang.String>");
+        assertThat(arguments(signature, message(Map.of("a", "1")))).containsExactly("payload", Map.of("a", "1"));
+    }
+
+    @Test
     void takesABatchOfPayloadsOrOfMessages() {
         assertThat(ListenerSignature.batch(where(Methods.class, "payloads")).payloadType())
                 .isEqualTo(String.class);
@@ -121,6 +144,10 @@ class ListenerSignatureTests {
         "primitiveMissing, may be missing",
         "inconvertible, cannot be converted to java.io.InputStream",
         "wrongMap, Map<String",
+        "headerOnMap, one header",
+        "expression, the expression of @Payload",
+        "defaultExpression, is an expression",
+        "wrongDefault, is no int",
     })
     void refusesWhatACallWouldNotKnowHowToFill(String method, String problem) {
         assertThatThrownBy(() -> single(method))
@@ -177,7 +204,7 @@ class ListenerSignatureTests {
                 @Header("trace") Optional<UUID> id,
                 @Header Optional<String> missing,
                 @Header(value = "other", required = false) @Nullable String other,
-                @Header Map<String, String> headers,
+                @Headers Map<String, String> headers,
                 Acknowledgment acknowledgment) {}
 
         public void oneHeader(String payload, @Header int tries) {}
@@ -205,7 +232,21 @@ class ListenerSignatureTests {
 
         public void inconvertible(String payload, @Header InputStream stream) {}
 
-        public void wrongMap(String payload, @Header Map<String, Integer> headers) {}
+        public void wrongMap(String payload, @Headers Map<String, Integer> headers) {}
+
+        public void defaults(String payload, @Header(defaultValue = "7") int tries) {}
+
+        public void named(String payload, @Header("a") String one, @Header(name = "b") String other) {}
+
+        public void annotatedPayload(@Payload Map<String, String> payload, @Headers Map<String, Object> headers) {}
+
+        public void headerOnMap(String payload, @Header Map<String, String> headers) {}
+
+        public void expression(@Payload("length") String payload) {}
+
+        public void defaultExpression(String payload, @Header(defaultValue = "${tries}") int tries) {}
+
+        public void wrongDefault(String payload, @Header(defaultValue = "many") int tries) {}
 
         @SuppressWarnings("rawtypes")
         public void rawList(List payloads) {}
