@@ -105,6 +105,9 @@ class ArchitectureTests {
     static final ArchRule packagesHaveNoCycle = ArchitectureRules.packagesHaveNoCycle();
 
     @ArchTest
+    static final ArchRule theClassesOfTheEngineHaveNoCycle = ArchitectureRules.classesHaveNoCycle(ENGINE);
+
+    @ArchTest
     static final ArchRule oneClassSpellsTheKeys = noClasses()
             .that()
             .doNotHaveSimpleName("RedisKeys")

@@ -14,6 +14,8 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.Arrays;
 
 /**
@@ -28,6 +30,32 @@ public final class ArchitectureRules {
 
     public static ArchRule packagesHaveNoCycle() {
         return slices().matching("io.easykit.(**)").should().beFreeOfCycles();
+    }
+
+    /**
+     * No two top-level classes of the package depend on each other, directly or by way of others of the package. Nested
+     * classes count as part of their top-level class.
+     */
+    public static ArchRule classesHaveNoCycle(String packageName) {
+        return slices().assignedFrom(new SliceAssignment() {
+                    @Override
+                    public SliceIdentifier getIdentifierOf(JavaClass type) {
+                        return type.getPackageName().equals(packageName)
+                                ? SliceIdentifier.of(topLevel(type).getName())
+                                : SliceIdentifier.ignore();
+                    }
+
+                    @Override
+                    public String getDescription() {
+                        return "classes of " + packageName;
+                    }
+                })
+                .should()
+                .beFreeOfCycles();
+    }
+
+    private static JavaClass topLevel(JavaClass type) {
+        return type.getEnclosingClass().map(ArchitectureRules::topLevel).orElse(type);
     }
 
     /**

@@ -41,8 +41,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.rolledBack = new RolledBackSends(store, settings.loops::nanos);
         RepeatedLines lines = new RepeatedLines(settings.loops::nanos);
         Events events = new Events(settings.listeners, lines);
-        this.template =
-                new DefaultDelayQueueTemplate(store, topics, new Sender(settings, topics, events, rolledBack, lines));
+        this.template = new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines));
         this.admin = new DefaultDelayQueueAdmin(store, topics, settings.loops::nanos);
         this.context = new EngineContext(
                 store,
@@ -57,6 +56,19 @@ public final class DelayQueueEngine implements AutoCloseable {
                 settings.loops,
                 settings.workers,
                 settings.node == null ? processName() : settings.node);
+    }
+
+    private Sender sender(Builder settings, Events events, RepeatedLines lines) {
+        AwayShards away = new AwayShards(settings.loops::nanos);
+        MessageEncoder encoder =
+                new MessageEncoder(topics, settings.codec(), away, settings.sendTimeout, settings.maxMessageBytes);
+        return new Sender(
+                encoder,
+                new PreparedMessageStore(store, encoder, away, events, lines, settings.loops::nanos),
+                new CancelsAfterCommit(store, topics, lines),
+                rolledBack,
+                settings.loops,
+                new Sender.TransactionSettings(settings.transactions, settings.sendPhase));
     }
 
     public static Builder builder(QueueBackend store) {

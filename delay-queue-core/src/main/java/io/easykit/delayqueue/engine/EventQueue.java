@@ -63,7 +63,7 @@ final class EventQueue implements LoopExecutor.Step {
             events.emit(event);
         }
         synchronized (this) {
-            return closed ? LoopExecutor.END : ShardContext.NEVER;
+            return closed ? LoopExecutor.END : LoopExecutor.NEVER;
         }
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A message that this node has claimed, until the store knows what became of it. Settled once, by whoever comes first: the
- * handler, its {@link MessageExecution}, or a stop that hands it back.
+ * handler, its call of the handler, or a stop that hands it back.
  */
 final class InFlightMessage implements Acknowledgment {
 
@@ -72,19 +72,14 @@ final class InFlightMessage implements Acknowledgment {
     private volatile Duration releaseDelay = Duration.ZERO;
     private volatile boolean lost;
 
-    /** When its handler began, by this node's clock. */
-    volatile long startedAt;
+    private volatile long startedAt;
+    private volatile long leaseEnd;
 
-    /** When the lease ends by this node's clock, at the latest. */
-    volatile long leaseEnd;
+    // For the consumer's loop only.
+    private boolean revoked;
+    private boolean settlementAttempted;
 
-    /** Whether the store has said that the message belongs to somebody else now; for the consumer's loop only. */
-    boolean revoked;
-
-    /** Whether the store was asked to settle it before, maybe with success; for the consumer's loop only. */
-    boolean settlementAttempted;
-
-    private @Nullable MessageExecution run;
+    private @Nullable Execution execution;
 
     InFlightMessage(ListenerEndpoint endpoint, Delivery delivery, long leaseEnd, SettlementSink sink) {
         this.endpoint = endpoint;
@@ -94,12 +89,64 @@ final class InFlightMessage implements Acknowledgment {
         this.retry = endpoint.retry();
     }
 
-    void attachTo(MessageExecution handlerRun) {
-        run = handlerRun;
+    /** The call of the handler that the message belongs to. */
+    interface Execution {
+
+        /** Releases its messages if the handler has not started; it never will. */
+        void cancelIfNotStarted();
+
+        /** Interrupts the handler if all its messages are settled or lost, and one of them is lost. */
+        void interruptIfLost();
+
+        /** One of its messages was settled or lost. */
+        void onAllSettled();
     }
 
-    @Nullable MessageExecution run() {
-        return run;
+    void attachTo(Execution handlerRun) {
+        execution = handlerRun;
+    }
+
+    /** The handler starts now, by this node's clock. */
+    void markStarted(long nanos) {
+        startedAt = nanos;
+    }
+
+    /** Time since the handler started. */
+    Duration runtime(long now) {
+        return Duration.ofNanos(now - startedAt);
+    }
+
+    /** The lease was extended. It ends at this time of this node's clock, or later. */
+    void extendLease(long end) {
+        leaseEnd = end;
+    }
+
+    /** Time in nanoseconds until the lease ends; zero or less if it has ended. */
+    long leaseLeft(long now) {
+        return leaseEnd - now;
+    }
+
+    /** The store has replied that the message belongs to another consumer now, or is gone. */
+    void markRevoked() {
+        revoked = true;
+        lose();
+    }
+
+    boolean isRevoked() {
+        return revoked;
+    }
+
+    /** A call that settles the message got no reply, so it may have been carried out. */
+    void markSettlementAttempted() {
+        settlementAttempted = true;
+    }
+
+    boolean isSettlementAttempted() {
+        return settlementAttempted;
+    }
+
+    @Nullable Execution execution() {
+        return execution;
     }
 
     /** The message brings a policy of its own. */
@@ -222,7 +269,7 @@ final class InFlightMessage implements Acknowledgment {
             try {
                 sink.settled(this);
             } finally {
-                MessageExecution current = run;
+                Execution current = execution;
                 if (current != null) {
                     current.onAllSettled();
                 }

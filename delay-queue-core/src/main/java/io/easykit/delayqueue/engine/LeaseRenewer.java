@@ -55,9 +55,9 @@ final class LeaseRenewer {
             for (int i = 0; i < answers.size(); i++) {
                 InFlightMessage message = some.get(i);
                 if (answers.get(i) == Settlement.APPLIED) {
-                    message.leaseEnd = asked + context.leaseNanos();
+                    message.extendLease(asked + context.leaseNanos());
                 } else {
-                    message.revoked = true;
+                    message.markRevoked();
                     lose(message);
                 }
             }
@@ -68,13 +68,13 @@ final class LeaseRenewer {
     /** Gives up what this node could not renew in time, without asking the store. */
     void dropExpired() {
         long now = context.nanos();
-        open.stream().filter(message -> now - message.leaseEnd >= 0).toList().forEach(this::lose);
+        open.stream().filter(message -> message.leaseLeft(now) <= 0).toList().forEach(this::lose);
     }
 
     private void lose(InFlightMessage message) {
         open.remove(message);
         message.lose();
-        MessageExecution run = message.run();
+        InFlightMessage.Execution run = message.execution();
         if (message.isSettled() || run == null) {
             return;
         }
@@ -86,11 +86,11 @@ final class LeaseRenewer {
 
     /** For how long no lease has to be renewed. */
     long untilRenewal(long now) {
-        return open.isEmpty() ? ShardContext.NEVER : renewAt - now;
+        return open.isEmpty() ? LoopExecutor.NEVER : renewAt - now;
     }
 
     /** For how long no lease ends. */
     long untilExpiry(long now) {
-        return open.stream().mapToLong(message -> message.leaseEnd - now).min().orElse(ShardContext.NEVER);
+        return open.stream().mapToLong(message -> message.leaseLeft(now)).min().orElse(LoopExecutor.NEVER);
     }
 }

@@ -278,8 +278,7 @@ public final class ListenerContainer {
         ConcurrencyLimiter created =
                 new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
         IntConsumer shardsKept = kept -> requireShards(shards, kept);
-        ShardConsumer.ContainerContext shared =
-                new ShardConsumer.ContainerContext(engine, runs, created, runners, this::isPaused, shardsKept);
+        ContainerContext shared = new ContainerContext(engine, runs, created, runners, this::isPaused, shardsKept);
         TopicMonitor monitoring = new TopicMonitor(engine, endpoint, keys, shardsKept);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();

@@ -12,6 +12,9 @@ interface LoopExecutor {
     /** A step that returns this was the last one. */
     long END = -1;
 
+    /** Time of a loop that has nothing to do: a day. */
+    long NEVER = TimeUnit.DAYS.toNanos(1);
+
     /** Platform threads, one for each loop, so that neither busy handlers nor another loop's slow store can hold it up. */
     LoopExecutor THREADS = new Threads();
 

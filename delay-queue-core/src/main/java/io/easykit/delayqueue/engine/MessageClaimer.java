@@ -63,7 +63,7 @@ final class MessageClaimer {
         this.owner = owner;
         this.settlements = settlements;
         this.pollAt = context.nanos();
-        this.dueAt = pollAt + ShardContext.NEVER;
+        this.dueAt = pollAt + LoopExecutor.NEVER;
         this.graceUntil = pollAt - BETWEEN_GRACES;
     }
 
@@ -131,7 +131,7 @@ final class MessageClaimer {
         try {
             return context.store().claim(context.shard(), claim);
         } catch (DelayQueueException e) {
-            piggybacked.forEach(message -> message.settlementAttempted = true);
+            piggybacked.forEach(InFlightMessage::markSettlementAttempted);
             bytes = Math.max(LEAST_BYTES, claim.bytes() / 2);
             answersWithFewerBytes = 0;
             unanswered = claim.within(bytes);
@@ -159,7 +159,7 @@ final class MessageClaimer {
         long now = context.nanos();
         storeClock.set(answer.now(), now);
         Instant nextDue = answer.nextDue();
-        dueAt = nextDue == null ? now + ShardContext.NEVER : storeClock.nanosAt(nextDue);
+        dueAt = nextDue == null ? now + LoopExecutor.NEVER : storeClock.nanosAt(nextDue);
         boolean nothing = answer.deliveries().isEmpty();
         if (nothing && now - dueAt >= 0 && !blockedByPrefetchRule) {
             // What is due has gone elsewhere: no reason to ask in a rush.

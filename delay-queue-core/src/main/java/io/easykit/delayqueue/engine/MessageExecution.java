@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * One call of the handler, with one message or a batch: decodes on the worker's thread, calls, and settles what the handler
  * has left open. It keeps its place until the handler has returned and no message of it is open.
  */
-final class MessageExecution implements Runnable {
+final class MessageExecution implements Runnable, InFlightMessage.Execution {
 
     /** What all runs of a container share. */
     record HandlerContext(
@@ -118,7 +118,8 @@ final class MessageExecution implements Runnable {
     }
 
     /** Hands back its messages if it has not begun; it never will. */
-    void cancelIfNotStarted() {
+    @Override
+    public void cancelIfNotStarted() {
         synchronized (this) {
             if (state != State.NEW) {
                 return;
@@ -130,7 +131,8 @@ final class MessageExecution implements Runnable {
     }
 
     /** A message has been settled or lost. When none is open any more, the place is free once the handler returns. */
-    void onAllSettled() {
+    @Override
+    public void onAllSettled() {
         synchronized (this) {
             if (permitFree || state != State.ENDED || !areAllSettled()) {
                 return;
@@ -141,7 +143,8 @@ final class MessageExecution implements Runnable {
     }
 
     /** Tells the handler when it works for nothing: what it has not settled is lost. */
-    synchronized void interruptIfLost() {
+    @Override
+    public synchronized void interruptIfLost() {
         if (thread != null && areAllSettled() && messages.stream().anyMatch(InFlightMessage::isLost)) {
             thread.interrupt();
         }
@@ -172,7 +175,7 @@ final class MessageExecution implements Runnable {
 
     private boolean leaseHasEnded() {
         long now = context.nanos().getAsLong();
-        return messages.stream().anyMatch(message -> now - message.leaseEnd >= 0);
+        return messages.stream().anyMatch(message -> message.leaseLeft(now) <= 0);
     }
 
     private boolean areAllSettled() {
@@ -208,7 +211,7 @@ final class MessageExecution implements Runnable {
 
     /** Adds the message to those that the handler gets; for one that cannot be read, the run has failed. */
     private void decode(InFlightMessage message, List<InFlightMessage> called, List<DelayMessage<Object>> decoded) {
-        message.startedAt = context.nanos().getAsLong();
+        message.markStarted(context.nanos().getAsLong());
         if (message.delivery.frame().length() + message.delivery.unread() == 0) {
             message.rejectWithoutBody();
             return;

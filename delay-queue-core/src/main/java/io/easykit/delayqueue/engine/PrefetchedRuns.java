@@ -53,6 +53,6 @@ final class PrefetchedRuns {
     /** For how long none has waited in vain. */
     long untilTimeout(long now) {
         Waiting first = oldestFirst.peek();
-        return first == null ? ShardContext.NEVER : first.until - now;
+        return first == null ? LoopExecutor.NEVER : first.until - now;
     }
 }

@@ -35,7 +35,7 @@ final class Settlements {
     }
 
     void add(InFlightMessage message) {
-        if (message.revoked) {
+        if (message.isRevoked()) {
             context.events().settledLate(message);
             return;
         }
@@ -114,7 +114,7 @@ final class Settlements {
                     list.removeFirst();
                 }
             } catch (DelayQueueException e) {
-                some.forEach(message -> message.settlementAttempted = true);
+                some.forEach(InFlightMessage::markSettlementAttempted);
                 throw e;
             }
         }
@@ -123,7 +123,7 @@ final class Settlements {
     /** The store has answered. */
     void conclude(InFlightMessage message, Settlement answer) {
         String death = message.result().death();
-        if (answer != Settlement.APPLIED && !(message.settlementAttempted && (death == null || hasDied(message)))) {
+        if (answer != Settlement.APPLIED && !(message.isSettlementAttempted() && (death == null || hasDied(message)))) {
             context.events().settledLate(message);
         } else if (death != null) {
             context.events().died(message.id(), death);

@@ -2,24 +2,15 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
-import io.easykit.delayqueue.store.Subscription;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,31 +46,11 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     private static final Logger log = LoggerFactory.getLogger(ShardConsumer.class);
 
-    private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
-    private static final long SHORTEST_PAUSE_AT_LEASE_END = TimeUnit.MILLISECONDS.toNanos(50);
-
     /** About as long as a trip takes. */
     private static final long BATCH_WINDOW = TimeUnit.MICROSECONDS.toNanos(200);
 
     /** For what is left to tell the store when the handlers have ended. */
     private static final long SHUTDOWN_GRACE = TimeUnit.SECONDS.toNanos(2);
-
-    /**
-     * What the consumers of a container share.
-     *
-     * @param limiter   free calls of the handler
-     * @param workers  runs handlers
-     * @param isPaused whether the container shall claim nothing for now
-     * @param shardsKept takes the number of shards that the store has kept
-     */
-    record ContainerContext(
-            EngineContext engine,
-            MessageExecution.HandlerContext runs,
-            ConcurrencyLimiter limiter,
-            Workers workers,
-            BooleanSupplier isPaused,
-            IntConsumer shardsKept) {}
 
     private final ContainerContext container;
     private final ListenerEndpoint endpoint;
@@ -98,16 +69,11 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private final Settlements settlements;
     private final MessageClaimer claimer;
     private final LeaseRenewer leases;
-    private final PrefetchedRuns prefetched = new PrefetchedRuns();
-    private @Nullable Subscription subscription;
-    private boolean knowsTopic;
+    private final ExecutionStarter starter;
+    private final StoreBackOff backOff;
+    private final ShardReadiness readiness;
     private boolean waitsForPermit;
-    private int used;
-    private int consecutiveFailures;
-    private long failingSince;
-    private long backOffUntil;
     private long batchUntil;
-    private long refusedUntil;
     private @Nullable Long shutdownUntil;
 
     /** @param onEnd called when the loop has ended after a stop */
@@ -126,9 +92,10 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         this.settlements = new Settlements(context);
         this.claimer = new MessageClaimer(context, owner, settlements);
         this.leases = new LeaseRenewer(context);
-        this.backOffUntil = context.nanos();
-        this.batchUntil = backOffUntil;
-        this.refusedUntil = backOffUntil;
+        this.readiness = new ShardReadiness(context, engine.topics(), container.shardsKept(), this::onEarlierDue);
+        this.starter = new ExecutionStarter(container, context, leases, this, claimer::lateness);
+        this.backOff = new StoreBackOff(context.nanos());
+        this.batchUntil = context.nanos();
     }
 
     void start() {
@@ -156,9 +123,9 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     public long run() {
         drainMailbox();
         leases.dropExpired();
-        if (prefetched.haveTimedOut(context.nanos())) {
+        if (starter.prefetched().haveTimedOut(context.nanos())) {
             container.limiter().recordTimeout();
-            prefetched.release();
+            starter.prefetched().release();
             // Before the next claim: it would overtake them.
             drainMailbox();
         }
@@ -182,7 +149,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     @Override
     public void settled(InFlightMessage message) {
         try {
-            context.events().settled(message, Duration.ofNanos(context.nanos() - message.startedAt));
+            context.events().settled(message, message.runtime(context.nanos()));
         } finally {
             settled.add(message);
         }
@@ -213,12 +180,12 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     private void syncWithStore() {
         try {
-            ensureReady();
+            readiness.ensure();
             leases.renew();
             settlements.tellFailedAndHandedBack();
-            if (consecutiveFailures > 0) {
+            if (backOff.isFailing()) {
                 settlements.tellAcknowledgedOrNothing();
-                claimer.outageHasEnded(failingSince);
+                claimer.outageHasEnded(backOff.failingSince());
             }
             if (drainUntil == null) {
                 claim();
@@ -230,7 +197,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
                 claimer.pollWithoutPermit();
             }
             claimer.reapExpiredLeases();
-            consecutiveFailures = 0;
+            backOff.succeeded();
             container.engine().availability().found(this, shard);
         } catch (RuntimeException e) {
             backOff(e);
@@ -240,32 +207,11 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private void backOff(RuntimeException e) {
         boolean passing = e instanceof StoreUnavailableException;
         long now = context.nanos();
-        if (consecutiveFailures == 0) {
-            failingSince = now;
-        }
-        backOffUntil = now + (passing ? pause(now) : LONGEST_PAUSE);
-        consecutiveFailures++;
+        backOff.failed(passing, now, leases.untilExpiry(now));
         waitsForPermit = false;
         container.limiter().cancelWait(waiter);
-        if (consecutiveFailures > 1 || !passing) {
+        if (backOff.isFailingRepeatedly() || !passing) {
             container.engine().availability().lost(this, shard, e);
-        }
-    }
-
-    private long pause(long now) {
-        long pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE << Math.min(consecutiveFailures, 10));
-        long jittered = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2);
-        return Math.min(jittered, Math.max(SHORTEST_PAUSE_AT_LEASE_END, leases.untilExpiry(now) / 4));
-    }
-
-    /** What comes first: the topic's shard count, and the bell. */
-    private void ensureReady() {
-        if (!knowsTopic) {
-            container.shardsKept().accept(container.engine().topics().shards(shard.topic()));
-            knowsTopic = true;
-        }
-        if (subscription == null) {
-            subscription = context.store().subscribe(List.of(shard), this::onEarlierDue);
         }
     }
 
@@ -286,13 +232,13 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
             return;
         }
         boolean blockedByPrefetchRule = false;
-        used = 0;
+        starter.reset();
         try {
             MessageClaimer.ClaimResult result = claimer.claim(permits);
             begin(result, permits);
             blockedByPrefetchRule = result.blockedByPrefetchRule();
         } finally {
-            container.limiter().giveBack(permits.all() - used);
+            container.limiter().giveBack(permits.all() - starter.used());
         }
         if (blockedByPrefetchRule) {
             waitsForPermit = true;
@@ -301,7 +247,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     }
 
     private boolean mayClaim() {
-        return !container.isPaused().getAsBoolean() && context.nanos() - refusedUntil >= 0;
+        return !container.isPaused().getAsBoolean() && starter.mayStart();
     }
 
     /** Before the end: a claim without an answer may have messages for us, which are to be handed back. */
@@ -312,56 +258,9 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         }
     }
 
-    /** What there is no place for is handed back. */
     private void begin(MessageClaimer.ClaimResult claimed, ConcurrencyLimiter.Permits permits) {
-        List<Delivery> deliveries = claimed.deliveries();
-        for (int from = 0; from < deliveries.size(); from += endpoint.batchSize()) {
-            int to = Math.min(deliveries.size(), from + endpoint.batchSize());
-            List<InFlightMessage> batch = new ArrayList<>(to - from);
-            for (Delivery delivery : deliveries.subList(from, to)) {
-                batch.add(new InFlightMessage(endpoint, delivery, claimed.requestedAt() + context.leaseNanos(), this));
-            }
-            leases.add(batch, claimed.requestedAt());
-            if (used < permits.all()) {
-                begin(batch, used >= permits.free());
-            } else {
-                batch.forEach(InFlightMessage::release);
-            }
-        }
+        starter.start(claimed, permits);
         batchUntil = context.nanos() + BATCH_WINDOW;
-    }
-
-    private void begin(List<InFlightMessage> batch, boolean isPrefetched) {
-        ConcurrencyLimiter limiter = container.limiter();
-        boolean poisonSuspect = batch.stream().anyMatch(message -> message.delivery.lost() > 0);
-        MessageExecution run = new MessageExecution(
-                container.runs(),
-                batch,
-                message -> claimer.lateness(message.delivery),
-                nanos -> limiter.end(nanos, poisonSuspect));
-        used++;
-        if (poisonSuspect) {
-            limiter.beginPoisonSuspect();
-        }
-        try {
-            container.workers().execute(run);
-            if (isPrefetched) {
-                prefetched.add(run, context.nanos());
-            }
-        } catch (Throwable e) {
-            // Refused, or no thread could be made.
-            refusedUntil = context.nanos() + LONGEST_PAUSE;
-            run.cancelIfNotStarted();
-            container
-                    .engine()
-                    .lines()
-                    .warn(
-                            log,
-                            shard.topic(),
-                            "No worker takes a message of {}; it is handed back: {}",
-                            shard,
-                            LogText.of(e.toString()));
-        }
     }
 
     // ---- The end
@@ -369,24 +268,20 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private void drain(long deadline) {
         boolean over = context.nanos() - deadline >= 0;
         for (InFlightMessage message : leases.all()) {
-            MessageExecution run = message.run();
+            InFlightMessage.Execution run = message.execution();
             if (run != null) {
                 run.cancelIfNotStarted();
             }
             if (over) {
                 message.giveUp();
-                interrupt(run);
+            }
+            if (over && run != null) {
+                run.interruptIfLost();
             }
         }
         drainMailbox();
         if (leases.isEmpty() && shutdownUntil == null) {
             shutdownUntil = context.nanos() + SHUTDOWN_GRACE;
-        }
-    }
-
-    private static void interrupt(@Nullable MessageExecution run) {
-        if (run != null) {
-            run.interruptIfLost();
         }
     }
 
@@ -413,13 +308,8 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private void end() {
         container.limiter().cancelWait(waiter);
         container.engine().availability().forget(this);
-        Subscription current = subscription;
         try {
-            if (current != null) {
-                current.close();
-            }
-        } catch (RuntimeException e) {
-            log.debug("The bell of {} did not end cleanly", shard, e);
+            readiness.close();
         } finally {
             onEnd.run();
         }
@@ -432,7 +322,9 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         long now = context.nanos();
         long silence = untilNextSync(now);
         long nextWakeup = silence > 0 ? silence : untilNextWork(now);
-        nextWakeup = Math.min(nextWakeup, Math.min(leases.untilExpiry(now), prefetched.untilTimeout(now)));
+        nextWakeup = Math.min(
+                nextWakeup,
+                Math.min(leases.untilExpiry(now), starter.prefetched().untilTimeout(now)));
         Long end = leases.isEmpty() ? shutdownUntil : drainUntil;
         if (end != null) {
             nextWakeup = Math.min(nextWakeup, end - now);
@@ -443,19 +335,15 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     /** For how long the store is not to be called: it is away, or there is something to gather. */
     private long untilNextSync(long now) {
         boolean batches = drainUntil == null && !leases.isEmpty();
-        return Math.max(backOffUntil - now, batches ? batchUntil - now : 0);
+        return Math.max(backOff.left(now), batches ? batchUntil - now : 0);
     }
 
     private long untilNextWork(long now) {
         if (settlements.size() > 0) {
             return 0;
         }
-        long nextWakeup = drainUntil == null ? untilNextPoll(now) : ShardContext.NEVER;
-        return Math.min(nextWakeup, leases.untilRenewal(now));
-    }
-
-    private long untilNextPoll(long now) {
         boolean waitsForTime = !waitsForPermit && mayClaim();
-        return waitsForTime ? claimer.untilDue(now) : claimer.untilNextPoll(now);
+        long untilClaim = waitsForTime ? claimer.untilDue(now) : claimer.untilNextPoll(now);
+        return Math.min(drainUntil == null ? untilClaim : LoopExecutor.NEVER, leases.untilRenewal(now));
     }
 }

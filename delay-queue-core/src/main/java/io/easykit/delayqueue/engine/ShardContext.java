@@ -3,7 +3,6 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
@@ -14,9 +13,6 @@ import java.util.function.LongSupplier;
  */
 record ShardContext(
         ShardKey shard, ListenerEndpoint endpoint, QueueBackend store, ShardEvents events, LongSupplier clock) {
-
-    /** As long as any loop has to rest. */
-    static final long NEVER = TimeUnit.DAYS.toNanos(1);
 
     long nanos() {
         return clock.getAsLong();

@@ -36,12 +36,12 @@ class SettingsTests extends SettingsContract {
                         endpoint.concurrency(),
                         endpoint.lease(),
                         retry.maxAttempts(),
-                        endpoint.maxLost(),
-                        endpoint.lostDelay(),
+                        endpoint.maxLeaseExpirations(),
+                        endpoint.leaseExpiredDelay(),
                         new TopicSettings.BackOff(
                                 retry.firstDelay(), retry.multiplier(), retry.maxDelay(), retry.jitter()),
                         null,
-                        endpoint.keepDead(),
+                        endpoint.deadLetterRetention(),
                         null));
     }
 
@@ -53,10 +53,10 @@ class SettingsTests extends SettingsContract {
                 Map.entry("delay-queue.json.enums", "{read-unknown-enum-values-as-null: true}"),
                 Map.entry("delay-queue.defaults.shards", "4"),
                 Map.entry("delay-queue.defaults.no-retry-for", "[java.lang.IllegalArgumentException]"),
-                Map.entry("delay-queue.defaults.keep-dead", "30d"),
+                Map.entry("delay-queue.defaults.dead-letter-retention", "30d"),
                 Map.entry("delay-queue.defaults.alerts.dead", "10"),
                 Map.entry("delay-queue.defaults.alerts.due", "1000"),
-                Map.entry("delay-queue.defaults.alerts.oldest-due", "1m"),
+                Map.entry("delay-queue.defaults.alerts.max-lateness", "1m"),
                 Map.entry("delay-queue.defaults.alerts.waiting", "1000000"));
     }
 }

@@ -1,0 +1,120 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.store.Delivery;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Starts the handler for messages that were claimed. Those without a permit, and those that no worker takes, are released. */
+final class ExecutionStarter {
+
+    private static final Logger log = LoggerFactory.getLogger(ExecutionStarter.class);
+
+    /** After a worker has refused a message. */
+    private static final long PAUSE_AFTER_REFUSAL = TimeUnit.SECONDS.toNanos(1);
+
+    private final ContainerContext container;
+    private final ShardContext context;
+    private final LeaseRenewer leases;
+    private final InFlightMessage.SettlementSink sink;
+    private final Function<Delivery, Duration> lateness;
+    private final PrefetchedRuns prefetched = new PrefetchedRuns();
+    private int used;
+    private long refusedUntil;
+
+    /**
+     * @param sink     receives the messages that are settled
+     * @param lateness of a delivery now
+     */
+    ExecutionStarter(
+            ContainerContext container,
+            ShardContext context,
+            LeaseRenewer leases,
+            InFlightMessage.SettlementSink sink,
+            Function<Delivery, Duration> lateness) {
+        this.container = container;
+        this.context = context;
+        this.leases = leases;
+        this.sink = sink;
+        this.lateness = lateness;
+        this.refusedUntil = context.nanos();
+    }
+
+    /** Number of permits that the last start has used, also if it failed half way. */
+    int used() {
+        return used;
+    }
+
+    /** False for a while after a worker has refused a message. */
+    boolean mayStart() {
+        return context.nanos() - refusedUntil >= 0;
+    }
+
+    /** Runs that were claimed ahead of a free permit. */
+    PrefetchedRuns prefetched() {
+        return prefetched;
+    }
+
+    /** Before a claim that may fail. */
+    void reset() {
+        used = 0;
+    }
+
+    /** Starts as many runs as there are permits. */
+    void start(MessageClaimer.ClaimResult claimed, ConcurrencyLimiter.Permits permits) {
+        ListenerEndpoint endpoint = context.endpoint();
+        List<Delivery> deliveries = claimed.deliveries();
+        for (int from = 0; from < deliveries.size(); from += endpoint.batchSize()) {
+            int to = Math.min(deliveries.size(), from + endpoint.batchSize());
+            List<InFlightMessage> batch = new ArrayList<>(to - from);
+            for (Delivery delivery : deliveries.subList(from, to)) {
+                batch.add(new InFlightMessage(endpoint, delivery, claimed.requestedAt() + context.leaseNanos(), sink));
+            }
+            leases.add(batch, claimed.requestedAt());
+            if (used < permits.all()) {
+                start(batch, used >= permits.free());
+            } else {
+                batch.forEach(InFlightMessage::release);
+            }
+        }
+    }
+
+    private void start(List<InFlightMessage> batch, boolean isPrefetched) {
+        ConcurrencyLimiter limiter = container.limiter();
+        boolean poisonSuspect = batch.stream().anyMatch(message -> message.delivery.lost() > 0);
+        MessageExecution run = new MessageExecution(
+                container.runs(),
+                batch,
+                message -> lateness.apply(message.delivery),
+                nanos -> limiter.end(nanos, poisonSuspect));
+        used++;
+        if (poisonSuspect) {
+            limiter.beginPoisonSuspect();
+        }
+        try {
+            container.workers().execute(run);
+            if (isPrefetched) {
+                prefetched.add(run, context.nanos());
+            }
+        } catch (Throwable e) {
+            // Refused, or no thread could be made.
+            refusedUntil = context.nanos() + PAUSE_AFTER_REFUSAL;
+            run.cancelIfNotStarted();
+            container
+                    .engine()
+                    .lines()
+                    .warn(
+                            log,
+                            context.shard().topic(),
+                            "No worker takes a message of {}; it is handed back: {}",
+                            context.shard(),
+                            LogText.of(e.toString()));
+        }
+    }
+}

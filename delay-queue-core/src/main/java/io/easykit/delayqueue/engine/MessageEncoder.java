@@ -1,0 +1,86 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.MessageTooLargeException;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Encodes messages, and chooses an id and a shard for each. */
+final class MessageEncoder {
+
+    private final Topics topics;
+    private final PayloadCodec codec;
+    private final AwayShards away;
+    private final Duration sendTimeout;
+    private final int maxMessageBytes;
+
+    /**
+     * @param away            shards that new messages avoid
+     * @param sendTimeout     of messages without one of their own
+     * @param maxMessageBytes maximum size of an encoded message
+     */
+    MessageEncoder(Topics topics, PayloadCodec codec, AwayShards away, Duration sendTimeout, int maxMessageBytes) {
+        this.topics = topics;
+        this.codec = codec;
+        this.away = away;
+        this.sendTimeout = sendTimeout;
+        this.maxMessageBytes = maxMessageBytes;
+    }
+
+    PreparedMessage prepare(OutgoingMessage message) {
+        return prepare(message, randomShard(message.topic()));
+    }
+
+    List<PreparedMessage> prepareAll(List<OutgoingMessage> messages) {
+        List<PreparedMessage> all = new ArrayList<>(messages.size());
+        int begin = ThreadLocalRandom.current().nextInt(ShardKey.MAX_SHARDS);
+        for (int i = 0; i < messages.size(); i++) {
+            OutgoingMessage message = messages.get(i);
+            // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
+            int shards = topics.shards(message.topic());
+            int shard = (begin + i / QueueStore.MAX_BATCH) % shards;
+            all.add(prepare(message, away.choose(message.topic(), shards, shard)));
+        }
+        return all;
+    }
+
+    private PreparedMessage prepare(OutgoingMessage message, int shard) {
+        long nonce = ThreadLocalRandom.current().nextLong();
+        Bytes body = codec.encode(message.payload(), message.payloadType());
+        Bytes frame = new Envelope(nonce, message.headers(), message.retry(), body).encode();
+        if (frame.length() > maxMessageBytes) {
+            throw new MessageTooLargeException(message.topic(), frame.length(), maxMessageBytes);
+        }
+        String ownId = message.id();
+        String id = ownId == null ? MessageIds.generate(shard) : ownId;
+        ShardKey key = new ShardKey(message.topic(), MessageIds.shardOf(id, topics.shards(message.topic())));
+        return new PreparedMessage(key, new NewMessage(id, message.due(), frame), nonce, timeout(message));
+    }
+
+    private int randomShard(String topic) {
+        return away.choose(topic, topics.shards(topic));
+    }
+
+    Duration timeout(OutgoingMessage message) {
+        Duration own = message.sendTimeout();
+        return own == null ? sendTimeout : own;
+    }
+
+    /** Another shard for a message whose shard is away. */
+    void reroute(PreparedMessage message) {
+        if (message.isMovable()) {
+            String topic = message.shard().topic();
+            int shard = away.choose(topic, topics.shards(topic));
+            if (shard != message.shard().shard()) {
+                message.moveTo(shard);
+            }
+        }
+    }
+}

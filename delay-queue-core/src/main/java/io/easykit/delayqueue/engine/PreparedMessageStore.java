@@ -1,0 +1,145 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.ShardKey;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Stores prepared messages: calls of many, repetitions, and what is known of each message after a failure. */
+final class PreparedMessageStore {
+
+    private static final Logger log = LoggerFactory.getLogger(PreparedMessageStore.class);
+
+    private final QueueStore store;
+    private final SendBatcher groups;
+    private final MessageEncoder encoder;
+    private final AwayShards away;
+    private final Events events;
+    private final RepeatedLines lines;
+    private final LongSupplier nanos;
+
+    /** @param nanos a clock that only moves forward */
+    PreparedMessageStore(
+            QueueStore store,
+            MessageEncoder encoder,
+            AwayShards away,
+            Events events,
+            RepeatedLines lines,
+            LongSupplier nanos) {
+        this.store = store;
+        this.groups = new SendBatcher(store);
+        this.encoder = encoder;
+        this.away = away;
+        this.events = events;
+        this.lines = lines;
+        this.nanos = nanos;
+    }
+
+    /** Stores the messages; a failure of any is thrown as it is. */
+    void store(List<PreparedMessage> messages, SendRetry retry) {
+        retry.send(messages, open -> PreparedMessage.byShard(open, this::call), encoder::reroute);
+    }
+
+    /**
+     * Stores what can be stored; a failure is thrown at the end, with what is known of each message.
+     *
+     * @param all those of the caller's list, for the exception
+     */
+    void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, SendRetry retry, Patience first) {
+        Round round = new Round(first);
+        try {
+            retry.send(messages, round::send, encoder::reroute);
+        } catch (StoreUnavailableException e) {
+            throw PreparedMessage.failure(all, round.refusal == null ? e : round.refusal);
+        }
+        if (round.refusal != null) {
+            throw PreparedMessage.failure(all, round.refusal);
+        }
+    }
+
+    /** Stores messages again that met another one of the same id just before the commit. A failure is a warning. */
+    void storeAgain(List<PreparedMessage> duplicates, Patience patience) {
+        try {
+            PreparedMessage.byShard(duplicates, (shard, some) -> patience.call(shard, () -> call(shard, some)));
+        } catch (DelayQueueException e) {
+            lines.warn(
+                    log,
+                    duplicates.get(0).shard().topic(),
+                    "The ids of {} messages were live just before the commit; whether they are after it is not known: {}: {}",
+                    duplicates.size(),
+                    LogText.list(duplicates.stream().map(PreparedMessage::id).toList()),
+                    LogText.of(e.toString()));
+        }
+    }
+
+    /** Attempts to store a list: as much of it as possible. What is refused is not tried again. */
+    private final class Round {
+
+        private final Set<PreparedMessage> refused = new HashSet<>();
+        private Patience patience;
+        private @Nullable DelayQueueException refusal;
+
+        Round(Patience first) {
+            this.patience = first;
+        }
+
+        void send(List<PreparedMessage> messages) {
+            StoreUnavailableException[] failure = new StoreUnavailableException[1];
+            List<PreparedMessage> open = messages.stream()
+                    .filter(message -> !refused.contains(message))
+                    .toList();
+            PreparedMessage.byShard(open, (shard, some) -> {
+                try {
+                    patience.call(shard, () -> call(shard, some));
+                } catch (StoreUnavailableException e) {
+                    failure[0] = failure[0] == null ? e : failure[0];
+                } catch (DelayQueueException e) {
+                    refusal = refusal == null ? e : refusal;
+                    refused.addAll(some);
+                }
+            });
+            patience = new Patience(nanos);
+            if (failure[0] != null) {
+                throw failure[0];
+            }
+        }
+    }
+
+    private void call(ShardKey shard, List<PreparedMessage> messages) {
+        List<SendOutcome> outcomes = outcomes(shard, messages);
+        for (int i = 0; i < messages.size(); i++) {
+            PreparedMessage message = messages.get(i);
+            if (message.recordOutcome(outcomes.get(i))) {
+                events.emit(new DelayQueueEvent.Sent(shard.topic(), message.id(), outcomes.get(i)));
+            }
+        }
+    }
+
+    private List<SendOutcome> outcomes(ShardKey shard, List<PreparedMessage> messages) {
+        try {
+            List<SendOutcome> outcomes = messages.size() == 1
+                    ? List.of(groups.send(shard, messages.get(0).message()))
+                    : store.send(
+                            shard,
+                            messages.stream().map(PreparedMessage::message).toList());
+            away.answered(shard);
+            return outcomes;
+        } catch (StoreUnavailableException e) {
+            away.failed(shard);
+            if (e.isOutcomeUnknown()) {
+                messages.forEach(PreparedMessage::doubt);
+            }
+            throw e;
+        }
+    }
+}
