@@ -9,48 +9,48 @@ import org.junit.jupiter.api.Test;
 class ConcurrencyLimiterTests {
 
     private long now;
-    private final ConcurrencyLimiter places = new ConcurrencyLimiter(3, 0, () -> now);
+    private final ConcurrencyLimiter limiter = new ConcurrencyLimiter(3, 0, () -> now);
     private final AtomicInteger wakes = new AtomicInteger();
     private final ConcurrencyLimiter.Waiter first = new ConcurrencyLimiter.Waiter(wakes::incrementAndGet);
     private final ConcurrencyLimiter.Waiter second = new ConcurrencyLimiter.Waiter(wakes::incrementAndGet);
 
     @Test
     void givesWhatIsFree() {
-        assertThat(places.take(first, 2).all()).isEqualTo(2);
-        assertThat(places.take(first, 2).all()).isEqualTo(1);
-        assertThat(places.take(first, 2).all()).isZero();
+        assertThat(limiter.take(first, 2).all()).isEqualTo(2);
+        assertThat(limiter.take(first, 2).all()).isEqualTo(1);
+        assertThat(limiter.take(first, 2).all()).isZero();
     }
 
     @Test
-    void keepsAFreePlaceForWhomeverHasWaitedLongest() {
-        places.take(first, 3);
-        places.take(second, 1);
-        places.take(first, 1);
+    void keepsAFreePermitForTheWaiterThatHasWaitedLongest() {
+        limiter.take(first, 3);
+        limiter.take(second, 1);
+        limiter.take(first, 1);
 
-        places.giveBack(1);
+        limiter.giveBack(1);
         assertThat(wakes).hasValue(1);
-        assertThat(places.take(first, 1).all()).isZero();
-        assertThat(places.take(second, 3).all()).isEqualTo(1);
+        assertThat(limiter.take(first, 1).all()).isZero();
+        assertThat(limiter.take(second, 3).all()).isEqualTo(1);
 
-        places.giveBack(1);
-        assertThat(places.take(first, 1).all()).isEqualTo(1);
+        limiter.giveBack(1);
+        assertThat(limiter.take(first, 1).all()).isEqualTo(1);
     }
 
     @Test
     void passesOnWhatIsDeclined() {
-        places.take(first, 3);
-        places.take(first, 1);
-        places.take(second, 1);
-        places.giveBack(1);
+        limiter.take(first, 3);
+        limiter.take(first, 1);
+        limiter.take(second, 1);
+        limiter.giveBack(1);
 
-        places.cancelWait(first);
+        limiter.cancelWait(first);
 
         assertThat(wakes).hasValue(2);
-        assertThat(places.take(second, 1).all()).isEqualTo(1);
+        assertThat(limiter.take(second, 1).all()).isEqualTo(1);
     }
 
     @Test
-    void givesSomeAheadOfAFreePlaceOnceRunsAreQuick() {
+    void prefetchesOnceRunsAreQuick() {
         ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         assertThat(quick.take(first, 9)).isEqualTo(new ConcurrencyLimiter.Permits(3, 3));
 
@@ -63,7 +63,7 @@ class ConcurrencyLimiterTests {
     }
 
     @Test
-    void givesNothingAheadAnyMoreWhenSomethingWaitedInVainOrRunsAreSlow() {
+    void prefetchesNothingAfterATimeoutOrWhenRunsAreSlow() {
         ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
         endAndTakeAgain(quick, 100, 1_000);
@@ -77,7 +77,7 @@ class ConcurrencyLimiterTests {
     }
 
     @Test
-    void grantsNoPlaceBeforeThoseAheadHaveTheirs() {
+    void grantsNoPermitBeforePrefetchedRunsHaveTheirs() {
         ConcurrencyLimiter quick = new ConcurrencyLimiter(1, 10, () -> now);
         quick.take(first, 1);
         endAndTakeAgain(quick, 100, 1_000);
@@ -100,17 +100,17 @@ class ConcurrencyLimiterTests {
     }
 
     @Test
-    void losesNoPlaceWhoeverWaits() {
-        places.take(first, 3);
-        places.take(second, 1);
-        places.cancelWait(second);
-        places.giveBack(3);
+    void losesNoPermitWhoeverWaits() {
+        limiter.take(first, 3);
+        limiter.take(second, 1);
+        limiter.cancelWait(second);
+        limiter.giveBack(3);
 
-        assertThat(places.take(second, 5).all()).isEqualTo(3);
+        assertThat(limiter.take(second, 5).all()).isEqualTo(3);
     }
 
     @Test
-    void givesSomeAheadAgainASecondAfterOneHasWaitedInVain() {
+    void prefetchesAgainASecondAfterATimeout() {
         ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
         quick.recordTimeout();
@@ -122,14 +122,14 @@ class ConcurrencyLimiterTests {
     }
 
     @Test
-    void isNotMisledByManyPlaces() {
+    void isNotMisledByManyPermits() {
         ConcurrencyLimiter many = new ConcurrencyLimiter(5_000, 100, () -> now);
 
         assertThat(many.take(first, 6_000).all()).isEqualTo(5_000);
     }
 
     @Test
-    void givesNothingAheadWhileSomebodyNeedsAFreePlace() {
+    void prefetchesNothingWhileAConsumerNeedsAFreePermit() {
         ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
         endAndTakeAgain(quick, 100, 1_000);
@@ -145,19 +145,19 @@ class ConcurrencyLimiterTests {
     }
 
     @Test
-    void keepsAtOnceAPlaceThatHasBecomeFreeMeanwhile() {
-        places.take(first, 2);
-        places.awaitNonPrefetch(second);
+    void keepsAtOnceAPermitThatHasBecomeFreeMeanwhile() {
+        limiter.take(first, 2);
+        limiter.awaitNonPrefetch(second);
 
         assertThat(wakes).hasValue(1);
-        assertThat(places.take(first, 1).all()).isZero();
-        assertThat(places.take(second, 1)).isEqualTo(new ConcurrencyLimiter.Permits(1, 1));
-        places.giveBack(3);
-        assertThat(places.take(first, 9).all()).isEqualTo(3);
+        assertThat(limiter.take(first, 1).all()).isZero();
+        assertThat(limiter.take(second, 1)).isEqualTo(new ConcurrencyLimiter.Permits(1, 1));
+        limiter.giveBack(3);
+        assertThat(limiter.take(first, 9).all()).isEqualTo(3);
     }
 
     @Test
-    void givesNothingAheadBesideASuspect() {
+    void prefetchesNothingBesideAPoisonSuspect() {
         ConcurrencyLimiter quick = new ConcurrencyLimiter(3, 10, () -> now);
         quick.take(first, 3);
         endAndTakeAgain(quick, 100, 1_000);
@@ -170,11 +170,11 @@ class ConcurrencyLimiterTests {
 
     @Test
     void waitsUntilAllAreGivenBack() throws InterruptedException {
-        places.take(first, 2);
-        places.awaitAll(1);
+        limiter.take(first, 2);
+        limiter.awaitAll(1);
         Thread waits = new Thread(() -> {
             try {
-                places.awaitAll(Long.MAX_VALUE / 2);
+                limiter.awaitAll(Long.MAX_VALUE / 2);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -182,8 +182,8 @@ class ConcurrencyLimiterTests {
         waits.start();
         await().until(() -> waits.getState() == Thread.State.TIMED_WAITING);
 
-        places.giveBack(1);
-        places.giveBack(1);
+        limiter.giveBack(1);
+        limiter.giveBack(1);
         waits.join();
     }
 }

@@ -86,8 +86,8 @@ class DeliveryTests {
     }
 
     @Test
-    void deliversWithinASecondWhenTheBellIsLost() {
-        queue.line.cutBells();
+    void deliversWithinASecondWhenTheWakeupIsLost() {
+        queue.line.cutWakeups();
         queue.start(listener(), message -> {});
         queue.send("far", Duration.ofHours(1));
         queue.time.advance(Duration.ofSeconds(5));
@@ -111,7 +111,7 @@ class DeliveryTests {
     }
 
     @Test
-    void claimsNoMoreThanItHasFreePlacesFor() {
+    void claimsNoMoreThanItHasFreePermitsFor() {
         List<Acknowledgment> running = new ArrayList<>();
         queue.start(
                 listener().concurrency(3).ackMode(AckMode.MANUAL), message -> running.add(message.acknowledgment()));
@@ -241,7 +241,7 @@ class DeliveryTests {
     }
 
     @Test
-    void claimsNothingWhileTheStoreIsPausedAndGoesOnWithTheBell() {
+    void claimsNothingWhileTheStoreIsPausedAndGoesOnWithTheWakeup() {
         queue.start(listener(), message -> {});
         queue.memory.pause(new ShardKey(TOPIC, 0));
         queue.send("a", Duration.ZERO);
@@ -274,7 +274,7 @@ class DeliveryTests {
     }
 
     @Test
-    void keepsTheDeliveryIdOverAttemptsAndChangesItWithTheNextLife() {
+    void keepsTheDeliveryIdOverAttemptsAndChangesItWithTheNextIncarnation() {
         List<String> ids = new ArrayList<>();
         queue.start(listener().retry(RetryPolicy.fixed(2, MILLI)), message -> {
             ids.add(message.deliveryId());

@@ -42,7 +42,7 @@ class EnvelopeTests {
     }
 
     @Test
-    void leadsWithTheLifeOfItsNonce() {
+    void leadsWithTheIncarnationOfItsNonce() {
         byte[] frame = new Envelope(77, Map.of("a", "b"), null, BODY).encode().array();
 
         assertThat(Bytes.of(Arrays.copyOf(frame, Envelope.incarnation(77).length())))

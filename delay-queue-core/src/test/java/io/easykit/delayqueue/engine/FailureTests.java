@@ -252,7 +252,7 @@ class FailureTests {
 
     /** During a rolling deploy a newer node sends what this one cannot read. */
     @Test
-    void handsBackAFrameOfALaterVersionWithADelayAtNoCostAndWarnsOnce() {
+    void releasesAFrameOfALaterVersionWithADelayAtNoCostAndWarnsOnce() {
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         Logger logger = (Logger) LoggerFactory.getLogger(NewerFrames.class);

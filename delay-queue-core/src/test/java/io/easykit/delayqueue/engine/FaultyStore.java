@@ -82,7 +82,7 @@ final class FaultyStore {
     }
 
     /** Loses all bells from now on. */
-    void cutBells() {
+    void cutWakeups() {
         deaf = true;
     }
 

@@ -60,14 +60,14 @@ public final class InMemoryQueueStore implements QueueBackend {
     private final LongSupplier micros;
     private final Map<ShardKey, Shard> shards = new HashMap<>();
     private final Map<String, Integer> declared = new HashMap<>();
-    private final List<Bell> bells = new CopyOnWriteArrayList<>();
+    private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
 
     /** @param micros the store's clock, in microseconds since the epoch */
     public InMemoryQueueStore(LongSupplier micros) {
         this.micros = micros;
     }
 
-    private record Bell(Set<ShardKey> shards, WakeupListener listener) {}
+    private record Subscriber(Set<ShardKey> shards, WakeupListener listener) {}
 
     private record Answer(long request, List<Lease> leases) {}
 
@@ -164,12 +164,12 @@ public final class InMemoryQueueStore implements QueueBackend {
         return Math.floorDiv(micros.getAsLong(), 1000L);
     }
 
-    private long soonest() {
+    private long nowCeil() {
         return -Math.floorDiv(-micros.getAsLong(), 1000L);
     }
 
-    private long moment(DueTime due) {
-        return due.relative() ? soonest() + due.millis() : due.millis();
+    private long parseDue(DueTime due) {
+        return due.relative() ? nowCeil() + due.millis() : due.millis();
     }
 
     /** What an operator does by mistake. */
@@ -189,16 +189,16 @@ public final class InMemoryQueueStore implements QueueBackend {
         return DueTime.in(duration).millis();
     }
 
-    private void ring(ShardKey key, @Nullable Long front, List<Long> arrivals) {
+    private void notifyConsumers(ShardKey key, @Nullable Long earliestDue, List<Long> arrivals) {
         if (arrivals.isEmpty()) {
             return;
         }
         long earliest = arrivals.stream().mapToLong(Long::longValue).min().getAsLong();
-        boolean knownBefore = front != null && (front <= now() || front <= earliest);
+        boolean knownBefore = earliestDue != null && (earliestDue <= now() || earliestDue <= earliest);
         if (!knownBefore) {
-            bells.stream()
-                    .filter(bell -> bell.shards.contains(key))
-                    .forEach(bell -> bell.listener.onEarlierDue(key, Instant.ofEpochMilli(earliest)));
+            subscribers.stream()
+                    .filter(subscriber -> subscriber.shards.contains(key))
+                    .forEach(subscriber -> subscriber.listener.onEarlierDue(key, Instant.ofEpochMilli(earliest)));
         }
     }
 
@@ -228,13 +228,13 @@ public final class InMemoryQueueStore implements QueueBackend {
     @Override
     public synchronized List<SendOutcome> send(ShardKey key, List<NewMessage> messages) {
         Shard shard = shard(key);
-        Long front = shard.first(State.WAITING);
+        Long earliestDue = shard.first(State.WAITING);
         List<SendOutcome> outcomes = new ArrayList<>();
         List<Long> arrivals = new ArrayList<>();
         for (NewMessage message : messages) {
             Message live = shard.live.get(message.id());
             if (live == null) {
-                long due = moment(message.due());
+                long due = parseDue(message.due());
                 shard.live.put(message.id(), new Message(message.id(), message.frame(), due));
                 shard.count("sent", 1);
                 arrivals.add(due);
@@ -243,7 +243,7 @@ public final class InMemoryQueueStore implements QueueBackend {
                 outcomes.add(message.frame().equals(live.frame) ? SendOutcome.REPLAYED : SendOutcome.DUPLICATE);
             }
         }
-        ring(key, front, arrivals);
+        notifyConsumers(key, earliestDue, arrivals);
         return outcomes;
     }
 
@@ -402,7 +402,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     @Override
     public synchronized List<Settlement> fail(ShardKey key, List<Failure> failures) {
         Shard shard = shard(key);
-        Long front = shard.first(State.WAITING);
+        Long earliestDue = shard.first(State.WAITING);
         List<Settlement> settlements = new ArrayList<>();
         List<Long> arrivals = new ArrayList<>();
         for (Failure failure : failures) {
@@ -414,31 +414,31 @@ public final class InMemoryQueueStore implements QueueBackend {
                     message.move(State.DEAD, now());
                     shard.count("dead", 1);
                 } else {
-                    past.due = soonest() + ceilingMillis(retryAfter);
+                    past.due = nowCeil() + ceilingMillis(retryAfter);
                     message.move(State.WAITING, past.due);
                     arrivals.add(past.due);
                 }
                 message.note(now(), failure.error());
             }));
         }
-        ring(key, front, arrivals);
+        notifyConsumers(key, earliestDue, arrivals);
         return settlements;
     }
 
     @Override
     public synchronized List<Settlement> release(ShardKey key, List<Lease> leases, Duration delay) {
         Shard shard = shard(key);
-        Long front = shard.first(State.WAITING);
+        Long earliestDue = shard.first(State.WAITING);
         List<Long> arrivals = new ArrayList<>();
         List<Settlement> settlements = leases.stream()
                 .map(lease -> settle(shard, lease, (message, past) -> {
                     past.releases++;
-                    past.due = delay.isZero() ? past.due : soonest() + ceilingMillis(delay);
+                    past.due = delay.isZero() ? past.due : nowCeil() + ceilingMillis(delay);
                     message.move(State.WAITING, past.due);
                     arrivals.add(past.due);
                 }))
                 .toList();
-        ring(key, front, arrivals);
+        notifyConsumers(key, earliestDue, arrivals);
         return settlements;
     }
 
@@ -486,7 +486,7 @@ public final class InMemoryQueueStore implements QueueBackend {
 
     private Reaped lose(ShardKey key, List<Message> messages, int maxLeaseExpirations, Duration delay) {
         Shard shard = shard(key);
-        Long front = shard.first(State.WAITING);
+        Long earliestDue = shard.first(State.WAITING);
         List<LostLease> lost = new ArrayList<>();
         List<Long> arrivals = new ArrayList<>();
         for (Message message : messages) {
@@ -498,14 +498,14 @@ public final class InMemoryQueueStore implements QueueBackend {
                 message.note(now(), ErrorNote.LEASE_LOST);
                 shard.count("dead", 1);
             } else {
-                past.due = delay.isZero() ? past.due : soonest() + ceilingMillis(delay);
+                past.due = delay.isZero() ? past.due : nowCeil() + ceilingMillis(delay);
                 message.move(State.WAITING, past.due);
                 arrivals.add(past.due);
             }
             lost.add(new LostLease(new Lease(message.id, past.number), past.owner, past.lost, dies));
         }
         shard.count("lost", lost.size());
-        ring(key, front, arrivals);
+        notifyConsumers(key, earliestDue, arrivals);
         return new Reaped(Instant.ofEpochMilli(now()), instant(shard.first(State.IN_FLIGHT)), lost);
     }
 
@@ -550,19 +550,19 @@ public final class InMemoryQueueStore implements QueueBackend {
     @Override
     public synchronized List<ChangeOutcome> reschedule(ShardKey key, List<Reschedule> moves) {
         Shard shard = shard(key);
-        Long front = shard.first(State.WAITING);
+        Long earliestDue = shard.first(State.WAITING);
         List<ChangeOutcome> outcomes = new ArrayList<>();
         List<Long> arrivals = new ArrayList<>();
         for (Reschedule move : moves) {
             ChangeOutcome outcome = changeable(shard, move.target());
             Message message = shard.live.get(move.target().id());
             if (outcome == ChangeOutcome.APPLIED && message != null) {
-                message.at = moment(move.due());
+                message.at = parseDue(move.due());
                 arrivals.add(message.at);
             }
             outcomes.add(outcome);
         }
-        ring(key, front, arrivals);
+        notifyConsumers(key, earliestDue, arrivals);
         return outcomes;
     }
 
@@ -597,7 +597,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     @Override
     public synchronized List<Boolean> redrive(ShardKey key, List<DeadLetterRef> deaths, RedriveRate pace) {
         Shard shard = shard(key);
-        Long front = shard.first(State.WAITING);
+        Long earliestDue = shard.first(State.WAITING);
         List<Message> redriven = new ArrayList<>();
         List<Boolean> outcomes = new ArrayList<>();
         for (DeadLetterRef death : deaths) {
@@ -608,14 +608,14 @@ public final class InMemoryQueueStore implements QueueBackend {
             }
             outcomes.add(message != null);
         }
-        finishRedrive(key, front, redriven);
+        finishRedrive(key, earliestDue, redriven);
         return outcomes;
     }
 
     @Override
     public synchronized RedrivenPage redrive(ShardKey key, @Nullable Instant diedUntil, int count, RedriveRate pace) {
         Shard shard = shard(key);
-        Long front = shard.first(State.WAITING);
+        Long earliestDue = shard.first(State.WAITING);
         long cutOff = diedUntil == null ? now() : diedUntil.toEpochMilli();
         List<Message> redriven = shard.in(State.DEAD).stream()
                 .filter(m -> m.at <= cutOff)
@@ -624,7 +624,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         for (int i = 0; i < redriven.size(); i++) {
             redrive(redriven.get(i), pace, i);
         }
-        finishRedrive(key, front, redriven);
+        finishRedrive(key, earliestDue, redriven);
         return new RedrivenPage(Instant.ofEpochMilli(cutOff), redriven.size());
     }
 
@@ -632,13 +632,13 @@ public final class InMemoryQueueStore implements QueueBackend {
         Past past = message.past();
         past.failures = 0;
         past.lost = 0;
-        past.due = soonest() + ceilingMillis(pace.delay()) + pace.gap().toNanos() * position / 1_000_000;
+        past.due = nowCeil() + ceilingMillis(pace.delay()) + pace.gap().toNanos() * position / 1_000_000;
         message.move(State.WAITING, past.due);
     }
 
-    private void finishRedrive(ShardKey key, @Nullable Long front, List<Message> redriven) {
+    private void finishRedrive(ShardKey key, @Nullable Long earliestDue, List<Message> redriven) {
         shard(key).count("redriven", redriven.size());
-        ring(key, front, redriven.stream().map(m -> m.at).toList());
+        notifyConsumers(key, earliestDue, redriven.stream().map(m -> m.at).toList());
     }
 
     private static @Nullable Message dead(Shard shard, DeadLetterRef death) {
@@ -719,9 +719,9 @@ public final class InMemoryQueueStore implements QueueBackend {
         Shard shard = shard(key);
         boolean changed = shard.paused;
         shard.paused = false;
-        Long front = shard.first(State.WAITING);
-        if (changed && front != null) {
-            ring(key, null, List.of(front));
+        Long earliestDue = shard.first(State.WAITING);
+        if (changed && earliestDue != null) {
+            notifyConsumers(key, null, List.of(earliestDue));
         }
         return changed;
     }
@@ -740,9 +740,9 @@ public final class InMemoryQueueStore implements QueueBackend {
 
     @Override
     public Subscription subscribe(Collection<ShardKey> keys, WakeupListener listener) {
-        Bell bell = new Bell(Set.copyOf(keys), listener);
-        bells.add(bell);
-        return () -> bells.remove(bell);
+        Subscriber subscriber = new Subscriber(Set.copyOf(keys), listener);
+        subscribers.add(subscriber);
+        return () -> subscribers.remove(subscriber);
     }
 
     /**

@@ -268,7 +268,7 @@ class LeaseTests {
     }
 
     @Test
-    void changesNothingByALateAcknowledgementOfAnEarlierLife() {
+    void changesNothingByALateAcknowledgementOfAnEarlierIncarnation() {
         queue.start(manual(), message -> running.add(message.acknowledgment()));
         queue.send("a", Duration.ZERO);
         queue.time.advance(MILLI);

@@ -285,7 +285,7 @@ class ListenerContainerIntegrationTests {
     }
 
     @Test
-    void deliversWithoutBellsWhereTheUserMayNotHearThem() {
+    void deliversWithoutWakeupsWhereTheUserMayNotSubscribe() {
         try (RedisServer guarded = RedisServer.start();
                 RawRedis redis = guarded.connect()) {
             redis.command("ACL", "SETUSER", "default", "resetchannels");

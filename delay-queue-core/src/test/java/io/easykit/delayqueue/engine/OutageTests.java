@@ -306,7 +306,7 @@ class OutageTests {
     }
 
     @Test
-    void acknowledgesWithoutAPlaceWhatAClaimWithoutAnswerHasAlong() {
+    void acknowledgesWithoutAPermitWhatAnUnansweredClaimPiggybacked() {
         TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 2));
         sharded.start(listener().lease(Duration.ofSeconds(5)).ackMode(AckMode.MANUAL), message -> {
             if (message.payload().equals("quick")) {

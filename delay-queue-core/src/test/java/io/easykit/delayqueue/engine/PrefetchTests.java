@@ -49,7 +49,7 @@ class PrefetchTests {
     }
 
     @Test
-    void claimsMoreThanThereArePlacesOnceTheHandlerIsQuick() {
+    void claimsMoreThanThereArePermitsOnceTheHandlerIsQuick() {
         startQuick(listener());
 
         send("m", 400);
@@ -60,7 +60,7 @@ class PrefetchTests {
     }
 
     @Test
-    void claimsNoMoreThanThereArePlacesWhileNothingIsKnownOfTheHandler() {
+    void claimsNoMoreThanThereArePermitsWhileNothingIsKnownOfTheHandler() {
         busy = Duration.ofMinutes(1);
         queue.start(engine, listener().concurrency(THREADS), message -> {});
         send("m", 10);
@@ -70,7 +70,7 @@ class PrefetchTests {
     }
 
     @Test
-    void handsBackWhatWaitsInVainAndClaimsNothingAheadAnyMore() {
+    void releasesWhatTimesOutAndPrefetchesNothingAnyMore() {
         startQuick(listener());
         busy = Duration.ofMinutes(1);
         send("m", 90);
@@ -103,7 +103,7 @@ class PrefetchTests {
     }
 
     @Test
-    void handsBackAtAStopWhatHasNotBegun() {
+    void releasesAtAStopWhatHasNotStarted() {
         ListenerContainer container = startQuick(listener());
         busy = Duration.ofMinutes(1);
         send("m", 90);
@@ -118,7 +118,7 @@ class PrefetchTests {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 10})
-    void claimsNothingAheadBesideMessagesThatHaveLostALease(int lost) {
+    void prefetchesNothingBesideMessagesThatHaveLostALease(int lost) {
         startQuick(listener());
         busy = Duration.ofMinutes(1);
         queue.node.freeze();
@@ -136,7 +136,7 @@ class PrefetchTests {
     }
 
     @Test
-    void waitsForAFreePlaceWhereWhatIsDueIsNotHandedOutAhead() {
+    void waitsForAFreePermitWhereDueMessagesMayNotBePrefetched() {
         startQuick(listener());
         busy = Duration.ofSeconds(10);
         send("first", THREADS);
@@ -184,7 +184,7 @@ class PrefetchTests {
     }
 
     @Test
-    void neverClaimsAheadWhereOneLostLeaseIsDeath() {
+    void neverPrefetchesWhereOneLostLeaseIsDeath() {
         startQuick(listener().maxLeaseExpirations(1));
         busy = Duration.ofMinutes(1);
         send("m", 50);
@@ -194,7 +194,7 @@ class PrefetchTests {
     }
 
     @Test
-    void neverClaimsAheadWhereTheListenerSettlesByHand() {
+    void neverPrefetchesInManualMode() {
         queue.start(engine, listener().concurrency(THREADS).ackMode(AckMode.MANUAL), message -> message.acknowledgment()
                 .acknowledge());
         send("warm", 200);
@@ -210,7 +210,7 @@ class PrefetchTests {
 
     @ParameterizedTest
     @EnumSource(names = {"LOST_REQUEST", "LOST_REPLY"})
-    void losesNothingWhenAClaimAheadIsNotAnswered(Fault fault) {
+    void losesNothingWhenAPrefetchIsNotAnswered(Fault fault) {
         startQuick(listener());
         queue.line.once("claim", fault);
         send("m", 150);
@@ -224,7 +224,7 @@ class PrefetchTests {
     /** Quick runs, and now and then a slow one, so that what was claimed ahead of it goes back. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-    void keepsTheOrderOfDueTimesWithOnePlace(int seed) {
+    void keepsTheOrderOfDueTimesWithOnePermit(int seed) {
         Random random = new Random(seed);
         queue.start(engine, listener(), message -> {});
         for (int i = 0; i < 600; i++) {

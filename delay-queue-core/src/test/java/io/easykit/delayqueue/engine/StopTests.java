@@ -105,7 +105,7 @@ class StopTests {
     }
 
     @Test
-    void handsBackAtOnceWhatWasClaimedAndNotBegun() {
+    void releasesAtOnceWhatWasClaimedAndNotStarted() {
         List<Runnable> queued = new ArrayList<>();
         TestQueue slow = new TestQueue(builder -> builder.workers(queued::add));
         ListenerContainer container = slow.start(listener().concurrency(3), message -> {});
@@ -123,7 +123,7 @@ class StopTests {
     }
 
     @Test
-    void handsBackWhatAClaimWithoutAnswerHasTaken() {
+    void releasesWhatAnUnansweredClaimHasTaken() {
         ListenerContainer container = queue.start(listener().lease(Duration.ofHours(1)), message -> {});
         queue.time.advance(Duration.ofSeconds(2));
         queue.line.once("claim", FaultyStore.Fault.LOST_REPLY);
@@ -374,7 +374,7 @@ class StopTests {
 
     @ParameterizedTest
     @MethodSource("refusals")
-    void handsBackWhatNoWorkerTakesAndTriesAgain(Throwable refusal) {
+    void releasesWhatNoWorkerTakesAndTriesAgain(Throwable refusal) {
         AtomicInteger refusals = new AtomicInteger(1);
         TestQueue full = new TestQueue(builder -> builder.workers(task -> {
             if (refusals.getAndDecrement() > 0) {

@@ -58,7 +58,7 @@ class CancelScriptTests {
     }
 
     @Test
-    void leavesAnotherLifeOfTheIdAlone() {
+    void leavesAnotherIncarnationOfTheIdAlone() {
         shard.seed(
                 """
                 ZADD waiting 1500 a

@@ -395,7 +395,7 @@ class RedisQueueStoreIntegrationTests {
     }
 
     @Test
-    void ringsTheBellForEarlierArrivalsUntilTheSubscriptionEnds() {
+    void wakesUpForEarlierArrivalsUntilTheSubscriptionEnds() {
         Queue<Instant> wakeups = new ConcurrentLinkedQueue<>();
         Subscription subscription = store.subscribe(List.of(KEY), (shard, due) -> wakeups.add(due));
         awaitBegin(wakeups);
@@ -415,14 +415,14 @@ class RedisQueueStoreIntegrationTests {
     }
 
     @Test
-    void hearsTheBellAgainAfterARestart() {
+    void wakesUpAgainAfterARestart() {
         Queue<Instant> wakeups = new ConcurrentLinkedQueue<>();
         store.subscribe(List.of(KEY), (shard, due) -> wakeups.add(due));
         awaitBegin(wakeups);
 
         server.restart();
 
-        awaitBell(wakeups);
+        awaitWakeup(wakeups);
     }
 
     @Test
@@ -434,7 +434,7 @@ class RedisQueueStoreIntegrationTests {
         server.restart();
 
         awaitBegin(wakeups);
-        awaitBell(wakeups);
+        awaitWakeup(wakeups);
     }
 
     private static void awaitBegin(Queue<Instant> wakeups) {
@@ -442,7 +442,7 @@ class RedisQueueStoreIntegrationTests {
     }
 
     /** Sends until a bell is heard: before the subscription is back, a bell is lost, which is allowed. */
-    private void awaitBell(Queue<Instant> wakeups) {
+    private void awaitWakeup(Queue<Instant> wakeups) {
         AtomicInteger sent = new AtomicInteger();
         await().ignoreExceptions().until(() -> {
             int n = sent.incrementAndGet();
@@ -452,7 +452,7 @@ class RedisQueueStoreIntegrationTests {
     }
 
     @Test
-    void storesAlsoWhereTheBellMayNotBeRung() {
+    void storesAlsoWhereWakeupsMayNotBePublished() {
         try (RawRedis redis = server.connect()) {
             redis.command("ACL", "SETUSER", "default", "-publish");
 

@@ -80,7 +80,7 @@ class RescheduleScriptTests {
     }
 
     @Test
-    void leavesAnotherLifeOfTheIdAlone() {
+    void leavesAnotherIncarnationOfTheIdAlone() {
         shard.seed(
                 """
                 ZADD waiting 1500 a

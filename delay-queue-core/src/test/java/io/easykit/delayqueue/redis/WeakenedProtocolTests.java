@@ -40,7 +40,7 @@ class WeakenedProtocolTests {
         PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))"),
         CANCEL_OF_ANY_INCARNATION("if code ~= 0 and incarnation ~= ''", "if false"),
         ERRORS_STAY("if extras > 0 then\n    local notes", "if false then\n    local notes"),
-        BELL_ONLY_WHEN_EMPTY("string.format('%d', math.max(due, now))", "'+inf'");
+        WAKEUP_ONLY_WHEN_EMPTY("string.format('%d', math.max(due, now))", "'+inf'");
 
         final String protection;
         final String replacement;

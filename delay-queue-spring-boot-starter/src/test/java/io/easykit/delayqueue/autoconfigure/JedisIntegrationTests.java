@@ -33,7 +33,7 @@ class JedisIntegrationTests {
     private static final Duration SOON = Duration.ofMillis(1_500);
 
     @Test
-    void deliversFromAllShardsWithTheirBellsAndLeavesNoThread() {
+    void deliversFromAllShardsWithTheirWakeupsAndLeavesNoThread() {
         Set<Thread> before = threadsOfTheQueue();
         try (RedisServer server = RedisServer.start();
                 RawRedis redis = server.connect()) {
