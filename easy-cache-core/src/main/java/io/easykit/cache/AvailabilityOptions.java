@@ -15,6 +15,9 @@ import java.time.Duration;
 public record AvailabilityOptions(
         Duration window, double failureRate, int minimumCalls, Duration probeInterval, int probesToRecover) {
 
+    /** Its tenths are counted separately, each in whole milliseconds. */
+    private static final Duration SHORTEST_WINDOW = Duration.ofMillis(10);
+
     private static final Duration LONGEST_WINDOW = Duration.ofDays(1);
     private static final Duration LONGEST_INTERVAL = Duration.ofSeconds(1);
 
@@ -22,11 +25,7 @@ public record AvailabilityOptions(
      * @throws InvalidCacheOptionsException if a value makes no sense
      */
     public AvailabilityOptions {
-        require(
-                window.compareTo(Duration.ofMillis(CallWindow.SLOTS)) >= 0,
-                "window",
-                "is too short",
-                "Choose 100ms or more.");
+        require(window.compareTo(SHORTEST_WINDOW) >= 0, "window", "is too short", "Choose 100ms or more.");
         require(window.compareTo(LONGEST_WINDOW) <= 0, "window", "is longer than a day", "Choose for example 10s.");
         require(
                 failureRate > 0 && failureRate <= 1,

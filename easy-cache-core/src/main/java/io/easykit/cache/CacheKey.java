@@ -1,5 +1,7 @@
 package io.easykit.cache;
 
+import io.easykit.cache.type.KeyText;
+import io.easykit.cache.type.UnfitKeyException;
 import java.lang.reflect.Type;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -34,15 +36,23 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
         }
         StringBuilder text = begin(spec);
         for (Object part : parts) {
-            KeyText.append(text.append(':'), spec.prefix(), part);
+            append(text, spec, part);
         }
         return new CacheKey<>(spec, text.toString());
     }
 
     static <V> CacheKey<V> of(CacheSpec<V> spec, @Nullable Object part) {
-        StringBuilder text = begin(spec).append(':');
-        KeyText.append(text, spec.prefix(), part);
+        StringBuilder text = begin(spec);
+        append(text, spec, part);
         return new CacheKey<>(spec, text.toString());
+    }
+
+    private static void append(StringBuilder text, CacheSpec<?> spec, @Nullable Object part) {
+        try {
+            KeyText.append(text.append(':'), spec.prefix(), part);
+        } catch (UnfitKeyException unfit) {
+            throw new InvalidCacheKeyException(String.valueOf(unfit.getMessage()));
+        }
     }
 
     private static StringBuilder begin(CacheSpec<?> spec) {
@@ -56,15 +66,23 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
      *
      * @throws InvalidCacheKeyException if it is not the {@link #name()} of an entry
      */
-    static CacheKey<?> named(String clusterId, String name) {
+    public static CacheKey<?> named(String clusterId, String name) {
         int end = name.indexOf("::");
         if (end < 0) {
             throw new InvalidCacheKeyException("'" + name + "' is not the name of an entry.");
         }
-        KeyText.requireText(name);
+        requireText(name);
         // CP: no old value is served after an update of it is prepared.
         CacheOptions options = CacheOptions.defaults().withConsistency(Consistency.CP);
         return new CacheKey<>(new CacheSpec<>(clusterId, name.substring(0, end), Object.class, options), name);
+    }
+
+    static void requireText(String text) {
+        try {
+            KeyText.requireText(text);
+        } catch (UnfitKeyException unfit) {
+            throw new InvalidCacheKeyException(String.valueOf(unfit.getMessage()));
+        }
     }
 
     public CacheSpec<V> spec() {

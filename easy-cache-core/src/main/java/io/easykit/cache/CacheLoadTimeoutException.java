@@ -10,7 +10,7 @@ public final class CacheLoadTimeoutException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;
 
-    CacheLoadTimeoutException(CacheKey<?> key, String reason) {
+    public CacheLoadTimeoutException(CacheKey<?> key, String reason) {
         super(message(key, reason), null);
     }
 

@@ -138,7 +138,7 @@ public record CacheOptions(
     }
 
     /** The last part of the life of "there is nothing" in which it is refreshed: at most a tenth of the shortest life. */
-    Duration aheadOfNothing() {
+    public Duration aheadOfNothing() {
         return ahead(nullTtl);
     }
 

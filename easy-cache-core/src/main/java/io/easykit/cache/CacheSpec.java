@@ -1,5 +1,6 @@
 package io.easykit.cache;
 
+import io.easykit.cache.type.TypeFingerprint;
 import java.lang.reflect.Type;
 import java.util.List;
 import java.util.Objects;
@@ -37,7 +38,7 @@ public final class CacheSpec<V> {
                     + "' cannot start a key. Use a name such as 'user' or 'user:v2', without a colon at its ends"
                     + " and without two colons in a row.");
         }
-        KeyText.requireText(prefix);
+        CacheKey.requireText(prefix);
         this.clusterId = clusterId;
         this.prefix = prefix;
         this.type = type;

@@ -12,7 +12,7 @@ public final class CacheUnavailableException extends EasyCacheException {
 
     private final String clusterId;
 
-    CacheUnavailableException(String clusterId, String message, @Nullable Throwable cause) {
+    public CacheUnavailableException(String clusterId, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.clusterId = clusterId;
     }

@@ -74,7 +74,7 @@ public record DegradedOptions(
     }
 
     /** Whether an update of an entry goes on although Redis cannot be told before its commit. */
-    boolean proceeds(Consistency consistency) {
+    public boolean proceeds(Consistency consistency) {
         return consistency == Consistency.CP ? cpUpdates == CpUpdates.PROCEED : apUpdates == ApUpdates.PROCEED;
     }
 }

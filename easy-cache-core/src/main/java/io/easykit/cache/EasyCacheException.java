@@ -12,7 +12,7 @@ public abstract class EasyCacheException extends RuntimeException {
     }
 
     /** Without a stack trace: for what is thrown often, and caught nearby. */
-    EasyCacheException(String message) {
+    protected EasyCacheException(String message) {
         super(message, null, false, false);
     }
 }

@@ -5,7 +5,7 @@ public final class InvalidCacheKeyException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;
 
-    InvalidCacheKeyException(String message) {
+    public InvalidCacheKeyException(String message) {
         super(message, null);
     }
 }

@@ -10,7 +10,7 @@ public final class UnknownClusterException extends EasyCacheException {
 
     private final String clusterId;
 
-    UnknownClusterException(String clusterId, String prefix, Set<String> known) {
+    public UnknownClusterException(String clusterId, String prefix, Set<String> known) {
         super(
                 "The cache '" + prefix + "' is on Redis cluster '" + clusterId + "', which is not configured. Known: "
                         + new TreeSet<>(known) + ". Use one of them, or configure it.",

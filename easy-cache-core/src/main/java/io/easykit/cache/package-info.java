@@ -1,7 +1,6 @@
 /**
- * The cache as one uses it ({@link io.easykit.cache.EasyCache}) and the protocol behind it
- * ({@link io.easykit.cache.CacheDispatcher} opens with its essay). Knows no Redis client and no Spring: a level is
- * plugged in through {@link io.easykit.cache.EntryStore} and {@link io.easykit.cache.LocalLevel}.
+ * The cache as applications use it: {@link io.easykit.cache.EasyCache}, its keys and options, and what it throws. A Redis
+ * plugs in through {@code io.easykit.cache.store}; the protocol is in {@code io.easykit.cache.engine}.
  */
 @NullMarked
 package io.easykit.cache;

@@ -3,6 +3,7 @@ package io.easykit.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.store.InMemoryEntryStore;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;

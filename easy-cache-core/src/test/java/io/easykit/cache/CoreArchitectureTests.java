@@ -3,18 +3,42 @@ package io.easykit.cache;
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.lang.ArchRule;
 import io.easykit.test.ArchitectureRules;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class CoreArchitectureTests {
 
     private static final String ROOT = "io.easykit.cache";
+    private static final String TYPE = ROOT + ".type";
+    private static final String STORE = ROOT + ".store";
+    private static final String ENGINE = ROOT + ".engine";
+    private static final String REDIS = ROOT + ".redis";
+    private static final String CAFFEINE = ROOT + ".caffeine";
+    private static final String JACKSON = ROOT + ".jackson";
+    private static final String MICROMETER = ROOT + ".micrometer";
+
+    /** Which packages of the core each of them may use. */
+    private static final Map<String, List<String>> ARROWS = Map.of(
+            TYPE, List.of(),
+            ROOT, List.of(TYPE),
+            STORE, List.of(ROOT),
+            ENGINE, List.of(ROOT, TYPE, STORE),
+            REDIS, List.of(ROOT, STORE),
+            CAFFEINE, List.of(ROOT, STORE),
+            JACKSON, List.of(ROOT),
+            MICROMETER, List.of(ROOT));
+
+    private static final int MOST_TYPES_IN_ROOT = 35;
 
     private static final JavaClasses CORE =
             new ClassFileImporter().withImportOption(new DoNotIncludeTests()).importPackages(ROOT);
@@ -25,35 +49,60 @@ class CoreArchitectureTests {
     }
 
     @Test
-    void rootKnowsNoClientAndNoSpring() {
-        check(classes()
-                .that()
-                .resideInAPackage(ROOT)
-                .should()
-                .onlyDependOnClassesThat()
-                .resideInAnyPackage(ROOT, "java..", "org.slf4j", "org.jspecify.annotations"));
-    }
-
-    @Test
-    void levelsKnowNothingOfOneAnother() {
-        List<String> levels = List.of(ROOT + ".redis", ROOT + ".caffeine", ROOT + ".jackson");
-        for (String level : levels) {
-            String[] others =
-                    levels.stream().filter(other -> !other.equals(level)).toArray(String[]::new);
+    void arrowsBetweenPackagesGoOneWay() {
+        assertThat(CORE.stream().map(JavaClass::getPackageName).distinct()).hasSameElementsAs(ARROWS.keySet());
+        ARROWS.forEach((from, to) -> {
+            String[] others = ARROWS.keySet().stream()
+                    .filter(other -> !other.equals(from) && !to.contains(other))
+                    .toArray(String[]::new);
             check(noClasses()
                     .that()
-                    .resideInAPackage(level)
+                    .resideInAPackage(from)
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage(others));
-        }
+        });
+    }
+
+    @Test
+    void apiStoresAndEngineKnowNoClientAndNoSpring() {
+        check(classes()
+                .that()
+                .resideInAnyPackage(ROOT, TYPE, STORE, ENGINE)
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage(ROOT, TYPE, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
+    }
+
+    @Test
+    void everyTypeOfTheApiAndOfTheStoresIsPublic() {
+        assertThat(CORE.stream().filter(CoreArchitectureTests::isTopLevel).filter(type -> List.of(ROOT, STORE)
+                        .contains(type.getPackageName())))
+                .allMatch(CoreArchitectureTests::isPublic);
+    }
+
+    @Test
+    void rootIsSmall() {
+        assertThat(CORE.stream().filter(CoreArchitectureTests::isTopLevel).filter(type -> type.getPackageName()
+                        .equals(ROOT)))
+                .hasSizeLessThanOrEqualTo(MOST_TYPES_IN_ROOT);
+    }
+
+    @Test
+    void engineShowsOnlyItsBuilder() {
+        assertThat(CORE.stream()
+                        .filter(CoreArchitectureTests::isTopLevel)
+                        .filter(type -> type.getPackageName().equals(ENGINE))
+                        .filter(CoreArchitectureTests::isPublic)
+                        .map(JavaClass::getSimpleName))
+                .containsExactly("EasyCacheEngine");
     }
 
     @Test
     void onlyOneClassSpellsRedisKeys() {
         check(noClasses()
                 .that()
-                .resideInAPackage(ROOT + ".redis")
+                .resideInAPackage(REDIS)
                 .and()
                 .doNotHaveSimpleName("RedisKeys")
                 .should()
@@ -62,6 +111,14 @@ class CoreArchitectureTests {
                 .callMethodWhere(describe(
                         "the key prefix is read",
                         call -> call.getTarget().getFullName().endsWith("RedisKeys.keyPrefix()"))));
+    }
+
+    private static boolean isTopLevel(JavaClass type) {
+        return type.isTopLevelClass() && !type.getSimpleName().equals("package-info");
+    }
+
+    private static boolean isPublic(JavaClass type) {
+        return type.getModifiers().contains(JavaModifier.PUBLIC);
     }
 
     private static void check(ArchRule rule) {

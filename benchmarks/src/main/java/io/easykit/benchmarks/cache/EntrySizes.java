@@ -13,6 +13,7 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
@@ -73,7 +74,7 @@ public final class EntrySizes {
     }
 
     private static void payload(RedisEntryStore store, RawRedis raw, int payload) {
-        EasyCache cache = EasyCache.builder(new Texts())
+        EasyCache cache = EasyCacheEngine.builder(new Texts())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .build();
         CacheKey<String> key = CacheSpec.of("payload", String.class).key(1);

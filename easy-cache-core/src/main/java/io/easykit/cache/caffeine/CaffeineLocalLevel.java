@@ -4,7 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.LocalLevel;
+import io.easykit.cache.store.LocalLevel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

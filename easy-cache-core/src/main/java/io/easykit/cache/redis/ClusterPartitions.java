@@ -1,7 +1,7 @@
 package io.easykit.cache.redis;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.Partitions;
+import io.easykit.cache.store.Partitions;
 import io.easykit.redis.ClusterMaster;
 import io.lettuce.core.cluster.SlotHash;
 import java.net.InetSocketAddress;

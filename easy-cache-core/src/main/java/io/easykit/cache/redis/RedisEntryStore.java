@@ -2,12 +2,12 @@ package io.easykit.cache.redis;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
-import io.easykit.cache.EntryStore;
-import io.easykit.cache.Envelope;
 import io.easykit.cache.Outcome;
-import io.easykit.cache.Partitions;
-import io.easykit.cache.StoreUnavailableException;
-import io.easykit.cache.Ticket;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.store.Ticket;
 import io.lettuce.core.cluster.SlotHash;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;

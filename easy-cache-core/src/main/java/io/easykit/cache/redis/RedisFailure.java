@@ -1,6 +1,6 @@
 package io.easykit.cache.redis;
 
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.redis.RedisReply;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;

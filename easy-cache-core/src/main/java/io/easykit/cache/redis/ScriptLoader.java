@@ -1,6 +1,6 @@
 package io.easykit.cache.redis;
 
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

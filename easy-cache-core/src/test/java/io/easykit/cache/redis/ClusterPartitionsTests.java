@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.Partitions;
+import io.easykit.cache.store.Partitions;
 import io.easykit.redis.ClusterMaster;
 import io.lettuce.core.cluster.SlotHash;
 import java.net.InetSocketAddress;

@@ -16,8 +16,8 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
-import io.easykit.cache.EasyCache;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
@@ -71,7 +71,7 @@ class DegradeIntegrationTests {
 
     @Test
     void goesOnWhileRedisIsDeadAndComesBackWithIt() throws Exception {
-        EasyCache a = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(redis.host(), redis.port());
         a.fetch(key(Consistency.AP, 1), database::get);
         redis.kill();
         readUntilUnavailable(a, Consistency.AP);
@@ -104,7 +104,7 @@ class DegradeIntegrationTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void waitsForAPausedRedisNoLongerThanTheTimeoutAndThenNotAtAll(Consistency consistency) throws Exception {
-        EasyCache a = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(redis.host(), redis.port());
         a.fetch(key(consistency, 1), database::get);
         redis.pause();
         Duration longest = Duration.ZERO;
@@ -122,7 +122,7 @@ class DegradeIntegrationTests {
 
     @Test
     void touchesNoSocketWhileItIsForcedToGoWithout() {
-        EasyCache a = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(redis.host(), redis.port());
         a.fetch(key(Consistency.AP, 1), database::get);
         Objects.requireNonNull(a.availability("default")).force(State.UNAVAILABLE);
         long before = commands();
@@ -141,8 +141,8 @@ class DegradeIntegrationTests {
     @ValueSource(ints = {1, 2 * JOURNAL})
     void showsNoOldValueOnAnotherNodeAfterANodeThatWasCutOffIsBack(int updates) {
         TcpProxy line = opened(TcpProxy.to(redis));
-        EasyCache a = node(line.host(), line.port());
-        EasyCache b = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(line.host(), line.port());
+        EasyCacheEngine b = node(redis.host(), redis.port());
         for (int i = 0; i < updates; i++) {
             assertThat(b.fetch(key(Consistency.AP, i), database::get)).isEqualTo("old");
         }
@@ -164,8 +164,8 @@ class DegradeIntegrationTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void servesTheCallerWhoseRedisDiesBetweenFetchAndStore(Consistency consistency) {
-        EasyCache a = node(redis.host(), redis.port());
-        EasyCache b = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(redis.host(), redis.port());
+        EasyCacheEngine b = node(redis.host(), redis.port());
         CacheKey<String> key = key(consistency, 1);
         assertThat(a.fetch(key, () -> {
                     redis.kill();
@@ -184,8 +184,8 @@ class DegradeIntegrationTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void endsTheUpdateWhoseRedisDiesBetweenItsPhases(Consistency consistency) {
-        EasyCache a = node(redis.host(), redis.port());
-        EasyCache b = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(redis.host(), redis.port());
+        EasyCacheEngine b = node(redis.host(), redis.port());
         CacheKey<String> key = key(consistency, 1);
         assertThat(b.fetch(key, database::get)).isEqualTo("old");
         String result = a.update(List.of(key), () -> {
@@ -209,8 +209,8 @@ class DegradeIntegrationTests {
         RedisServer replica = opened(RedisServer.start());
         replica.replicaOf(redis);
         TcpProxy front = opened(TcpProxy.to(redis));
-        EasyCache a = node(front.host(), front.port());
-        EasyCache b = node(front.host(), front.port());
+        EasyCacheEngine a = node(front.host(), front.port());
+        EasyCacheEngine b = node(front.host(), front.port());
         CacheKey<String> key = key(Consistency.CP, 1);
         assertThat(b.fetch(key, database::get)).isEqualTo("old");
         await().until(() -> exists(replica, key));
@@ -232,7 +232,7 @@ class DegradeIntegrationTests {
     @Test
     void leavesAMasterThatHasBecomeAReplica() {
         RedisServer master = opened(RedisServer.start());
-        EasyCache a = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(redis.host(), redis.port());
         CacheKey<String> key = key(Consistency.AP, 1);
         a.fetch(key, database::get);
         redis.replicaOf(master);
@@ -248,7 +248,7 @@ class DegradeIntegrationTests {
     @Test
     void doesNotFlapWithARedisThatIsFull() {
         List<State> changes = new CopyOnWriteArrayList<>();
-        EasyCache a = started(builder(redis.host(), redis.port())
+        EasyCacheEngine a = started(builder(redis.host(), redis.port())
                 .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.2, 5, PROBE_INTERVAL, 3))
                 .listener(new CacheListener() {
                     @Override
@@ -268,7 +268,7 @@ class DegradeIntegrationTests {
     @Test
     void leavesAConnectionThatLeadsNowhere() {
         TcpProxy line = opened(TcpProxy.to(redis));
-        EasyCache a = node(line.host(), line.port());
+        EasyCacheEngine a = node(line.host(), line.port());
         a.fetch(key(Consistency.AP, 1), database::get);
         line.strand();
         readUntilUnavailable(a, Consistency.AP);
@@ -280,7 +280,7 @@ class DegradeIntegrationTests {
     void startsWithoutRedisAndRecoversByItself() {
         TcpProxy line = opened(TcpProxy.to(redis));
         line.cut();
-        EasyCache a = node(line.host(), line.port());
+        EasyCacheEngine a = node(line.host(), line.port());
         readUntilUnavailable(a, Consistency.CP);
         line.heal();
         awaitAvailable(a);
@@ -292,7 +292,7 @@ class DegradeIntegrationTests {
     void doesNotNoticeInOneClusterThatAnotherIsDead() throws Exception {
         RedisServer other = opened(RedisServer.start());
         List<String> changes = new CopyOnWriteArrayList<>();
-        EasyCache a = started(builder(redis.host(), redis.port())
+        EasyCacheEngine a = started(builder(redis.host(), redis.port())
                 .store("trade", store(other.host(), other.port()))
                 .listener(new CacheListener() {
                     @Override
@@ -326,7 +326,7 @@ class DegradeIntegrationTests {
                 "HSET %s i garbage s garbage f garbage"
             })
     void healsWhatNobodyCanReadAndStaysAvailable(String spoil) {
-        EasyCache a = node(redis.host(), redis.port());
+        EasyCacheEngine a = node(redis.host(), redis.port());
         try (RawRedis raw = redis.connect()) {
             for (int i = 0; i < 30; i++) {
                 CacheKey<String> key = key(Consistency.AP, i);
@@ -349,7 +349,7 @@ class DegradeIntegrationTests {
 
     @Test
     void refusesStrongUpdatesAndFailsStrongReadsWithinTheTimeout() {
-        EasyCache a = started(builder(redis.host(), redis.port())
+        EasyCacheEngine a = started(builder(redis.host(), redis.port())
                 .degraded(new DegradedOptions(
                         Duration.ofSeconds(5), LOADS, CpReads.FAIL, CpUpdates.REFUSE, ApUpdates.PROCEED, JOURNAL)));
         CacheKey<String> key = key(Consistency.CP, 1);
@@ -373,18 +373,18 @@ class DegradeIntegrationTests {
         assertThat(a.fetch(key, database::get)).isEqualTo("old");
     }
 
-    private void readUntilUnavailable(EasyCache cache, Consistency consistency) {
+    private void readUntilUnavailable(EasyCacheEngine cache, Consistency consistency) {
         for (int i = 0; i < 1000 && stateOf(cache) == State.AVAILABLE; i++) {
             assertThat(cache.fetch(key(consistency, "any" + i), () -> "value")).isEqualTo("value");
         }
         assertThat(stateOf(cache)).isEqualTo(State.UNAVAILABLE);
     }
 
-    private static void awaitAvailable(EasyCache cache) {
+    private static void awaitAvailable(EasyCacheEngine cache) {
         await().until(() -> stateOf(cache) == State.AVAILABLE);
     }
 
-    private static State stateOf(EasyCache cache) {
+    private static State stateOf(EasyCacheEngine cache) {
         return Objects.requireNonNull(cache.availability("default")).state();
     }
 
@@ -451,12 +451,12 @@ class DegradeIntegrationTests {
         Object call(int number);
     }
 
-    private EasyCache node(String host, int port) {
+    private EasyCacheEngine node(String host, int port) {
         return started(builder(host, port));
     }
 
-    private EasyCache.Builder builder(String host, int port) {
-        return EasyCache.builder(new JacksonValueCodec())
+    private EasyCacheEngine.Builder builder(String host, int port) {
+        return EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store(host, port))
                 .localLevels(() -> new CaffeineLocalLevel(1000))
                 .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 5, PROBE_INTERVAL, 3))
@@ -464,8 +464,8 @@ class DegradeIntegrationTests {
                         Duration.ofSeconds(5), LOADS, CpReads.BYPASS, CpUpdates.PROCEED, ApUpdates.PROCEED, JOURNAL));
     }
 
-    private EasyCache started(EasyCache.Builder builder) {
-        EasyCache cache = builder.build();
+    private EasyCacheEngine started(EasyCacheEngine.Builder builder) {
+        EasyCacheEngine cache = builder.build();
         opened.add(0, cache::stop);
         return cache;
     }

@@ -7,7 +7,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.EasyCache;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
@@ -85,7 +85,7 @@ class EasyCacheIntegrationTests {
         CountDownLatch all = new CountDownLatch(100);
         List<Future<User>> results = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            EasyCache cache = i % 2 == 0 ? a.cache() : b.cache();
+            EasyCacheEngine cache = i % 2 == 0 ? a.cache() : b.cache();
             results.add(threads.submit(() -> {
                 all.countDown();
                 return cache.fetch(key, () -> {
@@ -195,7 +195,7 @@ class EasyCacheIntegrationTests {
         AtomicBoolean done = new AtomicBoolean();
         List<Future<Integer>> readers = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            EasyCache cache = i % 2 == 0 ? a.cache() : b.cache();
+            EasyCacheEngine cache = i % 2 == 0 ? a.cache() : b.cache();
             readers.add(threads.submit(() -> {
                 int reads = 0;
                 while (!done.get()) {

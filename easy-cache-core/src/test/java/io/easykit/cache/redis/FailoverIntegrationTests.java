@@ -10,7 +10,7 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.EasyCache;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RedisCluster;
@@ -65,7 +65,7 @@ class FailoverIntegrationTests {
     @Tag("heavy")
     void followsSentinelFromAMasterThatHangs() {
         RedisSentinels group = open(RedisSentinels.start(1));
-        EasyCache cache = cache(new RedisSentinelConfiguration(
+        EasyCacheEngine cache = cache(new RedisSentinelConfiguration(
                 RedisSentinels.MASTER_NAME, Set.of(group.addresses().split(",", -1))));
         assertWorksWithin(SOON, cache, SPEC.key(1));
         RedisServer former = group.master();
@@ -80,7 +80,7 @@ class FailoverIntegrationTests {
     @Tag("heavy")
     void followsSentinelFromAMasterThatDied() {
         RedisSentinels group = open(RedisSentinels.start(1));
-        EasyCache cache = cache(new RedisSentinelConfiguration(
+        EasyCacheEngine cache = cache(new RedisSentinelConfiguration(
                 RedisSentinels.MASTER_NAME, Set.of(group.addresses().split(",", -1))));
         assertWorksWithin(SOON, cache, SPEC.key(1));
         RedisServer former = group.master();
@@ -96,7 +96,7 @@ class FailoverIntegrationTests {
         RedisServer former = open(RedisServer.start());
         RedisServer next = open(RedisServer.start());
         TcpProxy address = open(TcpProxy.to(former));
-        EasyCache cache = cache(new RedisStandaloneConfiguration(address.host(), address.port()));
+        EasyCacheEngine cache = cache(new RedisStandaloneConfiguration(address.host(), address.port()));
         assertWorksWithin(SOON, cache, SPEC.key(1));
 
         address.redirect(next);
@@ -110,7 +110,7 @@ class FailoverIntegrationTests {
     void leavesAConnectionWhosePeerVanishedWithoutAWord() {
         RedisServer redis = open(RedisServer.start());
         TcpProxy line = open(TcpProxy.to(redis));
-        EasyCache cache = cache(new RedisStandaloneConfiguration(line.host(), line.port()));
+        EasyCacheEngine cache = cache(new RedisStandaloneConfiguration(line.host(), line.port()));
         assertWorksWithin(SOON, cache, SPEC.key(1));
 
         line.strand();
@@ -132,7 +132,7 @@ class FailoverIntegrationTests {
     private void followsACluster(Consumer<RedisServer> fault) {
         RedisCluster cluster = open(
                 RedisCluster.start(3, 1, "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no"));
-        EasyCache cache =
+        EasyCacheEngine cache =
                 cache(new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
         RedisServer former = cluster.masters().get(0);
         CacheKey<String> lost = keyOn(cluster, former);
@@ -156,18 +156,18 @@ class FailoverIntegrationTests {
         assertWorksWithin(SOON, cache, lost);
     }
 
-    private static Map<String, State> nodes(EasyCache cache) {
+    private static Map<String, State> nodes(EasyCacheEngine cache) {
         return requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).nodes();
     }
 
-    private EasyCache cache(RedisConfiguration configuration) {
+    private EasyCacheEngine cache(RedisConfiguration configuration) {
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 configuration,
                 LettuceClientConfiguration.builder().clientResources(RESOURCES).build());
         LettuceConnectionFactory own = DedicatedConnections.copyOf(application, TIMEOUT);
         own.start();
         opened.add(own::destroy);
-        EasyCache cache = EasyCache.builder(new JacksonValueCodec())
+        EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(own, TIMEOUT))
                 .build();
         opened.add(cache::stop);
@@ -180,7 +180,7 @@ class FailoverIntegrationTests {
     }
 
     /** Somebody reads and updates all the time, as an application does. */
-    private void during(Runnable promotion, EasyCache cache, CacheKey<String> key) {
+    private void during(Runnable promotion, EasyCacheEngine cache, CacheKey<String> key) {
         Thread waiting = new Thread(promotion, "await-promotion");
         waiting.start();
         while (waiting.isAlive()) {
@@ -188,7 +188,7 @@ class FailoverIntegrationTests {
         }
     }
 
-    private void assertWorksWithin(Duration limit, EasyCache cache, CacheKey<String> key) {
+    private void assertWorksWithin(Duration limit, EasyCacheEngine cache, CacheKey<String> key) {
         long began = System.nanoTime();
         boolean works = false;
         while (!works && System.nanoTime() - began < limit.toNanos()) {
@@ -198,7 +198,7 @@ class FailoverIntegrationTests {
     }
 
     /** A CP update passes, the next read loads, and the one after it is a hit. */
-    private boolean works(EasyCache cache, CacheKey<String> key) {
+    private boolean works(EasyCacheEngine cache, CacheKey<String> key) {
         String version = "version " + versions.incrementAndGet();
         try {
             cache.update(List.of(key), () -> null);

@@ -7,7 +7,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.EasyCache;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RedisServer;
@@ -46,7 +46,7 @@ class LargeUpdatesIntegrationTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void isNeitherRefusedNorTakenForAnIllness(Consistency consistency) {
-        EasyCache cache = EasyCache.builder(new JacksonValueCodec())
+        EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(factory, COMMAND_TIMEOUT))
                 .build();
         CacheSpec<String> spec = CacheSpec.of("large", String.class)

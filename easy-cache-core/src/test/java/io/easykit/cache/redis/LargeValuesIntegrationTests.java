@@ -7,8 +7,8 @@ import io.easykit.cache.Availability.State;
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EasyCache;
-import io.easykit.cache.LogCapture;
+import io.easykit.cache.engine.EasyCacheEngine;
+import io.easykit.cache.engine.LogCapture;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.redis.LettuceConnector;
@@ -48,7 +48,7 @@ class LargeValuesIntegrationTests {
     @AutoClose("shutdownNow")
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
-    private EasyCache cache;
+    private EasyCacheEngine cache;
 
     @BeforeEach
     void start() {
@@ -56,7 +56,7 @@ class LargeValuesIntegrationTests {
         factory.start();
         RedisEntryStore store = new RedisEntryStore(factory, TIMEOUT);
         await().ignoreExceptions().untilAsserted(store::loadScripts);
-        cache = EasyCache.builder(new JacksonValueCodec())
+        cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .availability(new AvailabilityOptions(Duration.ofSeconds(1), 0.5, 10, Duration.ofMillis(200), 3))
                 .listener(new CacheListener() {

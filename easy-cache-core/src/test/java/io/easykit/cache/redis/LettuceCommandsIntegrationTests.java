@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EntryStore.Snapshot;
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

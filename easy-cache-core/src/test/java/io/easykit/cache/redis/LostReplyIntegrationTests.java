@@ -8,8 +8,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EasyCache;
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.engine.EasyCacheEngine;
+import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
@@ -63,7 +63,7 @@ class LostReplyIntegrationTests {
         }
     }
 
-    private String read(EasyCache cache, String value) {
+    private String read(EasyCacheEngine cache, String value) {
         AtomicInteger loads = new AtomicInteger();
         String read = cache.fetch(key, () -> {
             loads.incrementAndGet();

@@ -2,7 +2,7 @@ package io.easykit.cache.redis;
 
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EasyCache;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
@@ -12,7 +12,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** A cache with a connection of its own, as another JVM would have. */
-record Node(LettuceConnectionFactory factory, RedisEntryStore store, EasyCache cache) implements AutoCloseable {
+record Node(LettuceConnectionFactory factory, RedisEntryStore store, EasyCacheEngine cache) implements AutoCloseable {
 
     private static final Duration PATIENT = Duration.ofSeconds(5);
 
@@ -34,7 +34,7 @@ record Node(LettuceConnectionFactory factory, RedisEntryStore store, EasyCache c
         factory.afterPropertiesSet();
         factory.start();
         RedisEntryStore store = new RedisEntryStore(factory, commandTimeout);
-        EasyCache cache = EasyCache.builder(new JacksonValueCodec())
+        EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .listener(listener)
                 .build();

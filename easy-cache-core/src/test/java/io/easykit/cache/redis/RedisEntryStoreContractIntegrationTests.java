@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.EntryStore;
-import io.easykit.cache.EntryStoreContract;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.EntryStoreContract;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.easykit.cache.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.store.StoreUnavailableException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

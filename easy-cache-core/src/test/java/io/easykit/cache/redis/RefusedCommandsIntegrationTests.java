@@ -11,10 +11,10 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.EasyCache;
-import io.easykit.cache.LogCapture;
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.engine.EasyCacheEngine;
+import io.easykit.cache.engine.LogCapture;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
@@ -47,7 +47,7 @@ class RefusedCommandsIntegrationTests {
     private static RedisServer server;
 
     private LettuceConnectionFactory factory;
-    private EasyCache cache;
+    private EasyCacheEngine cache;
 
     @BeforeAll
     static void startServer() {
@@ -142,8 +142,8 @@ class RefusedCommandsIntegrationTests {
         return log.warnings().stream().filter(line -> line.contains(CLUSTER)).toList();
     }
 
-    private EasyCache cache(Duration probeInterval) {
-        return EasyCache.builder(new JacksonValueCodec())
+    private EasyCacheEngine cache(Duration probeInterval) {
+        return EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CLUSTER, new RedisEntryStore(factory, TIMEOUT))
                 .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 1000, probeInterval, 2))
                 .build();

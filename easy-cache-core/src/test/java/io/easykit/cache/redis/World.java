@@ -36,7 +36,7 @@ record World(
     /** No version is bounded yet. */
     static final int FOR_EVER = Integer.MAX_VALUE;
 
-    /** Where a reader stands; it does as {@link io.easykit.cache.CacheDispatcher} does. */
+    /** Where a reader stands; it does as {@link io.easykit.cache.engine.CacheDispatcher} does. */
     enum ReaderAt {
         /** Nobody asks for anything; the next step is a plain read. */
         REST,

@@ -1,6 +1,6 @@
 package io.easykit.cache.aop;
 
-import io.easykit.cache.ImmutableTypes;
+import io.easykit.cache.type.ImmutableTypes;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
-import io.easykit.cache.Outbox;
+import io.easykit.cache.store.Outbox;
 import java.time.Duration;
 
 /**

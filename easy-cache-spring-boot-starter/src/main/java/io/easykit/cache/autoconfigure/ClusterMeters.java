@@ -3,7 +3,7 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.Outbox.Backlog;
+import io.easykit.cache.OutboxBacklog;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -32,8 +32,8 @@ final class ClusterMeters implements MeterBinder {
                     .description("Invalidations not yet delivered to the Redis cluster")
                     .tag("cluster", id)
                     .register(registry);
-            outbox(registry, id, "waiting", "Invalidations in the outbox that are not delivered", Backlog::waiting);
-            outbox(registry, id, "delivered", "Invalidations in the outbox that are delivered", Backlog::delivered);
+            outbox(registry, id, "waiting", "Invalidations in the outbox that are not delivered", OutboxBacklog::waiting);
+            outbox(registry, id, "delivered", "Invalidations in the outbox that are delivered", OutboxBacklog::delivered);
             outbox(
                     registry,
                     id,
@@ -45,9 +45,9 @@ final class ClusterMeters implements MeterBinder {
 
     /** NaN on nodes that do not count the outbox. */
     private void outbox(
-            MeterRegistry registry, String id, String name, String description, ToDoubleFunction<Backlog> value) {
+            MeterRegistry registry, String id, String name, String description, ToDoubleFunction<OutboxBacklog> value) {
         Gauge.builder("easycache.outbox." + name, cache, all -> {
-                    Backlog backlog = all.outboxBacklog(id);
+                    OutboxBacklog backlog = all.outboxBacklog(id);
                     return backlog == null ? Double.NaN : value.applyAsDouble(backlog);
                 })
                 .description(description)

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.Outbox;
+import io.easykit.cache.OutboxBacklog;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -23,7 +23,7 @@ record ClusterState(
         State state,
         boolean forced,
         int undelivered,
-        Outbox.@Nullable Backlog outbox,
+        @Nullable OutboxBacklog outbox,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, State> nodes) {
 
     static Map<String, ClusterState> all(EasyCache cache) {

@@ -3,6 +3,7 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.engine.EasyCacheEngine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -33,6 +34,6 @@ public final class DisabledEasyCacheAutoConfiguration {
         log.warn("The cache is disabled (easy-cache.enabled is false): methods run uncached, and updates"
                 + " invalidate nothing in Redis. Other processes that cache the same data may return"
                 + " stale values until the TTL.");
-        return EasyCache.builder(codec).disabled().build();
+        return EasyCacheEngine.builder(codec).disabled().build();
     }
 }

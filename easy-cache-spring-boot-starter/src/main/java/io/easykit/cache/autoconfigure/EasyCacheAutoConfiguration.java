@@ -6,7 +6,6 @@ import io.easykit.boot.StartReport;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.Outbox;
 import io.easykit.cache.RunningLoad;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
@@ -15,7 +14,9 @@ import io.easykit.cache.aop.CachedMethodProcessor;
 import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.TransactionalMethods;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.Outbox;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -141,7 +142,7 @@ public final class EasyCacheAutoConfiguration {
     static class CacheConfiguration {
 
         @Bean(destroyMethod = "stop")
-        EasyCache easyCache(
+        EasyCacheEngine easyCache(
                 RedisConnections easyCacheConnections,
                 NamedClusters easyCacheClusters,
                 BackgroundExecutor easyCacheBackground,
@@ -152,7 +153,7 @@ public final class EasyCacheAutoConfiguration {
                 ObjectProvider<Outbox> outbox,
                 ObjectProvider<CacheListener> listeners,
                 ObjectProvider<EasyCacheCustomizer> customizers) {
-            EasyCache.Builder builder = EasyCache.builder(codec)
+            EasyCacheEngine.Builder builder = EasyCacheEngine.builder(codec)
                     .store(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections.store())
                     .availability(properties.availability().options())
                     .degraded(properties.degradedOptions())
@@ -188,7 +189,7 @@ public final class EasyCacheAutoConfiguration {
 
         @Bean
         EasyCacheLifecycle easyCacheLifecycle(
-                EasyCache cache,
+                EasyCacheEngine cache,
                 RedisConnections easyCacheConnections,
                 NamedClusters easyCacheClusters,
                 EasyCacheProperties properties) {

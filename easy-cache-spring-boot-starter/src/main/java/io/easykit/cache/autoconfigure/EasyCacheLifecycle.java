@@ -2,8 +2,8 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
-import io.easykit.cache.EasyCache;
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.engine.EasyCacheEngine;
+import io.easykit.cache.store.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,11 +16,11 @@ final class EasyCacheLifecycle implements SmartLifecycle {
     /** The first connection of a JVM may take longer than the command timeout. */
     private static final int ATTEMPTS = 10;
 
-    private final EasyCache cache;
+    private final EasyCacheEngine cache;
     private final Map<String, RedisConnections> required;
     private volatile boolean running;
 
-    EasyCacheLifecycle(EasyCache cache, Map<String, RedisConnections> required) {
+    EasyCacheLifecycle(EasyCacheEngine cache, Map<String, RedisConnections> required) {
         this.cache = cache;
         this.required = required;
     }

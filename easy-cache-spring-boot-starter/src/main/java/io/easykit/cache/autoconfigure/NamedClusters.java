@@ -2,7 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
-import io.easykit.cache.EntryStore;
+import io.easykit.cache.store.EntryStore;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.easykit.cache.autoconfigure;
 
-import io.easykit.cache.EntryStore;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.cache.redis.ScriptLoader;
+import io.easykit.cache.store.EntryStore;
 import io.easykit.redis.OwnConnections;
 import java.time.Duration;
 import org.springframework.context.SmartLifecycle;
@@ -36,7 +36,7 @@ final class RedisConnections implements SmartLifecycle {
         return store;
     }
 
-    /** @throws io.easykit.cache.StoreUnavailableException if Redis does not reply */
+    /** @throws io.easykit.cache.store.StoreUnavailableException if Redis does not reply */
     void ping() {
         store.ping();
     }

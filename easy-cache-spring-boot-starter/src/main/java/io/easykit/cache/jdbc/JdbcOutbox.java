@@ -1,7 +1,8 @@
 package io.easykit.cache.jdbc;
 
-import io.easykit.cache.Outbox;
-import io.easykit.cache.OutboxException;
+import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.store.Outbox;
+import io.easykit.cache.store.OutboxException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -181,7 +182,7 @@ public final class JdbcOutbox implements Outbox {
     }
 
     @Override
-    public Backlog backlog(String clusterId) {
+    public OutboxBacklog backlog(String clusterId) {
         return connections.own(connection -> {
             try (PreparedStatement select = connection.prepareStatement(COUNT)) {
                 select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
@@ -189,7 +190,7 @@ public final class JdbcOutbox implements Outbox {
                 try (ResultSet counts = select.executeQuery()) {
                     counts.next();
                     long waiting = counts.getLong(1);
-                    return new Backlog(
+                    return new OutboxBacklog(
                             waiting, counts.getLong(2) - waiting, age(counts.getTimestamp(3), counts.getTimestamp(4)));
                 }
             }

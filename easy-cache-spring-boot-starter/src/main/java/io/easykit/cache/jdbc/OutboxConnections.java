@@ -1,6 +1,6 @@
 package io.easykit.cache.jdbc;
 
-import io.easykit.cache.OutboxException;
+import io.easykit.cache.store.OutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.Semaphore;

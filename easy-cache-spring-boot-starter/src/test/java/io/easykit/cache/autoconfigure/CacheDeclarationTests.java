@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.EntryStore;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
+import io.easykit.cache.store.EntryStore;
 import io.easykit.test.StartFailure;
 import java.io.InputStream;
 import java.net.URI;
@@ -51,7 +52,7 @@ class CacheDeclarationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, EasyCacheAutoConfiguration.class))
-            .withBean(EasyCache.class, () -> EasyCache.builder(new JacksonValueCodec())
+            .withBean(EasyCache.class, () -> EasyCacheEngine.builder(new JacksonValueCodec())
                     .store("default", nowhere())
                     .store("other", nowhere())
                     .build());

@@ -7,8 +7,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.EasyCache;
 import io.easykit.cache.autoconfigure.CrashingApplication.Point;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.test.ChildJvm;
@@ -50,7 +50,7 @@ class CrashIntegrationTests {
     @TempDir
     Path directory;
 
-    private EasyCache cache;
+    private EasyCacheEngine cache;
 
     @BeforeAll
     static void startRedis() {
@@ -70,7 +70,7 @@ class CrashIntegrationTests {
     @BeforeEach
     void cacheTheOldName() {
         redis.flush();
-        cache = EasyCache.builder(new JacksonValueCodec())
+        cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(factory, PATIENCE))
                 .build();
         JdbcClient jdbc = database();

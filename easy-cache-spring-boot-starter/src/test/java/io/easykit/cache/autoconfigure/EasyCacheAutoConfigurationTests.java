@@ -13,6 +13,7 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.aop.CacheAdvisor;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -147,7 +148,7 @@ class EasyCacheAutoConfigurationTests {
 
     @Test
     void takesTheApplicationsOwnCache() {
-        EasyCache own = EasyCache.builder(new JacksonValueCodec()).build();
+        EasyCache own = EasyCacheEngine.builder(new JacksonValueCodec()).build();
         runner.withBean(EasyCache.class, () -> own).run(context -> {
             assertThat(context).getBean(EasyCache.class).isSameAs(own);
             assertThat(context).doesNotHaveBean(RedisConnections.class);

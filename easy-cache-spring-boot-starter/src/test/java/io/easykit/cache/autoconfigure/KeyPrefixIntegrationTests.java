@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.EntryStore;
+import io.easykit.cache.store.EntryStore;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.Outbox;
 import io.easykit.cache.jdbc.JdbcOutbox;
+import io.easykit.cache.store.Outbox;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

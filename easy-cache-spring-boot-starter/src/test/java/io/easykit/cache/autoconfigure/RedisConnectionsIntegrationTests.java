@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.cache.StoreUnavailableException;
+import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.test.RedisServer;
 import java.lang.reflect.Proxy;
 import java.time.Duration;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EasyCache;
 import io.easykit.cache.blog.Articles.Headline;
 import io.easykit.cache.blog.Articles.Summary;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.test.RedisServer;
@@ -252,7 +252,7 @@ class OpenSessionIntegrationTests {
         new TransactionTemplate(manager).executeWithoutResult(status -> target.revise(REVISED_ELSEWHERE));
         RedisEntryStore store =
                 new RedisEntryStore(context.getBean(RedisConnectionFactory.class), Duration.ofSeconds(10));
-        EasyCache elsewhere = EasyCache.builder(new JacksonValueCodec())
+        EasyCacheEngine elsewhere = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .build();
         CacheOptions options =

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.cache.Outbox.Backlog;
-import io.easykit.cache.Outbox.Due;
-import io.easykit.cache.Outbox.Message;
-import io.easykit.cache.Outbox.State;
-import io.easykit.cache.OutboxException;
+import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.store.Outbox.Due;
+import io.easykit.cache.store.Outbox.Message;
+import io.easykit.cache.store.Outbox.State;
+import io.easykit.cache.store.OutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -301,7 +301,7 @@ class JdbcOutboxTests {
 
     @Test
     void messagesAreCounted() {
-        assertThat(outbox.backlog("default")).isEqualTo(new Backlog(0, 0, Duration.ZERO));
+        assertThat(outbox.backlog("default")).isEqualTo(new OutboxBacklog(0, 0, Duration.ZERO));
         outbox.add(new Message("a", "default", List.of("user::1", "user::2")), false, Duration.ZERO);
         outbox.add(message("b", "user::3"), false, Duration.ofSeconds(30));
         outbox.add(message("c", "user::4"), false, Duration.ZERO);
@@ -311,7 +311,7 @@ class JdbcOutboxTests {
                         + " where message_id <> 'b'")
                 .update();
 
-        Backlog backlog = outbox.backlog("default");
+        OutboxBacklog backlog = outbox.backlog("default");
         assertThat(backlog.waiting()).isEqualTo(3);
         assertThat(backlog.delivered()).isEqualTo(1);
         assertThat(backlog.oldest()).isBetween(Duration.ofSeconds(59), Duration.ofSeconds(90));

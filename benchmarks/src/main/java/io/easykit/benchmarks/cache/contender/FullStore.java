@@ -1,11 +1,11 @@
 package io.easykit.benchmarks.cache.contender;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.EntryStore;
-import io.easykit.cache.Envelope;
-import io.easykit.cache.Partitions;
-import io.easykit.cache.Ticket;
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.Ticket;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Collection;

@@ -9,6 +9,7 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
+import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import java.util.List;
 import java.util.Objects;
@@ -41,7 +42,7 @@ final class LocalContenders {
 
     /** The state in an outage of Redis, forced as by an operator. */
     private static EasyCache localLevelOnly(Transactions transactions) {
-        EasyCache cache = EasyCache.builder(new JacksonValueCodec())
+        EasyCache cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
                 .transactions(transactions)
                 .localLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE))
@@ -84,7 +85,7 @@ final class LocalContenders {
     }
 
     private static EasyCache overFullStore(Transactions transactions, Products source) {
-        return EasyCache.builder(new FullStore.OneProduct(source.product(1)))
+        return EasyCacheEngine.builder(new FullStore.OneProduct(source.product(1)))
                 .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
                 .transactions(transactions)
                 .build();

@@ -1,0 +1,138 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.Availability;
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoreUnavailableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides whether one partition of a Redis may be called now. Failures that show an ill server are counted in a sliding
+ * window. If too many calls failed the partition is marked unavailable, and no call touches a socket, until
+ * {@link ClusterKeeper} has probed it and delivered what was kept back.
+ */
+final class CircuitBreaker {
+
+    private static final Logger log = LoggerFactory.getLogger(Availability.class);
+
+    private final CircuitBreakers availability;
+    private final Partitions partitions;
+    private final int partition;
+    private final CallWindow calls;
+
+    private volatile Phase phase;
+
+    CircuitBreaker(CircuitBreakers availability, Partitions partitions, int partition, boolean available) {
+        this.availability = availability;
+        this.partitions = partitions;
+        this.partition = partition;
+        this.calls = availability.newWindow();
+        this.phase = available ? Phase.AVAILABLE : Phase.UNAVAILABLE;
+    }
+
+    /** Between the two stands the recovery: updates are told to the store again, but readers do not ask it yet. */
+    private enum Phase {
+        AVAILABLE,
+        UNAVAILABLE,
+        RECOVERING
+    }
+
+    boolean mayRead() {
+        State set = availability.forcedState();
+        return set == null ? phase == Phase.AVAILABLE : set == State.AVAILABLE;
+    }
+
+    boolean mayWrite() {
+        State set = availability.forcedState();
+        return set == null ? phase != Phase.UNAVAILABLE : set == State.AVAILABLE;
+    }
+
+    State state() {
+        return mayRead() ? State.AVAILABLE : State.UNAVAILABLE;
+    }
+
+    Partitions partitions() {
+        return partitions;
+    }
+
+    int partition() {
+        return partition;
+    }
+
+    String name() {
+        return partitions.name(partition);
+    }
+
+    void succeeded() {
+        calls.succeeded();
+    }
+
+    void failed(StoreUnavailableException failure) {
+        if (calls.failed()) {
+            unavailable(failure);
+        }
+    }
+
+    /** A call that waited behind large values counts neither as a success nor as a failure. */
+    void delayed(StoreUnavailableException failure) {
+        availability.delayed(failure);
+    }
+
+    /** A call that failed for a reason of its own: the server is well, and other calls succeed. */
+    void singleFailed(StoreUnavailableException failure) {
+        calls.succeeded();
+        availability.singleFailed(failure);
+    }
+
+    /** Marks it unavailable, however many calls have failed. */
+    void unavailable(StoreUnavailableException failure) {
+        changing(() -> {
+            if (phase == Phase.AVAILABLE) {
+                log.warn("Redis cluster {} is marked unavailable: {}", describe(), failure.getMessage());
+            }
+            phase = Phase.UNAVAILABLE;
+        });
+    }
+
+    void recovering() {
+        changing(() -> {
+            calls.clear();
+            phase = Phase.RECOVERING;
+        });
+    }
+
+    /** Ends the recovery, unless it was marked unavailable meanwhile. */
+    void recovered() {
+        changing(() -> {
+            if (phase == Phase.RECOVERING) {
+                phase = Phase.AVAILABLE;
+                log.info("Redis cluster {} is available again", describe());
+            }
+        });
+    }
+
+    /** A call that began before the partitions were replaced changes nothing. */
+    private void changing(Runnable change) {
+        availability.changing(() -> {
+            if (availability.breakers().contains(this)) {
+                change.run();
+            }
+        });
+    }
+
+    /** Called inside a change. */
+    void forceUnavailable() {
+        phase = Phase.UNAVAILABLE;
+    }
+
+    /** {@code 'default'}, or {@code 'default', slots 0-5460 on 10.0.0.1:6379,} where the cluster has several partitions. */
+    private String describe() {
+        String cluster = "'" + availability.clusterId() + "'";
+        if (name().isEmpty()) {
+            return cluster;
+        }
+        String place = partitions.place(partition);
+        return cluster + ", " + name() + (place.isEmpty() ? "" : " on " + place) + ",";
+    }
+}

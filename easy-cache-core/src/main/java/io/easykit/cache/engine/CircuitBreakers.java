@@ -1,0 +1,196 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.Availability;
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether one Redis may be called now. Each partition of it has a {@code CircuitBreaker} of its own. An operator can force
+ * the state of all.
+ */
+final class CircuitBreakers implements Availability {
+
+    private static final Logger log = LoggerFactory.getLogger(Availability.class);
+
+    private final String clusterId;
+    private final AvailabilityOptions options;
+    private final Ticker ticker;
+    private final Consumer<Change> onChange;
+
+    private final RareLine delayLine;
+    private final RareLine singleLine;
+
+    private volatile Parts parts;
+    private volatile @Nullable State forced;
+
+    CircuitBreakers(String clusterId, AvailabilityOptions options, Ticker ticker, Consumer<Change> onChange) {
+        this.clusterId = clusterId;
+        this.options = options;
+        this.ticker = ticker;
+        this.onChange = onChange;
+        this.delayLine = new RareLine(ticker);
+        this.singleLine = new RareLine(ticker);
+        this.parts = new Parts(Partitions.ONE, List.of(new CircuitBreaker(this, Partitions.ONE, 0, true)));
+    }
+
+    /**
+     * A change of state.
+     *
+     * @param node which partition of several; empty for the cluster as a whole
+     */
+    record Change(String node, State state) {}
+
+    /** The partitions and their circuit breakers. */
+    private record Parts(Partitions partitions, List<CircuitBreaker> breakers) {}
+
+    @Override
+    public State state() {
+        return parts.breakers.stream().allMatch(CircuitBreaker::mayRead) ? State.AVAILABLE : State.UNAVAILABLE;
+    }
+
+    @Override
+    public Map<String, State> nodes() {
+        Map<String, State> nodes = new LinkedHashMap<>();
+        for (CircuitBreaker breaker : parts.breakers) {
+            if (!breaker.name().isEmpty()) {
+                nodes.put(breaker.name(), breaker.state());
+            }
+        }
+        return nodes;
+    }
+
+    @Override
+    public Optional<State> forced() {
+        return Optional.ofNullable(forced);
+    }
+
+    @Override
+    public void force(State state) {
+        changing(() -> {
+            forced = state;
+            if (state == State.UNAVAILABLE) {
+                parts.breakers.forEach(CircuitBreaker::forceUnavailable);
+            }
+        });
+    }
+
+    @Override
+    public void release() {
+        changing(() -> forced = null);
+    }
+
+    String clusterId() {
+        return clusterId;
+    }
+
+    @Nullable State forcedState() {
+        return forced;
+    }
+
+    CallWindow newWindow() {
+        return new CallWindow(options, ticker);
+    }
+
+    Partitions partitions() {
+        return parts.partitions;
+    }
+
+    /** Those of all partitions, in their order. */
+    List<CircuitBreaker> breakers() {
+        return parts.breakers;
+    }
+
+    /** That of an entry. Each read calls this. */
+    CircuitBreaker of(CacheKey<?> key) {
+        Parts now = parts;
+        return now.breakers.get(now.partitions.of(key));
+    }
+
+    /**
+     * @throws StoreUnavailableException if the partitions have been replaced
+     */
+    CircuitBreaker of(Partitions partitions, int partition) {
+        Parts now = parts;
+        if (now.partitions != partitions) {
+            throw StoreUnavailableException.notCalled("The partitions have just been replaced");
+        }
+        return now.breakers.get(partition);
+    }
+
+    /** A call that waited behind large values. */
+    void delayed(StoreUnavailableException failure) {
+        if (delayLine.isDue()) {
+            log.warn(
+                    "Calls of Redis cluster '{}' go on without the cache: {}. Cache smaller values, or raise the command"
+                            + " timeout. Logged once a minute",
+                    clusterId,
+                    failure.getMessage());
+        }
+    }
+
+    /** A call that failed for a reason of its own. */
+    void singleFailed(StoreUnavailableException failure) {
+        if (!(failure.getCause() instanceof InterruptedException) && singleLine.isDue()) {
+            log.warn(
+                    "A call of Redis cluster '{}' failed, and goes on without the cache: {}. Such keys are not cached, and"
+                            + " CP updates of them are refused. If permission for keys is missing, allow ~<key-prefix>* to"
+                            + " the user of this connection. Logged once a minute",
+                    clusterId,
+                    failure.getMessage());
+        }
+    }
+
+    CircuitBreaker ofEpochs(int hash) {
+        Parts now = parts;
+        return now.breakers.get(now.partitions.ofEpochs(hash));
+    }
+
+    CircuitBreaker ofLease(String name) {
+        Parts now = parts;
+        return now.breakers.get(now.partitions.ofLease(name));
+    }
+
+    /**
+     * Replaces the partitions. Unless all were available, all of the new ones have to recover: invalidations may wait for
+     * any of them.
+     */
+    void repartition(Partitions value) {
+        changing(() -> {
+            boolean available = state() == State.AVAILABLE && forced == null;
+            List<CircuitBreaker> fresh = new ArrayList<>();
+            for (int i = 0; i < value.count(); i++) {
+                fresh.add(new CircuitBreaker(this, value, i, available));
+            }
+            parts = new Parts(value, List.copyOf(fresh));
+        });
+    }
+
+    void changing(Runnable change) {
+        List<Change> changes = new ArrayList<>();
+        synchronized (this) {
+            State before = state();
+            Map<String, State> nodesBefore = nodes();
+            change.run();
+            nodes().forEach((node, state) -> {
+                if (nodesBefore.getOrDefault(node, state) != state) {
+                    changes.add(new Change(node, state));
+                }
+            });
+            if (state() != before) {
+                changes.add(new Change("", state()));
+            }
+        }
+        changes.forEach(onChange);
+    }
+}

@@ -1,0 +1,364 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after one partition of a Redis, on one thread of its own. A single server is one partition.
+ *
+ * <p>While it is available: learns once an interval which epochs were raised, and delivers the invalidations that a
+ * single failure has kept back. A partition with which that fails several times in a row is marked unavailable, whatever
+ * its readers get: one that answers reads but takes no invalidation would go on giving old values.
+ *
+ * <p>While it is unavailable: probes, once an interval and when there is a new connection. The first success is confirmed by
+ * further probes at a fifth of the interval. When enough probes in a row have succeeded it brings everything that was not
+ * delivered: first updates are let through again, so that nothing new is left behind; then what was invalidated shortly
+ * before the failure, since that may have been lost with its master; then the journal; then, for prefixes of which the
+ * journal could not hold all, a raised epoch, which takes effect everywhere within a look. Only then readers are let in.
+ * Whatever fails on the way begins again with the probes.
+ *
+ * <p>After a connection was lost and is there again, what was invalidated shortly before is said again; an epoch that a
+ * store has lost is raised again.
+ *
+ * <p>Epochs of several hashes cannot be raised at one moment. Until all nodes have learned all of them, a reader can compute
+ * a value from an old one, and store it under the new epoch. So they are raised once more when every node has learned the
+ * first ones.
+ */
+final class ClusterKeeper {
+
+    private static final Logger log = LoggerFactory.getLogger(ClusterKeeper.class);
+
+    /** Every node looks once a second; the rest is for slow answers. */
+    private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
+
+    /** After a probe has succeeded, this many fit into an interval. */
+    private static final int CONFIRMATIONS = 5;
+
+    /** How long looks may fail behind large values. */
+    private static final Duration EXCUSED = Duration.ofSeconds(10);
+
+    private final Cluster cluster;
+    private final EntryStore store;
+    private final CircuitBreakers availability;
+    private final CircuitBreaker breaker;
+    private final Partitions partitions;
+    private final int partition;
+    private final Journal journal;
+    private final Redelivery redelivery;
+    private final AvailabilityOptions options;
+    private final Ticker ticker;
+    private final AtomicBoolean deliveryQueued = new AtomicBoolean();
+    private final AtomicBoolean repetitionDue = new AtomicBoolean();
+
+    /** One that was stopped may still be at work when the next one starts. */
+    private final Lock working = new ReentrantLock();
+
+    private volatile @Nullable ScheduledExecutorService thread;
+    private int probes;
+    private int failedLooks;
+    private long quietUntil;
+    private long lastLook;
+
+    /**
+     * @param breaker that of the partition
+     */
+    ClusterKeeper(Cluster cluster, CircuitBreaker breaker, AvailabilityOptions options, Ticker ticker) {
+        this.cluster = cluster;
+        this.store = cluster.store();
+        this.availability = cluster.availability();
+        this.breaker = breaker;
+        this.partitions = breaker.partitions();
+        this.partition = breaker.partition();
+        this.journal = cluster.journal();
+        this.redelivery = cluster.redelivery();
+        this.options = options;
+        this.ticker = ticker;
+        this.quietUntil = ticker.nanoTime();
+        this.lastLook = ticker.nanoTime();
+    }
+
+    synchronized void start() {
+        if (thread == null) {
+            // At the first start nothing was invalidated before, and what comes now needs no repetition.
+            repetitionDue.set(repetitionDue.get() || !cluster.recent().isEmpty());
+            String name = "easy-cache-keeper-" + cluster.id() + (partitions.count() > 1 ? "-" + partition : "");
+            ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
+                Thread keeper = new Thread(task, name);
+                keeper.setDaemon(true);
+                return keeper;
+            });
+            var unused = started.scheduleWithFixedDelay(
+                    this::look, 0, options.probeInterval().toNanos(), TimeUnit.NANOSECONDS);
+            thread = started;
+        }
+    }
+
+    synchronized void stop() {
+        ScheduledExecutorService running = thread;
+        if (running != null) {
+            running.shutdownNow();
+            thread = null;
+        }
+    }
+
+    CircuitBreaker breaker() {
+        return breaker;
+    }
+
+    /** What was invalidated shortly before is said again with the next look. */
+    void repeatOnce() {
+        repetitionDue.set(true);
+    }
+
+    /** Does not wait for the next look: an invalidation was kept back although the cluster may be told. */
+    void deliverSoon() {
+        if (deliveryQueued.compareAndSet(false, true)) {
+            soon(() -> {
+                deliveryQueued.set(false);
+                safely(this::catchUp);
+            });
+        }
+    }
+
+    /** A new connection may lead to another master. A probe over it need not wait for its turn. */
+    void onReconnect(@Nullable SocketAddress server) {
+        if (!partitions.mayBeAt(partition, server)) {
+            return;
+        }
+        repetitionDue.set(true);
+        deliverSoon();
+        if (!breaker.mayRead()) {
+            soon(this::look);
+        }
+    }
+
+    private void soon(Runnable task) {
+        ScheduledExecutorService running = thread;
+        if (running == null) {
+            deliveryQueued.set(false);
+            return;
+        }
+        try {
+            running.execute(task);
+        } catch (RejectedExecutionException stopped) {
+            deliveryQueued.set(false);
+            log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
+        }
+    }
+
+    private void lookAfter(Duration pause) {
+        ScheduledExecutorService running = thread;
+        if (running != null) {
+            try {
+                var unused = running.schedule(this::look, pause.toNanos(), TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException stopped) {
+                log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
+            }
+        }
+    }
+
+    /** One look after the partition. */
+    void look() {
+        safely(cluster::invalidateLateCommits);
+        safely(() -> {
+            if (cluster.repartition()) {
+                log.debug("Redis cluster '{}' has other partitions now", cluster.id());
+            } else if (breaker.mayRead()) {
+                tend();
+            } else if (availability.forced().isEmpty()) {
+                probe();
+            } else {
+                probes = 0;
+            }
+        });
+    }
+
+    /** Never throws, or the next look would not come. */
+    private void safely(Runnable work) {
+        working.lock();
+        try {
+            work.run();
+        } catch (StoreUnavailableException away) {
+            log.debug("Redis cluster '{}' did not answer its keeper", cluster.id(), away);
+        } catch (Throwable fault) {
+            log.error("The keeper of Redis cluster '{}' failed and goes on", cluster.id(), fault);
+        } finally {
+            working.unlock();
+        }
+    }
+
+    private void tend() {
+        try {
+            store.checkPermissions(partitions, partition);
+            learnEpochs();
+            catchUp();
+            raiseEpochs();
+            raiseAgain();
+            cluster.invalidateRolledBackLate();
+            cluster.recent().forgetOld(this::isHere);
+            failedLooks = 0;
+            lastLook = ticker.nanoTime();
+        } catch (StoreUnavailableException away) {
+            failedLooks += isExcused(away) ? 0 : 1;
+            if (failedLooks >= options.probesToRecover()) {
+                failedLooks = 0;
+                breaker.unavailable(away);
+            }
+            throw away;
+        }
+    }
+
+    /** Behind large values a look may come late. For how long a node may miss raised epochs has a bound all the same. */
+    private boolean isExcused(StoreUnavailableException away) {
+        return away.isDelayed() && ticker.nanoTime() - lastLook < EXCUSED.toNanos();
+    }
+
+    private void catchUp() {
+        if (breaker.mayRead()) {
+            repeatIfDue();
+            deliver();
+        }
+    }
+
+    private void probe() {
+        try {
+            store.probe(partitions, partition);
+            probes++;
+            if (probes >= options.probesToRecover()) {
+                recover();
+            } else {
+                lookAfter(options.probeInterval().dividedBy(CONFIRMATIONS));
+            }
+        } catch (StoreUnavailableException away) {
+            probes = 0;
+            breaker.unavailable(away);
+            throw away;
+        }
+    }
+
+    private void recover() {
+        breaker.recovering();
+        cluster.awaitTold();
+        repeat();
+        deliver();
+        learnEpochs();
+        if (raiseEpochs()) {
+            quietUntil = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
+        }
+        if (quietUntil - ticker.nanoTime() > 0) {
+            return;
+        }
+        raiseAgain();
+        probes = 0;
+        lastLook = ticker.nanoTime();
+        breaker.recovered();
+    }
+
+    private void deliver() {
+        redelivery.deliver(journal, this::isHere);
+    }
+
+    private boolean isHere(CacheKey<?> key) {
+        return partitions.of(key) == partition;
+    }
+
+    private boolean isHere(int hash) {
+        return partitions.ofEpochs(hash) == partition;
+    }
+
+    private void learnEpochs() {
+        Epochs epochs = cluster.epochs();
+        for (int hash = 0; hash < store.epochHashes(); hash++) {
+            if (isHere(hash)) {
+                List<String> lost = epochs.lostBy(hash, epochs.learn(hash));
+                for (String prefix : lost) {
+                    journal.overflow(hash, prefix);
+                }
+            }
+        }
+    }
+
+    private boolean raiseEpochs() {
+        Map<Integer, Set<String>> left = journal.takeOverflowed(this::isHere);
+        Set<String> dropped = new TreeSet<>();
+        try {
+            for (int hash : List.copyOf(left.keySet())) {
+                Set<String> prefixes = left.getOrDefault(hash, Set.of());
+                cluster.epochs().raise(hash, prefixes);
+                left.remove(hash);
+                dropped.addAll(prefixes);
+                journal.raised(hash, prefixes);
+                raiseLater(hash, prefixes);
+            }
+        } finally {
+            left.forEach((hash, prefixes) -> {
+                prefixes.forEach(prefix -> journal.overflow(hash, prefix));
+                journal.raised(hash, prefixes);
+            });
+            dropped.forEach(this::warnOfDropped);
+        }
+        return !dropped.isEmpty();
+    }
+
+    /** What is computed from the dropped entries may have been computed again, before every node knew the new epochs. */
+    private void raiseLater(int hash, Set<String> prefixes) {
+        long seen = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
+        if (store.epochHashes() > 1) {
+            journal.raiseAgain(hash, prefixes, seen);
+        }
+        cluster.raiseMates(journal.takeMates(hash), seen);
+    }
+
+    private void raiseAgain() {
+        Map<Integer, Set<String>> left = journal.takeAgain(this::isHere, ticker.nanoTime());
+        try {
+            for (int hash : List.copyOf(left.keySet())) {
+                cluster.epochs().raise(hash, left.getOrDefault(hash, Set.of()));
+                left.remove(hash);
+            }
+        } finally {
+            left.forEach((hash, prefixes) -> journal.raiseAgain(hash, prefixes, ticker.nanoTime()));
+        }
+    }
+
+    private void warnOfDropped(String prefix) {
+        String where = breaker.name().isEmpty() ? "" : ", " + breaker.name() + ",";
+        log.warn(
+                "All entries of '{}' in Redis cluster '{}'{} are dropped: more invalidations waited than could be"
+                        + " kept, or the server has lost data",
+                prefix,
+                cluster.id(),
+                where);
+    }
+
+    private void repeatIfDue() {
+        if (repetitionDue.get()) {
+            repeat();
+        }
+    }
+
+    private void repeat() {
+        repetitionDue.set(true);
+        redelivery.repeat(cluster.recent().all(this::isHere));
+        repetitionDue.set(false);
+    }
+}

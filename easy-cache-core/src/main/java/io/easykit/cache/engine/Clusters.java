@@ -1,0 +1,34 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.UnknownClusterException;
+import java.util.Collection;
+import java.util.Map;
+
+/** Every Redis by its id. */
+record Clusters(Map<String, Cluster> byId) {
+
+    Clusters {
+        byId = Map.copyOf(byId);
+    }
+
+    /**
+     * @throws UnknownClusterException if the key's cluster is none of these
+     */
+    Cluster of(CacheKey<?> key) {
+        return of(key.spec());
+    }
+
+    Cluster of(CacheSpec<?> spec) {
+        Cluster cluster = byId.get(spec.clusterId());
+        if (cluster == null) {
+            throw new UnknownClusterException(spec.clusterId(), spec.prefix(), byId.keySet());
+        }
+        return cluster;
+    }
+
+    Collection<Cluster> all() {
+        return byId.values();
+    }
+}

@@ -1,0 +1,116 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheListener.Hit;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.DegradedOptions.CpReads;
+import io.easykit.cache.LoadScope;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.engine.Values.Opened;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Goes on without the store: an AP reader gets what the local level has, or what it loads and leaves there for a short
+ * while; a CP reader gets what it loads, or an exception if that is what was chosen. Only so many loads run at a time.
+ *
+ * <p>Two readers do not wait for a place: one amid unfinished work of its caller, which holds a connection of the database,
+ * and one inside a load, which holds a place. Those that it would wait for may be waiting for these.
+ */
+final class DegradingReader implements CacheReader {
+
+    private static final Logger log = LoggerFactory.getLogger(DegradingReader.class);
+
+    private final String clusterId;
+    private final CacheReader normal;
+    private final Freshness freshness;
+    private final LocalEntries local;
+    private final CpReads cpReads;
+    private final LoadLimit limit;
+    private final SoloLoads loads;
+    private final CacheListener listener;
+    private final Transactions transactions;
+    private final Ticker ticker;
+
+    DegradingReader(
+            String clusterId,
+            CacheReader normal,
+            Freshness freshness,
+            LocalEntries local,
+            DegradedOptions options,
+            LoadLimit limit,
+            Engine engine) {
+        this.clusterId = clusterId;
+        this.normal = normal;
+        this.freshness = freshness;
+        this.local = local;
+        this.cpReads = options.cpReads();
+        this.limit = limit;
+        this.loads = new SoloLoads(limit, engine);
+        this.listener = engine.listener();
+        this.transactions = engine.transactions();
+        this.ticker = engine.ticker();
+    }
+
+    @Override
+    public <V> @Nullable V fetch(Read<V> read) throws Throwable {
+        try {
+            return normal.fetch(read);
+        } catch (StoreUnavailableException away) {
+            log.debug("Reading {} without Redis", read.key(), away);
+            return withoutStore(freshness.demandedBy(read), away);
+        }
+    }
+
+    private <V> @Nullable V withoutStore(Read<V> read, StoreUnavailableException away) throws Throwable {
+        boolean strong = read.options().consistency() == Consistency.CP;
+        if (strong && cpReads == CpReads.FAIL) {
+            throw new CacheUnavailableException(
+                    clusterId,
+                    "Redis cluster '" + clusterId + "' is away, and CP reads of " + read.key() + " are set to fail."
+                            + " Repeat the call when Redis is back, or let CP reads bypass the cache.",
+                    away);
+        }
+        if (LoadLimit.isInside()) {
+            return loads.load(read).get();
+        }
+        try (LoadScope scope = transactions.openLoadScope()) {
+            if (scope.attachedReason() != null) {
+                return loads.load(read).get();
+            }
+            return strong ? load(read.in(scope)) : fromLocalLevel(read.in(scope));
+        }
+    }
+
+    private <V> @Nullable V fromLocalLevel(Read<V> read) throws Throwable {
+        Opened<V> known = freshness.allowsLocalLevel() ? local.get(read.key()) : null;
+        if (known != null) {
+            listener.onHit(read.key(), Hit.LOCAL);
+            return known.value();
+        }
+        listener.onMiss(read.key());
+        return load(keeping(read));
+    }
+
+    /** Whoever loads puts in what it loaded: those who share it came later, perhaps after an invalidation. */
+    private <V> Read<V> keeping(Read<V> read) {
+        return read.with(() -> {
+            long stamp = local.stamp(read.key());
+            long began = ticker.nanoTime();
+            V value = read.loader().load();
+            if (LoadInProgress.isStorable() && read.storable().test(value)) {
+                local.put(read.key(), value, stamp, Duration.ofNanos(ticker.nanoTime() - began));
+            }
+            return value;
+        });
+    }
+
+    private <V> @Nullable V load(Read<V> read) throws Throwable {
+        return loads.join(read.with(limit.around(read)), null).get();
+    }
+}

@@ -1,0 +1,272 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.Action;
+import io.easykit.cache.Availability;
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Loader;
+import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.ValueCodec;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.LocalLevel;
+import io.easykit.cache.store.Outbox;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The cache: puts the stores, their clusters and the updates together. {@link #builder} makes one. Thread-safe. */
+public final class EasyCacheEngine implements EasyCache {
+
+    private final Clusters clusters;
+    private final Updates updates;
+    private final Values values;
+    private final Ticker ticker;
+    private final boolean disabled;
+
+    private EasyCacheEngine(Clusters clusters, Engine engine, boolean disabled) {
+        this.clusters = clusters;
+        this.disabled = disabled;
+        this.updates = new Updates(clusters, engine);
+        this.values = engine.values();
+        this.ticker = engine.ticker();
+    }
+
+    /** Starts to put a cache together; without a store it has no Redis. */
+    public static Builder builder(ValueCodec codec) {
+        return new Builder(codec);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // nothing but the loader throws something checked
+    public <V, X extends Throwable> @Nullable V fetch(
+            CacheKey<V> key, Loader<V, X> loader, Predicate<@Nullable V> storable) throws X {
+        if (disabled) {
+            return loader.load();
+        }
+        Cluster cluster = clusters.of(key);
+        if (updates.isUpdatedHere(key)) {
+            LoadInProgress.markUnstorable();
+            return loader.load();
+        }
+        try {
+            return cluster.reader().fetch(new Read<>(key, loader, storable, ticker.nanoTime()));
+        } catch (Throwable failure) {
+            throw (X) failure;
+        }
+    }
+
+    @Override
+    public <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
+            throws X {
+        if (disabled) {
+            return action.run();
+        }
+        keys.forEach(clusters::of);
+        return updates.around(keys, action);
+    }
+
+    @Override
+    public <T, X extends Throwable> @Nullable T updateInTransaction(
+            Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
+        if (disabled) {
+            return action.run();
+        }
+        keys.forEach(clusters::of);
+        return updates.inTransaction(keys, action);
+    }
+
+    @Override
+    public void invalidate(Collection<? extends CacheKey<?>> keys) {
+        if (disabled) {
+            return;
+        }
+        keys.forEach(clusters::of);
+        updates.invalidate(keys);
+    }
+
+    @Override
+    public void invalidateInTransaction(Collection<? extends CacheKey<?>> keys) {
+        if (disabled) {
+            return;
+        }
+        keys.forEach(clusters::of);
+        updates.invalidateInTransaction(keys);
+    }
+
+    @Override
+    public @Nullable Availability availability(String clusterId) {
+        Cluster cluster = cluster(clusterId);
+        return cluster == null ? null : cluster.availability();
+    }
+
+    @Override
+    public Set<String> clusterIds() {
+        return clusters.byId().keySet();
+    }
+
+    @Override
+    public @Nullable String problemWith(Type type) {
+        return values.problemWith(type);
+    }
+
+    @Override
+    public int undelivered(String clusterId) {
+        Cluster cluster = cluster(clusterId);
+        return cluster == null ? 0 : cluster.journal().size();
+    }
+
+    @Override
+    public @Nullable OutboxBacklog outboxBacklog(String clusterId) {
+        Cluster cluster = cluster(clusterId);
+        OutboxRelay relay = cluster == null ? null : cluster.relay();
+        return relay == null ? null : relay.backlog();
+    }
+
+    @Nullable Cluster cluster(String clusterId) {
+        return clusters.byId().get(clusterId);
+    }
+
+    /** Looks after the clusters again after {@link #stop()}; a cache that was built has started. */
+    public void start() {
+        clusters.all().forEach(Cluster::start);
+    }
+
+    /** Ends the threads that look after the clusters. Reads and updates go on, but nothing recovers. */
+    public void stop() {
+        clusters.all().forEach(Cluster::stop);
+    }
+
+    /** Puts a cache together. */
+    public static final class Builder {
+
+        private final ValueCodec codec;
+        private final Map<String, EntryStore> stores = new LinkedHashMap<>();
+        private final List<CacheListener> listeners = new ArrayList<>();
+        private Transactions transactions = Transactions.NONE;
+        private Supplier<LocalLevel> localLevels = () -> LocalLevel.NONE;
+        private AvailabilityOptions availability = AvailabilityOptions.defaults();
+        private DegradedOptions degraded = DegradedOptions.defaults();
+        private @Nullable Outbox outbox;
+        private @Nullable Executor background;
+        private Ticker ticker = Ticker.SYSTEM;
+        private boolean disabled;
+
+        private Builder(ValueCodec codec) {
+            this.codec = codec;
+        }
+
+        /** Adds a Redis. */
+        public Builder store(String clusterId, EntryStore store) {
+            stores.put(clusterId, store);
+            return this;
+        }
+
+        /** Lets updates belong to transactions; without it there are none. */
+        public Builder transactions(Transactions value) {
+            this.transactions = value;
+            return this;
+        }
+
+        /** Sets the level that answers AP reads while a Redis is away, one for each; without it there is none. */
+        public Builder localLevels(Supplier<LocalLevel> value) {
+            this.localLevels = value;
+            return this;
+        }
+
+        /** Sets when a Redis counts as ill and when as well again. */
+        public Builder availability(AvailabilityOptions value) {
+            this.availability = value;
+            return this;
+        }
+
+        /** Sets what happens while a Redis is away. */
+        public Builder degraded(DegradedOptions value) {
+            this.degraded = value;
+            return this;
+        }
+
+        /**
+         * Sets where updates are recorded of which a Redis cannot be told before their commit, for another node to
+         * deliver. Without it they are kept in this node's memory.
+         */
+        public Builder outbox(Outbox value) {
+            this.outbox = value;
+            return this;
+        }
+
+        /** Sets where refreshes run; it rejects what it has no thread for. Without it a few threads of its own. */
+        public Builder background(Executor value) {
+            this.background = value;
+            return this;
+        }
+
+        public Builder listener(CacheListener value) {
+            listeners.add(value);
+            return this;
+        }
+
+        /**
+         * Makes a cache that is switched off: a read runs its loader, an update its action, and nothing is invalidated. It
+         * uses no store and starts no thread. Other processes may keep old values of what is updated here until their TTL.
+         */
+        public Builder disabled() {
+            this.disabled = true;
+            return this;
+        }
+
+        Builder ticker(Ticker value) {
+            this.ticker = value;
+            return this;
+        }
+
+        /** Puts it together and starts to look after the clusters. */
+        public EasyCacheEngine build() {
+            EasyCacheEngine cache = buildStopped();
+            cache.start();
+            return cache;
+        }
+
+        EasyCacheEngine buildStopped() {
+            Engine engine = new Engine(
+                    new Values(codec),
+                    transactions,
+                    background != null ? background : fewThreads(),
+                    new SafeListener(listeners),
+                    ticker);
+            Map<String, Cluster> clusters = new LinkedHashMap<>();
+            if (!disabled) {
+                stores.forEach((id, store) -> clusters.put(
+                        id, new Cluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
+            }
+            Clusters all = new Clusters(clusters);
+            clusters.values().forEach(cluster -> cluster.join(all));
+            return new EasyCacheEngine(all, engine, disabled);
+        }
+
+        /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */
+        private static Executor fewThreads() {
+            AtomicInteger number = new AtomicInteger();
+            return new ThreadPoolExecutor(0, 8, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                Thread thread = new Thread(task, "easy-cache-refresh-" + number.incrementAndGet());
+                thread.setDaemon(true);
+                return thread;
+            });
+        }
+    }
+}

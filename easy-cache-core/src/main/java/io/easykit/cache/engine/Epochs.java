@@ -1,0 +1,134 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+/**
+ * The epochs of all prefixes of one store, as far as they are known here. Raising one makes every older entry of the
+ * prefix a miss, whatever their number.
+ *
+ * <p>A store may have several hashes with epochs ({@link EntryStore#epochHashOf}): each for a range of keys, and several
+ * for one range, so that a key can rely on the one that is in its own partition. Every raise is written to all hashes of
+ * the range.
+ *
+ * <p>Before the first read they are learned: a node that has just started would take every value for a current one.
+ */
+final class Epochs {
+
+    private final EntryStore store;
+    private final CircuitBreakers availability;
+    private final int copies;
+
+    /** For each hash the highest epochs that were ever read from it. */
+    private final List<Map<String, Long>> known;
+
+    /** 1 for each hash that was read. */
+    private final AtomicIntegerArray learned;
+
+    Epochs(EntryStore store, CircuitBreakers availability) {
+        this.store = store;
+        this.availability = availability;
+        this.copies = store.epochCopies();
+        int hashes = store.epochHashes();
+        this.learned = new AtomicIntegerArray(hashes);
+        this.known = new ArrayList<>(hashes);
+        for (int i = 0; i < hashes; i++) {
+            known.add(new ConcurrentHashMap<>());
+        }
+    }
+
+    /**
+     * @throws StoreUnavailableException if nothing is known yet, and the store cannot be asked
+     */
+    long of(CacheKey<?> key) {
+        int first = store.epochHashOf(key);
+        String prefix = key.spec().prefix();
+        if (copies == 1) {
+            learnFirst(first);
+            return known(first, prefix);
+        }
+        learnOneOf(first, key);
+        long highest = 0;
+        for (int hash = first; hash < first + copies; hash++) {
+            highest = Math.max(highest, known(hash, prefix));
+        }
+        return highest;
+    }
+
+    /** Learns those in the key's own partition. Where there is none, any of them does. */
+    private void learnOneOf(int first, CacheKey<?> key) {
+        CircuitBreaker own = availability.of(key);
+        boolean some = false;
+        for (int hash = first; hash < first + copies; hash++) {
+            if (availability.ofEpochs(hash) == own) {
+                learnFirst(hash);
+            }
+            some |= learned.get(hash) == 1;
+        }
+        if (!some) {
+            learnFirst(first);
+        }
+    }
+
+    private void learnFirst(int hash) {
+        if (learned.get(hash) == 0) {
+            learn(hash);
+        }
+    }
+
+    /** The highest epoch that was ever read from a hash; 0 without one. */
+    private long known(int hash, String prefix) {
+        return known.get(hash).getOrDefault(prefix, 0L);
+    }
+
+    /**
+     * Asks the store. Epochs only ever rise, also in the view of a node that reads them late or twice.
+     *
+     * @return what the store answered
+     */
+    Map<String, Long> learn(int hash) {
+        Map<String, Long> told = store.epochs(hash);
+        learn(hash, told);
+        learned.set(hash, 1);
+        return told;
+    }
+
+    private void learn(int hash, Map<String, Long> told) {
+        told.forEach((prefix, epoch) -> known.get(hash).merge(prefix, epoch, Math::max));
+    }
+
+    /** Raises the epochs of some prefixes in one hash, above all that is known here. */
+    void raise(int hash, Iterable<String> prefixes) {
+        Map<String, Long> floors = new HashMap<>();
+        for (String prefix : prefixes) {
+            long highest = 0;
+            for (Map<String, Long> any : known) {
+                highest = Math.max(highest, any.getOrDefault(prefix, 0L));
+            }
+            floors.put(prefix, highest);
+        }
+        learn(hash, store.raiseEpochs(hash, floors));
+    }
+
+    /** The prefixes whose epochs a store has lost, with the data of its master perhaps. */
+    List<String> lostBy(int hash, Map<String, Long> told) {
+        return known.get(hash).entrySet().stream()
+                .filter(entry -> told.getOrDefault(entry.getKey(), 0L) < entry.getValue())
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** Has them asked for before the next read. */
+    void doubt() {
+        for (int i = 0; i < learned.length(); i++) {
+            learned.set(i, 0);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.store.Ticket;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reports to the circuit breakers how calls went, and lets none through to a partition that is marked unavailable. A call
+ * with keys of several partitions is made for each of them, and fails if one of them fails.
+ */
+final class GuardedStore implements EntryStore {
+
+    private final EntryStore store;
+    private final CircuitBreakers availability;
+
+    GuardedStore(EntryStore store, CircuitBreakers availability) {
+        this.store = store;
+        this.availability = availability;
+    }
+
+    @Override
+    public Snapshot read(CacheKey<?> key, long epoch) {
+        CircuitBreaker breaker = availability.of(key);
+        return guard(breaker, breaker::mayRead, () -> store.read(key, epoch));
+    }
+
+    @Override
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+        CircuitBreaker breaker = availability.of(key);
+        return guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, takesStale));
+    }
+
+    @Override
+    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+        CircuitBreaker breaker = availability.of(key);
+        return guard(breaker, breaker::mayRead, () -> store.store(key, ticket, value, life));
+    }
+
+    @Override
+    public void release(CacheKey<?> key, Ticket ticket) {
+        CircuitBreaker breaker = availability.of(key);
+        guard(breaker, breaker::mayRead, () -> store.release(key, ticket));
+    }
+
+    @Override
+    public void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        forEachPartition(keys, part -> store.prepare(part, token, lease));
+    }
+
+    @Override
+    public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
+        forEachPartition(keys, part -> store.invalidate(part, token));
+    }
+
+    @Override
+    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+        forEachPartition(keys, part -> store.drop(part, token));
+    }
+
+    @Override
+    public void drop(Map<CacheKey<?>, String> tokens) {
+        forEachPartition(tokens.keySet(), part -> {
+            Map<CacheKey<?>, String> some = new LinkedHashMap<>();
+            part.forEach(key -> some.put(key, tokens.getOrDefault(key, "")));
+            store.drop(some);
+        });
+    }
+
+    @Override
+    public void discard(CacheKey<?> key, Envelope unreadable) {
+        CircuitBreaker breaker = availability.of(key);
+        guard(breaker, breaker::mayRead, () -> store.discard(key, unreadable));
+    }
+
+    @Override
+    public Partitions partitions() {
+        return store.partitions();
+    }
+
+    @Override
+    public int epochHashes() {
+        return store.epochHashes();
+    }
+
+    @Override
+    public int epochCopies() {
+        return store.epochCopies();
+    }
+
+    @Override
+    public int epochHashOf(CacheKey<?> key) {
+        return store.epochHashOf(key);
+    }
+
+    @Override
+    public Map<String, Long> epochs(int hash) {
+        CircuitBreaker breaker = availability.ofEpochs(hash);
+        return guard(breaker, breaker::mayWrite, () -> store.epochs(hash));
+    }
+
+    @Override
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
+        CircuitBreaker breaker = availability.ofEpochs(hash);
+        return guard(breaker, breaker::mayWrite, () -> store.raiseEpochs(hash, known));
+    }
+
+    @Override
+    public Duration lease(String name, String owner, Duration duration) {
+        CircuitBreaker breaker = availability.ofLease(name);
+        return guard(breaker, breaker::mayRead, () -> store.lease(name, owner, duration));
+    }
+
+    /** A probe is there to see whether an unavailable partition answers, so it always goes through. */
+    @Override
+    public void probe(Partitions partitions, int partition) {
+        store.probe(partitions, partition);
+    }
+
+    @Override
+    public void checkPermissions(Partitions partitions, int partition) {
+        CircuitBreaker breaker = availability.of(partitions, partition);
+        guard(breaker, breaker::mayWrite, () -> store.checkPermissions(partitions, partition));
+    }
+
+    @Override
+    public void onReconnect(Consumer<@Nullable SocketAddress> action) {
+        store.onReconnect(action);
+    }
+
+    /** The keys of each partition. */
+    Map<CircuitBreaker, List<CacheKey<?>>> byPartition(Collection<? extends CacheKey<?>> keys) {
+        Map<CircuitBreaker, List<CacheKey<?>>> parts = new LinkedHashMap<>();
+        for (CacheKey<?> key : keys) {
+            parts.computeIfAbsent(availability.of(key), any -> new ArrayList<>())
+                    .add(key);
+        }
+        return parts;
+    }
+
+    private void forEachPartition(
+            Collection<? extends CacheKey<?>> keys, Consumer<Collection<? extends CacheKey<?>>> call) {
+        StoreUnavailableException first = null;
+        for (Map.Entry<CircuitBreaker, List<CacheKey<?>>> part :
+                byPartition(keys).entrySet()) {
+            CircuitBreaker breaker = part.getKey();
+            try {
+                guard(breaker, breaker::mayWrite, () -> call.accept(part.getValue()));
+            } catch (StoreUnavailableException away) {
+                first = first == null ? away : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private static void guard(CircuitBreaker breaker, BooleanSupplier allowed, Runnable call) {
+        guard(breaker, allowed, () -> {
+            call.run();
+            return true;
+        });
+    }
+
+    private static <T> T guard(CircuitBreaker breaker, BooleanSupplier allowed, Supplier<T> call) {
+        if (!allowed.getAsBoolean()) {
+            throw StoreUnavailableException.notCalled("The cluster is marked unavailable");
+        }
+        try {
+            T result = call.get();
+            breaker.succeeded();
+            return result;
+        } catch (StoreUnavailableException failure) {
+            if (failure.isRefused()) {
+                breaker.unavailable(failure);
+            } else if (failure.isIll()) {
+                breaker.failed(failure);
+            } else if (failure.isDelayed()) {
+                breaker.delayed(failure);
+            } else {
+                breaker.singleFailed(failure);
+            }
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,238 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.store.EntryStore;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.IntPredicate;
+import java.util.function.Predicate;
+
+/**
+ * Invalidations that could not be delivered: the latest of each key, up to a limit; beyond it the prefixes of all that
+ * it held, whose epochs are to be raised instead. Kept in memory: undelivered invalidations are lost if the process dies.
+ */
+final class Journal {
+
+    private final int limit;
+    private final EntryStore store;
+    private final Map<CacheKey<?>, Undelivered> undelivered = new LinkedHashMap<>();
+    private final Set<Range> overflowed = new LinkedHashSet<>();
+    private final Set<Range> raising = new LinkedHashSet<>();
+
+    /**
+     * Prefixes of which entries elsewhere were updated together with entries that are to be dropped, by the hash with
+     * epochs of the latter.
+     */
+    private final Map<Integer, Map<String, CacheSpec<?>>> mates = new HashMap<>();
+
+    /** Ranges that are to be raised once more, with the ticker time at which that is due. */
+    private final Map<Range, Long> again = new HashMap<>();
+
+    private volatile boolean waiting;
+
+    /**
+     * @param store decides which epochs belong to a key; not called otherwise
+     */
+    Journal(int limit, EntryStore store) {
+        this.limit = limit;
+        this.store = store;
+    }
+
+    /** The entries of a prefix in the range of one hash with epochs. */
+    private record Range(int hash, String prefix) {}
+
+    /** Adds keys of an update that had no others. */
+    void add(Collection<? extends CacheKey<?>> keys, String token) {
+        add(keys, token, List.of());
+    }
+
+    /**
+     * @param token of the update that was prepared; empty without one, which leaves that of an earlier one
+     * @param together all keys of the update, if some of them are elsewhere; they are invalidated again with these
+     */
+    synchronized void add(Collection<? extends CacheKey<?>> keys, String token, List<CacheKey<?>> together) {
+        for (CacheKey<?> key : keys) {
+            if (overflowed.containsAll(rangesOf(key))) {
+                addMates(key, together);
+            } else {
+                undelivered.merge(key, new Undelivered(key, token, together), Undelivered::then);
+            }
+        }
+        if (undelivered.size() > limit) {
+            undelivered.keySet().forEach(key -> overflowed.addAll(rangesOf(key)));
+            undelivered.values().forEach(one -> addMates(one.key, one.together));
+            undelivered.clear();
+        }
+        changed();
+    }
+
+    /** Adds what fits without overflowing. For invalidations that are only a precaution. */
+    synchronized void addIfRoom(Collection<? extends CacheKey<?>> keys) {
+        for (CacheKey<?> key : keys) {
+            if (undelivered.size() < limit || undelivered.containsKey(key)) {
+                add(List.of(key), "");
+            }
+        }
+    }
+
+    /** All of them. They stay until {@link #delivered}. */
+    synchronized List<Undelivered> all() {
+        return List.copyOf(undelivered.values());
+    }
+
+    /** Those of one partition. */
+    synchronized List<Undelivered> all(Predicate<CacheKey<?>> partition) {
+        return undelivered.values().stream()
+                .filter(one -> partition.test(one.key))
+                .toList();
+    }
+
+    /** Forgets what was delivered, unless the key was invalidated again meanwhile. */
+    synchronized void delivered(List<Undelivered> done) {
+        for (Undelivered one : done) {
+            if (undelivered.get(one.key) == one) {
+                undelivered.remove(one.key);
+            }
+        }
+        changed();
+    }
+
+    /**
+     * The prefixes whose epochs are to be raised, by the hash in which. Taken before that is done: what comes in meanwhile
+     * is remembered anew.
+     */
+    synchronized Map<Integer, Set<String>> takeOverflowed(IntPredicate hashes) {
+        Map<Integer, Set<String>> taken = new TreeMap<>();
+        for (Range range : List.copyOf(overflowed)) {
+            if (hashes.test(range.hash)) {
+                taken.computeIfAbsent(range.hash, any -> new LinkedHashSet<>()).add(range.prefix);
+                overflowed.remove(range);
+                raising.add(range);
+            }
+        }
+        return taken;
+    }
+
+    /** These epochs are raised, or remembered again. */
+    synchronized void raised(int hash, Set<String> prefixes) {
+        prefixes.forEach(prefix -> raising.remove(new Range(hash, prefix)));
+        changed();
+    }
+
+    /** Remembers that all of a prefix is to be invalidated. */
+    synchronized void overflow(int hash, String prefix) {
+        overflowed.add(new Range(hash, prefix));
+        changed();
+    }
+
+    /** Remembers epochs that are to be raised once more at a time of the ticker. Meanwhile the entries may be read. */
+    synchronized void raiseAgain(int hash, Set<String> prefixes, long at) {
+        prefixes.forEach(prefix -> again.merge(new Range(hash, prefix), at, Math::max));
+    }
+
+    /** Takes the epochs whose second raise is due. */
+    synchronized Map<Integer, Set<String>> takeAgain(IntPredicate hashes, long now) {
+        Map<Integer, Set<String>> due = new TreeMap<>();
+        for (Map.Entry<Range, Long> one : Set.copyOf(again.entrySet())) {
+            if (hashes.test(one.getKey().hash) && now - one.getValue() >= 0) {
+                due.computeIfAbsent(one.getKey().hash, any -> new HashSet<>()).add(one.getKey().prefix);
+                again.remove(one.getKey());
+            }
+        }
+        return due;
+    }
+
+    /** Takes one spec of each prefix of which entries were updated together with those in the range of a hash. */
+    synchronized List<CacheSpec<?>> takeMates(int hash) {
+        Map<String, CacheSpec<?>> taken = mates.remove(hash);
+        return taken == null ? List.of() : List.copyOf(taken.values());
+    }
+
+    /** Whether the invalidation of a key is still to be delivered, by itself or with its prefix. Every hit asks this. */
+    boolean holds(CacheKey<?> key) {
+        return waiting && isWaiting(key);
+    }
+
+    private synchronized boolean isWaiting(CacheKey<?> key) {
+        return undelivered.containsKey(key)
+                || rangesOf(key).stream().anyMatch(range -> overflowed.contains(range) || raising.contains(range));
+    }
+
+    synchronized boolean isEmpty() {
+        return undelivered.isEmpty() && overflowed.isEmpty();
+    }
+
+    /** How many keys wait, and prefixes as a whole. */
+    synchronized int size() {
+        return undelivered.size()
+                + (int) overflowed.stream().map(Range::prefix).distinct().count();
+    }
+
+    private void changed() {
+        waiting = !isEmpty() || !raising.isEmpty();
+    }
+
+    private void addMates(CacheKey<?> dropped, List<CacheKey<?>> together) {
+        if (together.isEmpty()) {
+            return;
+        }
+        for (Range range : rangesOf(dropped)) {
+            Map<String, CacheSpec<?>> all = mates.computeIfAbsent(range.hash, any -> new LinkedHashMap<>());
+            together.forEach(
+                    key -> all.put(key.spec().clusterId() + " " + key.spec().prefix(), key.spec()));
+        }
+    }
+
+    private Set<Range> rangesOf(CacheKey<?> key) {
+        Set<Range> ranges = new LinkedHashSet<>();
+        int first = store.epochHashOf(key);
+        for (int hash = first; hash < first + store.epochCopies(); hash++) {
+            ranges.add(new Range(hash, key.spec().prefix()));
+        }
+        return ranges;
+    }
+
+    /** One invalidation; two of one key are two, even if they look the same. */
+    static final class Undelivered {
+
+        private final CacheKey<?> key;
+        private final String token;
+        private final List<CacheKey<?>> together;
+
+        private Undelivered(CacheKey<?> key, String token, List<CacheKey<?>> together) {
+            this.key = key;
+            this.token = token;
+            this.together = together;
+        }
+
+        /** What a later one leaves of an earlier one. */
+        private Undelivered then(Undelivered later) {
+            return new Undelivered(
+                    key,
+                    later.token.isEmpty() ? token : later.token,
+                    later.together.isEmpty() ? together : later.together);
+        }
+
+        CacheKey<?> key() {
+            return key;
+        }
+
+        /** Of the update that was prepared; empty without one. */
+        String token() {
+            return token;
+        }
+
+        /** All keys of the update, if some are elsewhere. */
+        List<CacheKey<?>> together() {
+            return together;
+        }
+    }
+}

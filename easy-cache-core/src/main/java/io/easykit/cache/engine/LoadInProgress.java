@@ -1,0 +1,125 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.LoadAbandonedException;
+import io.easykit.cache.Loader;
+import io.easykit.cache.RunningLoad;
+import io.easykit.cache.engine.Flight.Landing;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Marks the threads on which a load runs. A value that is computed from other cached values is no fresher than they are,
+ * but it is stored as fresh. So a read inside a load gets no stale value.
+ *
+ * <h2>The rule</h2>
+ *
+ * A loader gets its fill token before its load begins, and the token stands only while nobody invalidates the key. Take
+ * an update of an outer and an inner key that had ended before. Every value of the inner key that was current at some
+ * moment after the load began contains that update. Hence a read inside a load may return
+ *
+ * <ul>
+ *   <li>a value that lies alone in the store: it was current when the store answered;
+ *   <li>the result of a load that began, or whose store was accepted, after the innermost running load began;
+ * </ul>
+ *
+ * and nothing else: no value inside its stale window, nothing of the local level, no older shared load. An update that
+ * ends later removes the outer key's fill token.
+ *
+ * <h2>What cannot be fresh</h2>
+ *
+ * A read of a key that the present transaction has updated sees uncommitted data. Such a read marks all scopes around it
+ * ({@link #markUnstorable}): their values are returned, but neither stored nor shared.
+ *
+ * <h2>Other threads</h2>
+ *
+ * A scope is inherited by threads that a load creates, and ends with its load: a pooled thread that keeps it is not in a
+ * load. {@link #carry(Runnable)} takes it to pooled threads. A parallel stream or a {@code CompletableFuture} cannot carry
+ * anything: on threads of a fork-join pool every read is strict while any load runs in this JVM.
+ */
+final class LoadInProgress extends RunningLoad {
+
+    /** Loads that run in this JVM now. */
+    private static final AtomicInteger RUNNING = new AtomicInteger();
+
+    private final @Nullable LoadInProgress outer;
+    private final long began;
+    private volatile boolean unstorable;
+    private volatile boolean ended;
+
+    private LoadInProgress(@Nullable LoadInProgress outer, long began) {
+        this.outer = outer;
+        this.began = began;
+    }
+
+    /**
+     * Runs a loader in a scope of its own, inside the scope of the calling thread.
+     *
+     * @param began now, in nanoseconds of the ticker
+     */
+    static <V> Landing<V> load(Loader<V, ?> loader, long began) {
+        RunningLoad before = current();
+        LoadInProgress scope = new LoadInProgress(innermost(), began);
+        RUNNING.incrementAndGet();
+        restore(scope);
+        try {
+            V value = loader.load();
+            return scope.unstorable ? Landing.unstorable(value, null) : Landing.of(value, began);
+        } catch (Throwable failure) {
+            boolean secret = scope.unstorable || failure instanceof LoadAbandonedException;
+            return secret ? Landing.unstorable(null, failure) : Landing.failed(failure, began);
+        } finally {
+            scope.ended = true;
+            RUNNING.decrementAndGet();
+            restore(before);
+        }
+    }
+
+    /** Runs work that no load waits for, although its thread may have inherited the scope of one. */
+    static void outside(Runnable work) {
+        RunningLoad before = current();
+        restore(null);
+        try {
+            work.run();
+        } finally {
+            restore(before);
+        }
+    }
+
+    /** Keeps the values of all loads around the caller from being stored and shared. */
+    static void markUnstorable() {
+        for (LoadInProgress scope = innermost(); scope != null; scope = scope.outer) {
+            scope.unstorable = true;
+        }
+    }
+
+    /** Whether the value that the calling thread loads may be stored. */
+    static boolean isStorable() {
+        LoadInProgress scope = innermost();
+        return scope == null || !scope.unstorable;
+    }
+
+    /** When the load began, in nanoseconds of the ticker. */
+    long began() {
+        return began;
+    }
+
+    /** Whether the calling thread may work for a load of another thread without carrying its scope. */
+    static boolean mayHelpAnotherThread() {
+        return Thread.currentThread() instanceof ForkJoinWorkerThread && RUNNING.get() > 0;
+    }
+
+    /** The innermost running load that the calling thread works for; null if there is none. */
+    static @Nullable LoadInProgress innermost() {
+        return (LoadInProgress) current();
+    }
+
+    @Override
+    protected @Nullable LoadInProgress unlessEnded() {
+        LoadInProgress scope = this;
+        while (scope != null && scope.ended) {
+            scope = scope.outer;
+        }
+        return scope;
+    }
+}

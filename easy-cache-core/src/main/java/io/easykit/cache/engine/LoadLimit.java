@@ -1,0 +1,160 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheLoadTimeoutException;
+import io.easykit.cache.Loader;
+import io.easykit.cache.RunningLoad;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bounds the loads that no election bounds: those while Redis is away, and those of readers whose waiting time is over.
+ * The latter would otherwise flood a database that does not answer: each of them may hang as well.
+ *
+ * <p>When Redis is back, its entries may be gone, and every reader loads at once. So for {@link #FADING_STEPS} seconds all
+ * loads need a permit, and the number of permits doubles with each second.
+ *
+ * <p>One key takes at most a quarter of the permits for overdue readers, so that loads of one row that hang do not keep
+ * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may
+ * be waiting for it, in this cluster or in another one.
+ */
+final class LoadLimit {
+
+    static final int FADING_STEPS = 6;
+
+    private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final ThreadLocal<Boolean> INSIDE = new ThreadLocal<>();
+
+    private final int concurrentLoads;
+    private final Permits permits;
+    private final Ticker ticker;
+    private final Map<CacheKey<?>, Integer> overdue = new ConcurrentHashMap<>();
+    private volatile boolean fading;
+    private long fadingSince;
+
+    LoadLimit(int concurrentLoads, Ticker ticker) {
+        this.concurrentLoads = concurrentLoads;
+        this.permits = new Permits(concurrentLoads);
+        this.ticker = ticker;
+    }
+
+    /** A permit in use. */
+    interface Permit extends AutoCloseable {
+
+        Permit NONE = () -> {};
+
+        @Override
+        void close();
+    }
+
+    /** Readers load without Redis from now on. */
+    synchronized void onUnavailable() {
+        fading = false;
+        permits.resize(concurrentLoads);
+    }
+
+    /** Readers ask Redis again, which may have lost its entries. */
+    synchronized void onAvailable() {
+        fading = true;
+        fadingSince = ticker.nanoTime();
+    }
+
+    /** Whether elected loads need a permit, too. */
+    boolean isFading() {
+        return fading && fade();
+    }
+
+    private synchronized boolean fade() {
+        long step = (ticker.nanoTime() - fadingSince) / STEP_NANOS;
+        fading = fading && step < FADING_STEPS;
+        permits.resize(fading ? concurrentLoads << step : concurrentLoads);
+        return fading;
+    }
+
+    /** Whether the calling thread has a permit already. */
+    static boolean isInside() {
+        return INSIDE.get() != null;
+    }
+
+    /** The loader with a permit, for which it waits as long as its reader may. */
+    @SuppressWarnings("try") // the permit is held, not used
+    <V> Loader<V, Throwable> around(Read<V> read) {
+        return () -> {
+            try (Permit permit = enter(read)) {
+                return read.loader().load();
+            }
+        };
+    }
+
+    /** A permit for a reader whose waiting time is over; null if there is none for it. */
+    @Nullable Permit tryEnterOverdue(CacheKey<?> key) {
+        if (isInside() || RunningLoad.current() != null) {
+            return Permit.NONE;
+        }
+        int perKey = Math.max(1, concurrentLoads / 4);
+        if (overdue.merge(key, 1, Integer::sum) > perKey || !permits.tryAcquire()) {
+            leave(key);
+            return null;
+        }
+        INSIDE.set(true);
+        return () -> {
+            INSIDE.remove();
+            permits.release();
+            leave(key);
+        };
+    }
+
+    private Permit enter(Read<?> read) {
+        if (isInside()) {
+            return Permit.NONE;
+        }
+        if (!acquire(read)) {
+            throw new CacheLoadTimeoutException(
+                    read.key(), "all " + concurrentLoads + " permits for loads without Redis are in use");
+        }
+        INSIDE.set(true);
+        return () -> {
+            INSIDE.remove();
+            permits.release();
+        };
+    }
+
+    private boolean acquire(Read<?> read) {
+        try {
+            return permits.tryAcquire(Math.max(0, read.patience(ticker)), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return permits.tryAcquire();
+        }
+    }
+
+    private void leave(CacheKey<?> key) {
+        overdue.computeIfPresent(key, (any, count) -> count == 1 ? null : count - 1);
+    }
+
+    /** A semaphore whose size changes. */
+    private static final class Permits extends Semaphore {
+
+        private static final long serialVersionUID = 1L;
+
+        private int size;
+
+        Permits(int size) {
+            super(size, true);
+            this.size = size;
+        }
+
+        void resize(int to) {
+            if (to > size) {
+                release(to - size);
+            } else if (to < size) {
+                reducePermits(size - to);
+            }
+            size = to;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.engine.Values.Opened;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.LocalLevel;
+import io.easykit.cache.type.ImmutableTypes;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The local level, fenced like the store: what was loaded before an invalidation is not put in after it.
+ *
+ * <p>A reader takes a stamp before it loads. Invalidations change the stamp of their key (and of some others that share
+ * the slot, which costs those a load).
+ *
+ * <p>Values that nobody can change are kept as they are; other ones as bytes, so that each reader has an object of its
+ * own, as from Redis.
+ */
+final class LocalEntries {
+
+    private static final int SLOTS = 1024;
+
+    private final LocalLevel level;
+    private final Values values;
+    private final Duration life;
+    private final AtomicLongArray stamps = new AtomicLongArray(SLOTS);
+
+    LocalEntries(LocalLevel level, Values values, Duration life) {
+        this.level = level;
+        this.values = values;
+        this.life = life;
+    }
+
+    @SuppressWarnings("unchecked") // what lies under a key was put there with it
+    <V> @Nullable Opened<V> get(CacheKey<V> key) {
+        Object kept = level.get(key);
+        return kept instanceof Envelope envelope ? values.open(envelope, key) : (Opened<V>) kept;
+    }
+
+    long stamp(CacheKey<?> key) {
+        return stamps.get(slot(key));
+    }
+
+    /**
+     * @param age of the value: how long it took to load
+     */
+    <V> void put(CacheKey<V> key, @Nullable V value, long stamp, Duration age) {
+        Object kept = ImmutableTypes.contain(key.spec().type()) ? new Opened<>(value) : values.seal(value, key);
+        Duration left = life.minus(age);
+        if (kept == null || left.isNegative() || left.isZero()) {
+            return;
+        }
+        level.put(key, kept, left);
+        if (stamp(key) != stamp) {
+            level.remove(key);
+        }
+    }
+
+    void invalidate(CacheKey<?> key) {
+        stamps.incrementAndGet(slot(key));
+        level.remove(key);
+    }
+
+    void clear() {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            stamps.incrementAndGet(slot);
+        }
+        level.clear();
+    }
+
+    private static int slot(CacheKey<?> key) {
+        int hash = key.hashCode();
+        return (hash ^ hash >>> 16) & SLOTS - 1;
+    }
+}

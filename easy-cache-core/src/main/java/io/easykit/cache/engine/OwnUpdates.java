@@ -1,0 +1,60 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * When this node has updated which keys. Whoever updates through a node and then reads through it sees the update: the
+ * stale window is for other nodes.
+ *
+ * <p>Keys share a fixed number of slots, so nothing is ever forgotten too early, whatever the number of updates. A key
+ * that shares the slot of an updated one is taken for updated, too: while it is itself stale, its readers wait for the
+ * load.
+ */
+final class OwnUpdates {
+
+    private static final int SLOTS = 1 << 14;
+
+    /** Redis counts in milliseconds, and its clock may be corrected during a window. */
+    private static final long MARGIN_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final Ticker ticker;
+    private final long origin;
+
+    /** Nanoseconds from the origin to the latest update; 0 if there was none. */
+    private final AtomicLongArray latest = new AtomicLongArray(SLOTS);
+
+    OwnUpdates(Ticker ticker) {
+        this.ticker = ticker;
+        this.origin = ticker.nanoTime() - 1;
+    }
+
+    /**
+     * To be called when the data have changed, before the store is told of it, and again afterwards: the window begins
+     * when the store is told.
+     */
+    void add(Collection<? extends CacheKey<?>> keys) {
+        long now = ticker.nanoTime() - origin;
+        for (CacheKey<?> key : keys) {
+            latest.accumulateAndGet(slot(key), now, Math::max);
+        }
+    }
+
+    /** The same read; a strict one if this node has updated its key and a value from before could still be found. */
+    <V> Read<V> strict(Read<V> read) {
+        long updated = latest.get(slot(read.key()));
+        if (updated == 0) {
+            return read;
+        }
+        long age = ticker.nanoTime() - origin - updated;
+        boolean over = age >= read.options().window().toNanos() + MARGIN_NANOS;
+        return over ? read : read.notBefore(origin + updated);
+    }
+
+    private static int slot(CacheKey<?> key) {
+        int hash = key.hashCode();
+        return (hash ^ hash >>> 16) & SLOTS - 1;
+    }
+}

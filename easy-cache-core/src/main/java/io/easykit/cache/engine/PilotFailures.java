@@ -1,0 +1,39 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheLoadTimeoutException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.concurrent.CancellationException;
+
+/**
+ * Failures of a load that say nothing about the load, but something about the thread that ran it: it was interrupted,
+ * its stack was too deep, or its waiting time was over. Readers that share the load look again instead of failing as well.
+ */
+final class PilotFailures {
+
+    private static final int DEEPEST_CAUSE = 20;
+
+    private PilotFailures() {}
+
+    /** Called on the thread that ran the load. */
+    static boolean contain(Throwable failure) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
+            if (isOfPilot(cause)) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return Thread.currentThread().isInterrupted();
+    }
+
+    private static boolean isOfPilot(Throwable failure) {
+        return failure instanceof InterruptedException
+                || failure instanceof ClosedByInterruptException
+                || failure instanceof CancellationException
+                || failure instanceof StackOverflowError
+                || failure instanceof CacheLoadTimeoutException
+                || (failure instanceof InterruptedIOException && !(failure instanceof SocketTimeoutException));
+    }
+}

@@ -1,0 +1,89 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * What was invalidated in the last seconds before a partition was lost, to be said again when it is back: a master that
+ * failed over may have acknowledged what its replica never received. While a partition does not answer none of its keys
+ * grows old, however long that takes. Bounded; beyond the limit the oldest are forgotten.
+ */
+final class RecentInvalidations {
+
+    private final long keepNanos;
+    private final int limit;
+    private final Ticker ticker;
+    private final Map<CacheKey<?>, Recent> recent = new LinkedHashMap<>();
+
+    RecentInvalidations(Duration keep, int limit, Ticker ticker) {
+        this.keepNanos = keep.toNanos();
+        this.limit = limit;
+        this.ticker = ticker;
+    }
+
+    /**
+     * The last invalidation of a key.
+     *
+     * @param at ticker time
+     * @param together all keys of the update, if some are elsewhere
+     */
+    record Recent(CacheKey<?> key, long at, List<CacheKey<?>> together) {}
+
+    void add(Collection<? extends CacheKey<?>> keys) {
+        add(keys, List.of());
+    }
+
+    /**
+     * @param together all keys of the update, if some of them are elsewhere; empty leaves those of an earlier one
+     */
+    synchronized void add(Collection<? extends CacheKey<?>> keys, List<CacheKey<?>> together) {
+        long now = ticker.nanoTime();
+        for (CacheKey<?> key : keys) {
+            Recent before = recent.remove(key);
+            boolean same = before != null && together.isEmpty();
+            recent.put(key, new Recent(key, now, same ? before.together : together));
+        }
+        Iterator<Recent> oldest = recent.values().iterator();
+        while (recent.size() > limit) {
+            oldest.next();
+            oldest.remove();
+        }
+    }
+
+    synchronized boolean isEmpty() {
+        return recent.isEmpty();
+    }
+
+    /** Those of one partition. */
+    synchronized List<Recent> all(Predicate<CacheKey<?>> partition) {
+        List<Recent> all = new ArrayList<>();
+        for (Recent one : recent.values()) {
+            if (partition.test(one.key)) {
+                all.add(one);
+            }
+        }
+        return all;
+    }
+
+    /** To be called while the partition answers. */
+    synchronized void forgetOld(Predicate<CacheKey<?>> partition) {
+        long now = ticker.nanoTime();
+        Iterator<Recent> oldest = recent.values().iterator();
+        while (oldest.hasNext()) {
+            Recent one = oldest.next();
+            if (now - one.at <= keepNanos) {
+                return;
+            }
+            if (partition.test(one.key)) {
+                oldest.remove();
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.ValueCodec;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Encodes values for the store, and refuses those that would come back changed.
+ *
+ * <p>Each value is decoded again before it is stored, and compared with the original ({@link Likeness}). That costs less
+ * than the load that came before it, and hits do not pay for it. A check of the first value alone would not do: the same
+ * method may return a subclass, or another number type in a {@code Map<String, Object>}, only later.
+ *
+ * <p>A refused value is returned to its callers and not stored. One warning names the first one of each cache and class.
+ * Where several values in a row were refused, most of the later ones are not even tried.
+ */
+final class RoundTrips {
+
+    private static final Logger log = LoggerFactory.getLogger(RoundTrips.class);
+
+    /** After so many refusals in a row only every {@link #TRIAL}th value is tried. */
+    private static final int ENOUGH = 3;
+
+    private static final int TRIAL = 100;
+
+    /** Classes that are generated again and again must not fill the memory. */
+    private static final int MOST = 10_000;
+
+    private final ValueCodec codec;
+    private final Map<Subject, AtomicInteger> refusals = new ConcurrentHashMap<>();
+
+    RoundTrips(ValueCodec codec) {
+        this.codec = codec;
+    }
+
+    /** Null if the value must not be stored. */
+    byte @Nullable [] encode(Object value, CacheSpec<?> spec) {
+        Subject subject = new Subject(spec.clusterId(), spec.prefix(), value.getClass());
+        AtomicInteger refused = refusals.get(subject);
+        if (refused != null && refused.get() >= ENOUGH && refused.incrementAndGet() % TRIAL != 0) {
+            return null;
+        }
+        try {
+            byte[] bytes = codec.encode(value, spec.type());
+            String difference = Likeness.difference(value, codec.decode(bytes, spec.type()));
+            if (difference == null) {
+                refusals.remove(subject);
+                return bytes;
+            }
+            refuse(subject, "it would come back changed (at value" + difference + ")");
+        } catch (Throwable unfit) {
+            refuse(subject, "it cannot be written and read again (" + codec.describe(unfit) + ")");
+        }
+        return null;
+    }
+
+    private void refuse(Subject subject, String reason) {
+        if (refusals.size() >= MOST) {
+            refusals.clear();
+        }
+        if (refusals.computeIfAbsent(subject, any -> new AtomicInteger()).incrementAndGet() == 1) {
+            log.warn(
+                    "Cannot cache a {} in '{}': {}. The method is called each time instead. Return a class whose fields"
+                            + " all come back by JSON, declare exactly that class, and give a base type @JsonTypeInfo;"
+                            + " see \"Values\" in the documentation.",
+                    subject.type.getTypeName(),
+                    subject.prefix,
+                    reason);
+        }
+        log.debug("Refused a value of '{}': {}", subject.prefix, reason);
+    }
+
+    private record Subject(String clusterId, String prefix, Class<?> type) {}
+}

@@ -1,0 +1,68 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.Availability;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells several listeners, and survives what they throw. */
+final class SafeListener implements CacheListener {
+
+    private static final Logger log = LoggerFactory.getLogger(SafeListener.class);
+
+    private final CacheListener[] listeners;
+
+    SafeListener(List<CacheListener> listeners) {
+        this.listeners = listeners.toArray(CacheListener[]::new);
+    }
+
+    @Override
+    public void onHit(CacheKey<?> key, Hit hit) {
+        tell(listener -> listener.onHit(key, hit));
+    }
+
+    @Override
+    public void onMiss(CacheKey<?> key) {
+        tell(listener -> listener.onMiss(key));
+    }
+
+    @Override
+    public void onLoad(CacheKey<?> key, Duration took, Load load) {
+        tell(listener -> listener.onLoad(key, took, load));
+    }
+
+    @Override
+    public void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {
+        tell(listener -> listener.onInvalidation(key, failure));
+    }
+
+    @Override
+    public void onAvailability(String clusterId, Availability.State state) {
+        tell(listener -> listener.onAvailability(clusterId, state));
+    }
+
+    @Override
+    public void onNodeAvailability(String clusterId, String node, Availability.State state) {
+        tell(listener -> listener.onNodeAvailability(clusterId, node, state));
+    }
+
+    @Override
+    public void onUnreadable(CacheKey<?> key) {
+        tell(listener -> listener.onUnreadable(key));
+    }
+
+    private void tell(Consumer<CacheListener> event) {
+        for (CacheListener listener : listeners) {
+            try {
+                event.accept(listener);
+            } catch (Exception own) {
+                log.warn("A cache listener failed: {}", listener.getClass().getName(), own);
+            }
+        }
+    }
+}

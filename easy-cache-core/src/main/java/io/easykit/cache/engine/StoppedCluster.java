@@ -1,0 +1,190 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers the updates that are made after the cache was stopped, for example while beans are destroyed. Nobody would
+ * deliver them later. Each is sent at once, over a new connection if need be, for as long as a bound for all of them
+ * together allows.
+ */
+final class StoppedCluster {
+
+    private static final Logger log = LoggerFactory.getLogger(StoppedCluster.class);
+
+    /** Time for all late updates together: the process is to end. */
+    private static final Duration BOUND = Duration.ofSeconds(2);
+
+    private static final Duration PAUSE = Duration.ofMillis(20);
+    private static final int NAMED_KEYS = 10;
+
+    private final String id;
+    private final EntryStore store;
+    private final Journal journal;
+    private final RecentInvalidations recent;
+    private final CircuitBreakers availability;
+    private final Ticker ticker;
+    private final boolean recorded;
+    private volatile boolean stopped;
+    private long spentNanos;
+    private boolean lost;
+
+    /**
+     * @param store the store itself: a cluster that is marked unavailable is not looked after any more
+     */
+    StoppedCluster(
+            String id,
+            EntryStore store,
+            Journal journal,
+            RecentInvalidations recent,
+            CircuitBreakers availability,
+            boolean recorded,
+            Ticker ticker) {
+        this.recorded = recorded;
+        this.id = id;
+        this.availability = availability;
+        this.store = store;
+        this.journal = journal;
+        this.recent = recent;
+        this.ticker = ticker;
+    }
+
+    synchronized void started() {
+        stopped = false;
+        lost = false;
+        spentNanos = 0;
+    }
+
+    /** Delivers what is left, once. */
+    synchronized void stopped() {
+        stopped = true;
+        if (!journal.isEmpty()) {
+            try {
+                deliverTo(store);
+            } catch (StoreUnavailableException away) {
+                log.debug("Redis cluster '{}' did not answer when its cache was stopped", id, away);
+            }
+            warnOfLost();
+        }
+    }
+
+    boolean isStopped() {
+        return stopped;
+    }
+
+    /** Prepares a late update. Whether that was possible. */
+    synchronized boolean prepare(Consumer<EntryStore> prepare) {
+        return attempt(prepare);
+    }
+
+    /** Delivers what a late update has left in the journal. */
+    synchronized void deliver() {
+        if (!attempt(this::deliverTo)) {
+            warnOfLost();
+        }
+    }
+
+    /** Each partition by itself: one that is away does not keep the others from being told. */
+    private void deliverTo(EntryStore to) {
+        StoreUnavailableException first = null;
+        Partitions partitions = availability.partitions();
+        Redelivery redelivery = new Redelivery(to, recent, new MatesOf(id, to));
+        for (int i = 0; i < partitions.count(); i++) {
+            int partition = i;
+            try {
+                redelivery.deliver(journal, key -> partitions.of(key) == partition);
+            } catch (StoreUnavailableException away) {
+                first = first == null ? away : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    /** Of this cluster only: nobody looks after the others any more. */
+    private record MatesOf(String id, EntryStore store) implements Mates {
+
+        @Override
+        public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
+            // What is invalidated last needs no preparation.
+        }
+
+        @Override
+        public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+            try {
+                store.drop(
+                        keys.stream()
+                                .filter(key -> key.spec().clusterId().equals(id))
+                                .toList(),
+                        token);
+            } catch (StoreUnavailableException away) {
+                log.debug("{} could not be invalidated again", keys, away);
+            }
+        }
+    }
+
+    /** Only failures are charged to the bound. */
+    private boolean attempt(Consumer<EntryStore> call) {
+        long began = ticker.nanoTime();
+        EntryStore late = store.reopened();
+        try {
+            while (spentNanos + ticker.nanoTime() - began < BOUND.toNanos()) {
+                try {
+                    call.accept(late);
+                    return true;
+                } catch (StoreUnavailableException away) {
+                    log.debug("Redis cluster '{}' does not answer a late update", id, away);
+                    ticker.pause(PAUSE.toNanos());
+                }
+            }
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        } finally {
+            if (late != store) {
+                late.close();
+            }
+        }
+        spentNanos += ticker.nanoTime() - began;
+        return false;
+    }
+
+    private void warnOfLost() {
+        if (journal.isEmpty() || lost) {
+            return;
+        }
+        lost = true;
+        List<String> keys = journal.all().stream()
+                .limit(NAMED_KEYS)
+                .map(one -> one.key().name())
+                .toList();
+        if (recorded) {
+            log.info(
+                    "{} invalidations were not delivered to Redis cluster '{}' before the cache was stopped: {}. They are in"
+                            + " the outbox, or take effect with the lease of their update. Other processes deliver those in"
+                            + " the outbox, or this one when it is started again.",
+                    journal.size(),
+                    id,
+                    keys);
+            return;
+        }
+        log.warn(
+                "{} invalidations were not delivered to Redis cluster '{}' within {} ms after the cache was stopped: {}."
+                        + " They are lost when this process ends, and old values stay until their TTL. Later ones are"
+                        + " lost without a further message. Restart Redis before the application, or invalidate these"
+                        + " keys again.",
+                journal.size(),
+                id,
+                TimeUnit.NANOSECONDS.toMillis(spentNanos),
+                keys);
+    }
+}

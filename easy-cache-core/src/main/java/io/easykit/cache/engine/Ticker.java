@@ -1,0 +1,23 @@
+package io.easykit.cache.engine;
+
+import java.util.concurrent.TimeUnit;
+
+/** The engine's own clock and pauses; never decides whether a value is valid. */
+interface Ticker {
+
+    Ticker SYSTEM = new Ticker() {
+        @Override
+        public long nanoTime() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public void pause(long nanos) throws InterruptedException {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        }
+    };
+
+    long nanoTime();
+
+    void pause(long nanos) throws InterruptedException;
+}

@@ -1,0 +1,305 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.Action;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.Transactions;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Invalidates in two phases around a change of the data: <em>prepare</em> before its commit, <em>invalidate</em> after
+ * its end, whatever that was. A crash between the phases is repaired by the lease of the intent. A crash before the first
+ * phase has changed nothing.
+ *
+ * <h2>Which commit</h2>
+ *
+ * An update belongs to the transaction in which its work is done. That is not always the present one: the action may
+ * open a new transaction, suspend the present one, or write to a store without transactions. Its data are then visible
+ * before the present transaction ends, and stay changed if that is rolled back. The cache cannot see which it is, so:
+ *
+ * <ul>
+ *   <li>{@link #around} stands for an action of which nothing is known. It prepares and invalidates around the action
+ *       and, inside a transaction, around the end of that transaction as well.
+ *   <li>{@link #inTransaction} stands for an action that does its work in the present transaction. The phases belong to
+ *       the transaction alone: {@code beforeCommit} and {@code afterCompletion}. ({@code afterCommit} is not called when
+ *       the commit throws, although the data may have changed.)
+ *   <li>If the action of such an update commits another transaction after all, the phases stand around that commit too
+ *       ({@link Transactions.Participant#beforeInnerCommit()}).
+ *   <li>A transaction whose end cannot be observed is given the lease: its intent is never removed.
+ *   <li>After the end of a transaction, work on its connection is committed still later. Such an update stays prepared
+ *       until the connection is given back ({@link LateCommits}).
+ * </ul>
+ *
+ * <p>A rollback is invalidated too, as a precaution ({@link RolledBackUpdates}).
+ */
+final class Updates {
+
+    private static final String NO_TOKEN = "";
+
+    private final Clusters clusters;
+    private final Transactions transactions;
+    private final RunningUpdates running = new RunningUpdates();
+
+    Updates(Clusters clusters, Engine engine) {
+        this.clusters = clusters;
+        this.transactions = engine.transactions();
+    }
+
+    <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
+        if (isPresent()) {
+            enlist(keys);
+        }
+        String token = newToken();
+        boolean announced = false;
+        try {
+            announced = prepare(keys, token, transactions.timeout(), false);
+            return running.run(keys, action);
+        } finally {
+            if (transactions.isEndHidden()) {
+                invalidate(keys, NO_TOKEN, announced);
+            } else {
+                endPrepared(keys, token, announced);
+            }
+        }
+    }
+
+    /** Whether there is a transaction whose end is still to come. */
+    private boolean isPresent() {
+        return transactions.isActive() && transactions.lateCommit() == null;
+    }
+
+    /** Ends updates that are prepared: now, or when their work is committed. */
+    private void endPrepared(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
+        BooleanSupplier open = transactions.lateCommit();
+        invalidate(keys, open == null ? token : NO_TOKEN, announced);
+        if (open != null) {
+            byCluster(keys).forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, open));
+        }
+    }
+
+    /** Ends updates that are not prepared, and whose work may still be committed. */
+    private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
+        String token = newToken();
+        boolean announced = true;
+        for (Map.Entry<Cluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
+            announced &= one.getKey().announce(one.getValue(), token, lease(one.getValue(), null));
+        }
+        endPrepared(keys, token, announced);
+    }
+
+    <T, X extends Throwable> @Nullable T inTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
+            throws X {
+        if (!isPresent()) {
+            return around(keys, action);
+        }
+        TransactionalUpdate update = enlist(keys);
+        update.begin(keys);
+        try {
+            return action.run();
+        } finally {
+            update.end(keys);
+        }
+    }
+
+    void invalidateInTransaction(Collection<? extends CacheKey<?>> keys) {
+        if (isPresent()) {
+            enlist(keys);
+        } else {
+            invalidate(keys);
+        }
+    }
+
+    void invalidate(Collection<? extends CacheKey<?>> keys) {
+        if (isPresent()) {
+            enlist(keys);
+        }
+        if (transactions.isEndHidden()) {
+            invalidate(keys, NO_TOKEN, prepare(keys, newToken(), null, false));
+        } else if (transactions.lateCommit() != null) {
+            endUnprepared(keys);
+        } else {
+            invalidateTogether(byCluster(keys), keys);
+        }
+    }
+
+    /** Announces several keys before the first of them is invalidated, see {@link #invalidate}. */
+    private static void invalidateTogether(
+            Map<Cluster, List<CacheKey<?>>> groups, Collection<? extends CacheKey<?>> keys) {
+        String token = newToken();
+        Set<Cluster> announced = new HashSet<>();
+        groups.forEach((cluster, group) -> {
+            if (keys.size() > 1 && cluster.announce(group, token, lease(group, null))) {
+                announced.add(cluster);
+            }
+        });
+        Map<Cluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        groups.forEach((cluster, group) ->
+                told.put(cluster, cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN, keys)));
+        if (keys.size() > 1 && announced.size() < groups.size()) {
+            told.forEach(Cluster::invalidateAgain);
+        }
+    }
+
+    /**
+     * Whether this thread is updating the key, in an action or in its present transaction: then no level knows what its reads
+     * may see.
+     */
+    boolean isUpdatedHere(CacheKey<?> key) {
+        if (running.include(key)) {
+            return true;
+        }
+        return transactions.current() instanceof TransactionalUpdate update && update.keys.contains(key);
+    }
+
+    private TransactionalUpdate enlist(Collection<? extends CacheKey<?>> keys) {
+        if (transactions.current() instanceof TransactionalUpdate running) {
+            running.add(keys);
+            return running;
+        }
+        TransactionalUpdate update = new TransactionalUpdate(transactions.timeout());
+        transactions.enlist(update);
+        update.add(keys);
+        return update;
+    }
+
+    /**
+     * @param beforeCommit whether the transaction of this thread is about to commit. Elsewhere a message in the outbox must
+     *     not depend on a transaction: its commit may be over, or the work be done outside it
+     * @return whether Redis has acknowledged all
+     */
+    private boolean prepare(
+            Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
+        boolean announced = true;
+        for (Map.Entry<Cluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
+            List<CacheKey<?>> group = one.getValue();
+            announced &= one.getKey().prepare(group, token, lease(group, atLeast), beforeCommit);
+        }
+        return announced;
+    }
+
+    /**
+     * Between two invalidations of one update a reader could compute a value of the first key from the old value of the
+     * second one, and store it. A second key that is announced cannot be read. If one is not, all are invalidated twice:
+     * what was stored in between goes with the second time. Keys that could not be invalidated are kept, and their later
+     * delivery invalidates the others again ({@link Redelivery}).
+     *
+     * @param announced whether Redis has acknowledged the preparation of all keys
+     */
+    private void invalidate(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
+        Map<Cluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        byCluster(keys).forEach((cluster, group) -> told.put(cluster, cluster.invalidate(group, token, keys)));
+        if (!announced && keys.size() > 1) {
+            told.forEach(Cluster::invalidateAgain);
+        }
+    }
+
+    private void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
+        byCluster(keys).forEach(Cluster::invalidateRolledBack);
+    }
+
+    private Map<Cluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
+        return keys.stream().collect(Collectors.groupingBy(clusters::of, Collectors.toUnmodifiableList()));
+    }
+
+    private static Duration lease(List<CacheKey<?>> keys, @Nullable Duration atLeast) {
+        Duration lease = atLeast == null ? Duration.ZERO : atLeast;
+        for (CacheKey<?> key : keys) {
+            Duration own = key.spec().options().lease();
+            lease = own.compareTo(lease) > 0 ? own : lease;
+        }
+        return lease;
+    }
+
+    private static String newToken() {
+        return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    }
+
+    /** All keys that one transaction updates. Used by the thread of the transaction. */
+    private final class TransactionalUpdate implements Transactions.Participant {
+
+        private final String token = newToken();
+        private final Set<CacheKey<?>> keys = new LinkedHashSet<>();
+        private final Set<CacheKey<?>> unsettled = new LinkedHashSet<>();
+        private final @Nullable Duration timeout;
+        private int running;
+        private boolean prepared;
+        private boolean announced;
+        private boolean innerAnnounced;
+        private @Nullable String innerToken;
+
+        TransactionalUpdate(@Nullable Duration timeout) {
+            this.timeout = timeout;
+        }
+
+        void add(Collection<? extends CacheKey<?>> more) {
+            keys.addAll(more);
+            if (transactions.hasInner()) {
+                unsettled.addAll(more);
+            }
+            if (prepared) {
+                announced &= prepare(more, token, timeout, false);
+            }
+        }
+
+        /** An action starts. If it commits another transaction, these keys belong to that one as well. */
+        void begin(Collection<? extends CacheKey<?>> more) {
+            running++;
+            unsettled.addAll(more);
+        }
+
+        /** An action has ended. An inner transaction that is still open may hold its work. */
+        void end(Collection<? extends CacheKey<?>> done) {
+            running--;
+            if (!transactions.hasInner()) {
+                unsettled.removeAll(done);
+            }
+        }
+
+        @Override
+        public void beforeCommit() {
+            if (!prepared) {
+                prepared = true;
+                announced = prepare(keys, token, timeout, true);
+            }
+        }
+
+        @Override
+        public void beforeInnerCommit() {
+            if (!unsettled.isEmpty()) {
+                innerToken = newToken();
+                innerAnnounced = prepare(unsettled, innerToken, timeout, true);
+            }
+        }
+
+        @Override
+        public void afterInnerCompletion() {
+            if (innerToken != null) {
+                invalidate(unsettled, innerToken, innerAnnounced);
+                innerToken = null;
+            }
+            if (running == 0 && !transactions.hasInner()) {
+                unsettled.clear();
+            }
+        }
+
+        @Override
+        public void afterCompletion(boolean rolledBack) {
+            if (prepared || !rolledBack) {
+                invalidate(keys, prepared ? token : NO_TOKEN, announced);
+            } else {
+                invalidateRolledBack(keys);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package io.easykit.cache.store;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.Outcome;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Redis with its entries: the five operations of the lock protocol, and the plain read of the hit path. Each
+ * operation is atomic, and judges time by the store's own clock. {@code CacheDispatcher} says how they work together.
+ *
+ * <p>Implementations throw {@link StoreUnavailableException} when they cannot answer within their command timeout; then
+ * the operation may or may not have happened.
+ */
+public interface EntryStore {
+
+    /**
+     * Reads an entry as it lies there. Decides nothing and elects nobody: the cheap way to a hit.
+     *
+     * @param epoch the prefix's epoch as known here; a value of an older one is no value
+     */
+    Snapshot read(CacheKey<?> key, long epoch);
+
+    /** {@link #fetch(CacheKey, long, boolean)} of a reader whose options decide whether it takes a stale value. */
+    default Fetched fetch(CacheKey<?> key, long epoch) {
+        return fetch(key, epoch, key.spec().options().takesOld());
+    }
+
+    /**
+     * Decides what the caller may do, and elects it to load where nobody does.
+     *
+     * @param epoch the prefix's epoch as known here; a value of an older one is no value
+     * @param takesStale whether the caller may be given a value inside the stale window
+     */
+    Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale);
+
+    /**
+     * Stores a loaded value if the ticket's fill token still holds, which is: if nothing was invalidated since the
+     * election.
+     *
+     * @param life until the value expires
+     * @return false if it was rejected; then nothing has changed
+     */
+    boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life);
+
+    /** Gives up the election that came with a ticket after a failed load, so that the next reader loads at once. */
+    void release(CacheKey<?> key, Ticket ticket);
+
+    /**
+     * Announces an update before its commit: until {@link #invalidate} with the same token, or the end of the lease,
+     * nobody can store.
+     *
+     * @param lease longer than the commit
+     */
+    void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease);
+
+    /**
+     * Ends an update, whatever became of it, or invalidates without one. Idempotent.
+     *
+     * @param token of the update; empty without one
+     */
+    void invalidate(Collection<? extends CacheKey<?>> keys, String token);
+
+    /**
+     * Removes a value that nobody can read, if it still lies there: a good one that was stored meanwhile stays, and so
+     * does the election to load one.
+     */
+    void discard(CacheKey<?> key, Envelope unreadable);
+
+    /**
+     * Ends an update like {@link #invalidate}, and drops the value, window or not: the window may be over by now.
+     */
+    void drop(Collection<? extends CacheKey<?>> keys, String token);
+
+    /** {@link #drop(Collection, String)} of several keys, each with the token of its own update. */
+    default void drop(Map<CacheKey<?>, String> tokens) {
+        tokens.forEach((key, token) -> drop(List.of(key), token));
+    }
+
+    /**
+     * The parts of the store that can fail by themselves, as they are now. The same object as long as the same keys belong
+     * together. Does not wait for the store.
+     */
+    default Partitions partitions() {
+        return Partitions.ONE;
+    }
+
+    /**
+     * Number of hashes with epochs. Fixed, and the same for all nodes. A range of keys has one of them, or several that follow
+     * each other.
+     */
+    default int epochHashes() {
+        return 1;
+    }
+
+    /** How many hashes with epochs each range has. The highest of a prefix's epochs in them counts. */
+    default int epochCopies() {
+        return 1;
+    }
+
+    /** The first hash with epochs of an entry. Each read calls this. */
+    default int epochHashOf(CacheKey<?> key) {
+        return 0;
+    }
+
+    /** The epochs in one hash: of all prefixes that were ever raised in it. */
+    Map<String, Long> epochs(int hash);
+
+    /**
+     * Makes every value of some prefixes, in the range of one hash, a miss that is stored now, or by a ticket given before.
+     * Who learns one of the new epochs learns all of them: a value that was computed from another one goes with it.
+     *
+     * @param known the prefixes, each with its highest epoch that the caller has heard of; the store may have lost it
+     * @return the new epochs, higher than any before
+     */
+    Map<String, Long> raiseEpochs(int hash, Map<String, Long> known);
+
+    /**
+     * Takes or renews a lease on work that one node does for all.
+     *
+     * @param name which work
+     * @param owner unique to the caller
+     * @return zero if the caller holds it now, else how long another owner has it
+     */
+    Duration lease(String name, String owner, Duration duration);
+
+    /** Does what a reader and an updater need to be able to do in a partition, to see whether it works. */
+    void probe(Partitions partitions, int partition);
+
+    /** Probes a store that works or fails as a whole. */
+    default void probe() {
+        probe(Partitions.ONE, 0);
+    }
+
+    /**
+     * Checks that no command that the cache needs is refused to it in a partition. Costs little: called once a second.
+     *
+     * @throws StoreUnavailableException if one is refused
+     */
+    default void checkPermissions(Partitions partitions, int partition) {}
+
+    /**
+     * A store for calls that come after the connection was closed on purpose. It has a connection of its own, and is closed
+     * after use. The same store if its connection is not closed, or cannot be replaced.
+     */
+    default EntryStore reopened() {
+        return this;
+    }
+
+    /** Closes the connection of a reopened store. */
+    default void close() {}
+
+    /**
+     * Tells when the connection was lost and is there again: what was acknowledged shortly before may have been lost with
+     * a master that failed over.
+     *
+     * @param action takes the address of the server, or null if it is not known
+     */
+    default void onReconnect(Consumer<@Nullable SocketAddress> action) {}
+
+    /**
+     * An entry as it lies in the store, as far as a reader without a script can tell.
+     *
+     * @param value if there is one; not necessarily one that may be returned
+     * @param fresh whether the value was valid when the store answered: no reader may refuse it
+     * @param invalidated whether the value was invalidated or is under an update; inside the stale window AP readers may
+     *     still have it
+     * @param loading whether somebody was elected to load
+     * @param updating whether an update is being committed
+     * @param remaining how long the value is still valid, at least, as far as that is known here: only ever a reason to
+     *     refresh early. Null if nothing is known
+     */
+    record Snapshot(
+            @Nullable Envelope value,
+            boolean fresh,
+            boolean invalidated,
+            boolean loading,
+            boolean updating,
+            @Nullable Duration remaining) {
+
+        public static final Snapshot NOTHING = new Snapshot(null, false, false, false, false, null);
+    }
+
+    /**
+     * The answer to a fetch.
+     *
+     * @param value with {@code SUCCESS} and {@code SUCCESS_NEED_QUERY}
+     * @param old whether the value was invalidated and is only served inside the stale window
+     * @param ticket with {@code NEED_QUERY} and {@code SUCCESS_NEED_QUERY}
+     * @param electionLeft with {@code NEED_WAIT}: how long the running election lasts at most, else zero
+     */
+    record Fetched(
+            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable Ticket ticket, Duration electionLeft) {}
+}

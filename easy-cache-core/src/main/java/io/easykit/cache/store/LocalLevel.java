@@ -1,0 +1,44 @@
+package io.easykit.cache.store;
+
+import io.easykit.cache.CacheKey;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The level in this JVM that answers AP reads while Redis is away: bounded, its entries short-lived. Never a source for
+ * Redis.
+ */
+public interface LocalLevel {
+
+    /** Keeps nothing. */
+    LocalLevel NONE = new LocalLevel() {
+        @Override
+        public @Nullable Object get(CacheKey<?> key) {
+            return null;
+        }
+
+        @Override
+        public void put(CacheKey<?> key, Object value, Duration life) {}
+
+        @Override
+        public void remove(CacheKey<?> key) {}
+
+        @Override
+        public void clear() {}
+
+        @Override
+        public long size() {
+            return 0;
+        }
+    };
+
+    @Nullable Object get(CacheKey<?> key);
+
+    void put(CacheKey<?> key, Object value, Duration life);
+
+    void remove(CacheKey<?> key);
+
+    void clear();
+
+    long size();
+}

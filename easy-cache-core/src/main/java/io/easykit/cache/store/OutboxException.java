@@ -1,0 +1,14 @@
+package io.easykit.cache.store;
+
+import io.easykit.cache.EasyCacheException;
+import org.jspecify.annotations.Nullable;
+
+/** The database of the outbox did not do what it was asked. */
+public final class OutboxException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    public OutboxException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

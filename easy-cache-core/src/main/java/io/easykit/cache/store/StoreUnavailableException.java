@@ -1,0 +1,71 @@
+package io.easykit.cache.store;
+
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.EasyCacheException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An {@link EntryStore} could not answer. Callers of the cache never see it: they get the method's value.
+ *
+ * @see CacheUnavailableException what a caller of a CP cache may see
+ */
+public final class StoreUnavailableException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final boolean ill;
+    private final boolean refused;
+    private final boolean delayed;
+
+    /**
+     * @param ill whether this speaks of the state of the server (lost, slow, loading, read-only …) and not of this one
+     *     command
+     */
+    public StoreUnavailableException(String message, boolean ill, @Nullable Throwable cause) {
+        this(message, ill, false, false, cause);
+    }
+
+    private StoreUnavailableException(
+            String message, boolean ill, boolean refused, boolean delayed, @Nullable Throwable cause) {
+        super(message, cause);
+        this.ill = ill;
+        this.refused = refused;
+        this.delayed = delayed;
+    }
+
+    /** The server refuses a command to this client: by an ACL, because it was renamed, or without a password. */
+    public static StoreUnavailableException refused(String message, Throwable cause) {
+        return new StoreUnavailableException(message, false, true, false, cause);
+    }
+
+    /** No reply in time, but large values were on their way over the same connection. Says nothing about the server. */
+    public static StoreUnavailableException delayed(String message, @Nullable Throwable cause) {
+        return new StoreUnavailableException(message, false, false, true, cause);
+    }
+
+    private StoreUnavailableException(String message) {
+        super(message);
+        this.ill = false;
+        this.refused = false;
+        this.delayed = false;
+    }
+
+    /** For calls that are not let through. Has no stack trace: it would cost each of them more than all the rest. */
+    public static StoreUnavailableException notCalled(String message) {
+        return new StoreUnavailableException(message);
+    }
+
+    public boolean isIll() {
+        return ill;
+    }
+
+    /** Whether the server refuses a command that the cache needs: then no other call will do better. */
+    public boolean isRefused() {
+        return refused;
+    }
+
+    /** Whether the call waited behind large values. */
+    public boolean isDelayed() {
+        return delayed;
+    }
+}

@@ -1,0 +1,241 @@
+package io.easykit.cache.type;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.Field;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * A short text that changes when the structure of a type changes: its fields, their types, the constants of its enums,
+ * its subtypes, to any depth. Values are stored under it, so a node whose classes differ does not read what it would
+ * restore half: neither an older nor a newer one.
+ *
+ * <p>Of classes of the JDK only the names count. Of annotations only those of Jackson do: they say how an object is put
+ * together. The order of fields does not count, since reflection does not promise any. Fields that are {@code transient}
+ * count: a version that fills such a field must not read the value of one that does not have it.
+ */
+public final class TypeFingerprint {
+
+    /** Part of every fingerprint. Raise it if the codec's form of values changes. */
+    private static final String FORM = "1";
+
+    /** Characters of 6 bits each. */
+    private static final int LENGTH = 6;
+
+    private final StringBuilder text = new StringBuilder(FORM);
+    private final Map<String, Integer> seen = new HashMap<>();
+
+    private TypeFingerprint() {}
+
+    public static String of(Type type) {
+        TypeFingerprint fingerprint = new TypeFingerprint();
+        fingerprint.visit(type, Map.of());
+        return hash(fingerprint.text.toString());
+    }
+
+    private static String hash(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return Base64.getUrlEncoder().encodeToString(digest).substring(0, LENGTH);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private void visit(Type type, Map<TypeVariable<?>, Type> arguments) {
+        if (type instanceof Class<?> plain) {
+            visitClass(plain, Map.of());
+        } else if (type instanceof ParameterizedType generic) {
+            visitGeneric(generic, arguments);
+        } else if (type instanceof GenericArrayType array) {
+            text.append("[]");
+            visit(array.getGenericComponentType(), arguments);
+        } else if (type instanceof WildcardType wildcard) {
+            visit(wildcard.getUpperBounds()[0], arguments);
+        } else if (type instanceof TypeVariable<?> variable) {
+            Type argument = arguments.get(variable);
+            if (argument != null && !argument.equals(variable)) {
+                visit(argument, Map.of());
+            } else {
+                text.append(variable.getBounds()[0].getTypeName());
+            }
+        }
+    }
+
+    private void visitGeneric(ParameterizedType generic, Map<TypeVariable<?>, Type> outer) {
+        Class<?> raw = (Class<?>) generic.getRawType();
+        Map<TypeVariable<?>, Type> arguments = new LinkedHashMap<>();
+        TypeVariable<?>[] variables = raw.getTypeParameters();
+        text.append('<');
+        for (int i = 0; i < variables.length; i++) {
+            Type argument = resolve(generic.getActualTypeArguments()[i], outer);
+            arguments.put(variables[i], argument);
+            visit(argument, outer);
+            text.append(',');
+        }
+        text.append('>');
+        visitClass(raw, arguments);
+    }
+
+    private static Type resolve(Type type, Map<TypeVariable<?>, Type> arguments) {
+        return type instanceof TypeVariable<?> variable ? arguments.getOrDefault(variable, type) : type;
+    }
+
+    private void visitClass(Class<?> type, Map<TypeVariable<?>, Type> arguments) {
+        if (type.isArray()) {
+            text.append("[]");
+            visitClass(type.getComponentType(), Map.of());
+            return;
+        }
+        text.append(type.getName());
+        String occurrence = type.getName() + arguments;
+        Integer known = seen.putIfAbsent(occurrence, seen.size());
+        if (known != null) {
+            text.append('#').append(known);
+        } else if (!isOfTheJdk(type)) {
+            visitStructure(type, arguments);
+        }
+    }
+
+    private static boolean isOfTheJdk(Class<?> type) {
+        return type.isPrimitive()
+                || Stream.of("java.", "javax.", "jdk.", "sun.", "kotlin.").anyMatch(type.getName()::startsWith);
+    }
+
+    /** What cannot be loaded is left out: then it is not part of any value either. */
+    private void visitStructure(Class<?> type, Map<TypeVariable<?>, Type> arguments) {
+        text.append('{');
+        try {
+            visitAnnotations(type);
+            if (type.isEnum()) {
+                Arrays.stream(type.getEnumConstants()).forEach(constant -> text.append(((Enum<?>) constant).name())
+                        .append(','));
+            } else {
+                visitCreators(type);
+                visitFields(type, arguments);
+                visitParent(type, arguments);
+            }
+            if (type.isSealed()) {
+                Arrays.stream(type.getPermittedSubclasses())
+                        .sorted(Comparator.comparing(Class::getName))
+                        .forEach(permitted -> visitClass(permitted, Map.of()));
+            }
+        } catch (LinkageError | TypeNotPresentException missing) {
+            text.append('?');
+        }
+        text.append('}');
+    }
+
+    private void visitFields(Class<?> type, Map<TypeVariable<?>, Type> arguments) {
+        Stream.of(type.getDeclaredFields())
+                .filter(field -> !Modifier.isStatic(field.getModifiers()) && !field.isSynthetic())
+                .sorted(Comparator.comparing(Field::getName))
+                .forEach(field -> {
+                    text.append(Modifier.isTransient(field.getModifiers()) ? "transient " : "");
+                    text.append(field.getName()).append(':');
+                    visitAnnotations(field);
+                    visit(field.getGenericType(), arguments);
+                    text.append(';');
+                });
+    }
+
+    /** Constructors and methods that Jackson is told to use. */
+    private void visitCreators(Class<?> type) {
+        Stream<Executable> constructors = Stream.of(type.getDeclaredConstructors());
+        Stream<Executable> methods = Stream.of(type.getDeclaredMethods());
+        Stream.concat(constructors, methods)
+                .filter(member ->
+                        !member.isSynthetic() && !codecAnnotations(member).isEmpty())
+                .sorted(Comparator.comparing(Executable::toString))
+                .forEach(member -> {
+                    text.append(member instanceof Constructor<?> ? "new" : member.getName());
+                    text.append(Arrays.toString(member.getParameterTypes()));
+                    visitAnnotations(member);
+                });
+    }
+
+    private void visitParent(Class<?> type, Map<TypeVariable<?>, Type> arguments) {
+        if (type.getSuperclass() != null && type.getSuperclass() != Object.class && !type.isRecord()) {
+            text.append("extends ");
+            visit(type.getGenericSuperclass(), arguments);
+        }
+        Stream.of(type.getGenericInterfaces())
+                .sorted(Comparator.comparing(Type::getTypeName))
+                .forEach(parent -> visit(parent, arguments));
+    }
+
+    private void visitAnnotations(AnnotatedElement element) {
+        codecAnnotations(element).forEach(this::visitAnnotation);
+    }
+
+    private static List<Annotation> codecAnnotations(AnnotatedElement element) {
+        return Stream.of(element.getDeclaredAnnotations())
+                .filter(annotation -> isJacksons(annotation.annotationType()))
+                .sorted(Comparator.comparing(
+                        annotation -> annotation.annotationType().getName()))
+                .toList();
+    }
+
+    private static boolean isJacksons(Class<?> type) {
+        return type.getName().startsWith("com.fasterxml.jackson.")
+                || type.getName().startsWith("tools.jackson.");
+    }
+
+    private void visitAnnotation(Annotation annotation) {
+        text.append('@').append(annotation.annotationType().getName()).append('(');
+        Stream.of(annotation.annotationType().getDeclaredMethods())
+                .sorted(Comparator.comparing(Method::getName))
+                .forEach(attribute -> {
+                    text.append(attribute.getName()).append('=');
+                    visitValue(read(attribute, annotation));
+                    text.append(',');
+                });
+        text.append(')');
+    }
+
+    /** An annotation may name classes, such as subtypes, whose structure counts too. */
+    private void visitValue(Object value) {
+        if (value instanceof Class<?> type) {
+            visitClass(type, Map.of());
+        } else if (value instanceof Annotation annotation) {
+            visitAnnotation(annotation);
+        } else if (value instanceof Object[] values) {
+            new ArrayList<>(Arrays.asList(values)).forEach(element -> {
+                visitValue(element);
+                text.append(',');
+            });
+        } else {
+            text.append(value);
+        }
+    }
+
+    private static Object read(Method attribute, Annotation annotation) {
+        try {
+            attribute.setAccessible(true);
+            return attribute.invoke(annotation);
+        } catch (IllegalAccessException | InvocationTargetException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.easykit.cache.type;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The fields of records, and of classes whose values cannot change. */
+final class ValueFields {
+
+    private ValueFields() {}
+
+    /** Null if the fields do not say which values are equal, or cannot be read. */
+    static @Nullable List<Field> of(Class<?> type) {
+        if (type.getName().startsWith("java.") || (type.isRecord() && hasEqualsOfItsOwn(type))) {
+            return null;
+        }
+        List<Field> fields = new ArrayList<>();
+        for (Class<?> level = type; level != null && level != Object.class; level = level.getSuperclass()) {
+            for (Field field : level.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers())) {
+                    continue;
+                }
+                if (!Modifier.isFinal(field.getModifiers()) || !field.trySetAccessible()) {
+                    return null;
+                }
+                fields.add(field);
+            }
+        }
+        return fields.isEmpty() ? null : fields;
+    }
+
+    /** The compiler's own one is final. */
+    private static boolean hasEqualsOfItsOwn(Class<?> type) {
+        try {
+            return !Modifier.isFinal(type.getMethod("equals", Object.class).getModifiers());
+        } catch (NoSuchMethodException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    static @Nullable Object read(Field field, Object owner) {
+        try {
+            return field.get(owner);
+        } catch (IllegalAccessException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

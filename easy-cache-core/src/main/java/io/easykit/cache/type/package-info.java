@@ -1,0 +1,5 @@
+/** What reflection tells of the types of keys and values. */
+@NullMarked
+package io.easykit.cache.type;
+
+import org.jspecify.annotations.NullMarked;

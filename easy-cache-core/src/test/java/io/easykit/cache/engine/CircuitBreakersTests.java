@@ -1,0 +1,130 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.InvalidCacheOptionsException;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CircuitBreakersTests {
+
+    private final StoreUnavailableException ill = new StoreUnavailableException("ill", true, null);
+
+    private final List<State> changes = new ArrayList<>();
+    private final CircuitBreakers availability = new CircuitBreakers(
+            "default",
+            new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 2, Duration.ofSeconds(1), 3),
+            new ManualClock(),
+            change -> changes.add(change.state()));
+    private final CircuitBreaker breaker = availability.breakers().get(0);
+
+    @Test
+    void isAvailableUntilTooManyCallsFailed() {
+        breaker.failed(ill);
+        assertMay(true, true);
+        breaker.failed(ill);
+        assertMay(false, false);
+        breaker.failed(ill);
+        assertThat(changes).containsExactly(State.UNAVAILABLE);
+    }
+
+    @Test
+    void letsUpdatesInBeforeReaders() {
+        breaker.unavailable(ill);
+        breaker.recovering();
+        assertMay(false, true);
+        breaker.recovered();
+        assertMay(true, true);
+        assertThat(changes).containsExactly(State.UNAVAILABLE, State.AVAILABLE);
+    }
+
+    @Test
+    void doesNotRecoverWhenItFailedMeanwhile() {
+        breaker.unavailable(ill);
+        breaker.recovering();
+        breaker.unavailable(ill);
+        breaker.recovered();
+        assertMay(false, false);
+    }
+
+    @Test
+    void forgetsTheFailuresOfTheTimeBeforeItsRecovery() {
+        breaker.failed(ill);
+        breaker.failed(ill);
+        breaker.recovering();
+        breaker.recovered();
+        breaker.failed(ill);
+        assertMay(true, true);
+    }
+
+    @Test
+    void isWhatAnOperatorSaysUntilReleased() {
+        availability.force(State.AVAILABLE);
+        breaker.unavailable(ill);
+        assertMay(true, true);
+        assertThat(availability.forced()).hasValue(State.AVAILABLE);
+        availability.release();
+        assertMay(false, false);
+        assertThat(availability.forced()).isEmpty();
+        availability.force(State.UNAVAILABLE);
+        breaker.recovering();
+        assertMay(false, false);
+        assertThat(changes).containsExactly(State.UNAVAILABLE);
+    }
+
+    @Test
+    void hasToRecoverAfterAForcedAbsence() {
+        availability.force(State.UNAVAILABLE);
+        availability.release();
+        assertMay(false, false);
+        availability.force(State.UNAVAILABLE);
+        availability.force(State.AVAILABLE);
+        availability.release();
+        assertMay(false, false);
+    }
+
+    @Test
+    void doesNotEndARecoveryThatAnAbsenceWasForcedInto() {
+        breaker.unavailable(ill);
+        breaker.recovering();
+        availability.force(State.UNAVAILABLE);
+        availability.release();
+        breaker.recovered();
+        assertMay(false, false);
+    }
+
+    @Test
+    void refusesOptionsThatMakeNoSense() {
+        AvailabilityOptions good = AvailabilityOptions.defaults();
+        assertRefused("window", () -> options(Duration.ofMillis(9), 0.5, 1, good.probeInterval(), 1));
+        assertRefused("failure-rate", () -> options(good.window(), 0, 1, good.probeInterval(), 1));
+        assertRefused("failure-rate", () -> options(good.window(), 1.1, 1, good.probeInterval(), 1));
+        assertRefused("minimum-calls", () -> options(good.window(), 1, 0, good.probeInterval(), 1));
+        assertRefused("probe-interval", () -> options(good.window(), 1, 1, Duration.ZERO, 1));
+        assertRefused("probe-interval", () -> options(good.window(), 1, 1, Duration.ofMillis(1001), 1));
+        assertRefused("probes-to-recover", () -> options(good.window(), 1, 1, good.probeInterval(), 0));
+    }
+
+    private static void options(Duration window, double rate, int calls, Duration interval, int probes) {
+        assertThat(new AvailabilityOptions(window, rate, calls, interval, probes))
+                .isNull();
+    }
+
+    private static void assertRefused(String option, Runnable create) {
+        assertThatExceptionOfType(InvalidCacheOptionsException.class)
+                .isThrownBy(create::run)
+                .withMessageContaining(option);
+    }
+
+    private void assertMay(boolean read, boolean write) {
+        assertThat(breaker.mayRead()).as("readers").isEqualTo(read);
+        assertThat(breaker.mayWrite()).as("updates").isEqualTo(write);
+        assertThat(availability.state()).isEqualTo(read ? State.AVAILABLE : State.UNAVAILABLE);
+    }
+}

@@ -1,0 +1,54 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.InMemoryEntryStore;
+import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class EpochsTests {
+
+    private final InMemoryEntryStore store = new InMemoryEntryStore(() -> 0);
+    private final Map<String, Long> stored = store.epochs;
+    private final Epochs epochs = new Epochs(
+            store, new CircuitBreakers("default", AvailabilityOptions.defaults(), new ManualClock(), change -> {}));
+    private final CacheKey<String> key = Workbench.ap().key(1);
+
+    @Test
+    void areLearnedBeforeTheFirstRead() {
+        stored.put("name", 7L);
+        assertThat(epochs.of(key)).isEqualTo(7);
+        assertThat(epochs.of(key)).isEqualTo(7);
+        assertThat(store.count(Operation.EPOCHS)).isEqualTo(1);
+        epochs.doubt();
+        stored.put("name", 8L);
+        assertThat(epochs.of(key)).isEqualTo(8);
+    }
+
+    @Test
+    void areNoughtWherePrefixesWereNeverRaised() {
+        assertThat(epochs.of(key)).isZero();
+    }
+
+    @Test
+    void onlyRise() {
+        stored.put("name", 7L);
+        epochs.learn(0);
+        stored.put("name", 6L);
+        epochs.learn(0);
+        assertThat(epochs.of(key)).isEqualTo(7);
+    }
+
+    @Test
+    void tellWhichTheStoreHasLost() {
+        stored.putAll(Map.of("a", 1L, "b", 2L, "c", 3L));
+        epochs.learn(0);
+        stored.remove("a");
+        stored.put("b", 1L);
+        stored.put("c", 4L);
+        assertThat(epochs.lostBy(0, epochs.learn(0))).containsExactlyInAnyOrder("a", "b");
+    }
+}

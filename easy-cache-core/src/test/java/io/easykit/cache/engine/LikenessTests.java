@@ -1,0 +1,233 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.math.BigDecimal;
+import java.util.AbstractMap;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.LinkedList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.util.LinkedCaseInsensitiveMap;
+
+/** What counts as the same content. */
+@SuppressWarnings("JdkObsolete") // linked lists are among what applications return
+class LikenessTests {
+
+    /** Equal by its id alone, as entities are. */
+    static class User {
+
+        final long id;
+        final @Nullable String name;
+
+        @Nullable Object friend;
+
+        transient int visits;
+
+        User(long id, @Nullable String name) {
+            this.id = id;
+            this.name = name;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof User user && user.id == id;
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(id);
+        }
+    }
+
+    static class Admin extends User {
+
+        Admin(long id, String name) {
+            super(id, name);
+        }
+    }
+
+    /** Without an equals. */
+    static class Line {
+
+        final Object content;
+
+        Line(Object content) {
+            this.content = content;
+        }
+    }
+
+    static class Lines extends ArrayList<String> {
+
+        private static final long serialVersionUID = 1L;
+
+        int total;
+
+        Lines(int total, String... lines) {
+            super(Arrays.asList(lines));
+            this.total = total;
+        }
+    }
+
+    /** Finds names in any case, as the rows of a {@code JdbcTemplate} do. */
+    static class Row extends LinkedHashMap<String, Object> {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public @Nullable Object get(Object name) {
+            return super.get(name.toString().toUpperCase(Locale.ROOT));
+        }
+    }
+
+    @SuppressWarnings({"serial", "DoubleBraceInitialization"}) // what applications return
+    private static List<Integer> doubleBraces() {
+        return new ArrayList<>() {
+            {
+                add(1);
+            }
+        };
+    }
+
+    private static Row row() {
+        Row row = new Row();
+        row.put("NAME", "a");
+        return row;
+    }
+
+    private static Map<String, Object> caseInsensitive() {
+        Map<String, Object> map = new LinkedCaseInsensitiveMap<>();
+        map.put("NAME", "a");
+        return map;
+    }
+
+    private static Properties withDefault() {
+        Properties defaults = new Properties();
+        defaults.setProperty("a", "b");
+        return new Properties(defaults);
+    }
+
+    static Stream<Arguments> alike() {
+        return Stream.of(
+                Arguments.of("a", "a"),
+                Arguments.of(new BigDecimal("1.0"), new BigDecimal("1.0")),
+                Arguments.of(Double.NaN, Double.NaN),
+                Arguments.of(new AtomicInteger(1), new AtomicInteger(1)),
+                Arguments.of(new User(1, "a"), new User(1, "a")),
+                Arguments.of(new Line(new Line("a")), new Line(new Line("a"))),
+                Arguments.of(List.of("a", "b"), new LinkedList<>(List.of("a", "b"))),
+                Arguments.of(List.of(new Line("a")), new ArrayList<>(List.of(new Line("a")))),
+                Arguments.of(Set.of("a", "b", "c"), new LinkedHashSet<>(Set.of("a", "b", "c"))),
+                Arguments.of(new HashSet<>(List.of("a", "b")), new LinkedHashSet<>(List.of("b", "a"))),
+                Arguments.of(new HashSet<>(List.of(new Line(1))), new LinkedHashSet<>(List.of(new Line(1)))),
+                Arguments.of(Map.of("a", new Line(1)), new LinkedHashMap<>(Map.of("a", new Line(1)))),
+                Arguments.of(new HashMap<>(Map.of("a", 1, "b", 2)), new TreeMap<>(Map.of("b", 2, "a", 1))),
+                Arguments.of(new ArrayDeque<>(List.of(1, 2)), new LinkedList<>(List.of(1, 2))),
+                Arguments.of(Map.of("a", 1).values(), new ArrayList<>(List.of(1))),
+                Arguments.of(Optional.of(new Line("a")), Optional.of(new Line("a"))),
+                Arguments.of(new Line(new int[] {1}), new Line(new int[] {1})),
+                Arguments.of(new Line(new Object[] {new Line(1)}), new Line(new Object[] {new Line(1)})),
+                Arguments.of(doubleBraces(), new ArrayList<>(List.of(1))),
+                Arguments.of(Collections.synchronizedMap(new HashMap<>()), new LinkedHashMap<>()),
+                Arguments.of(new AbstractMap.SimpleEntry<>("a", 1), new AbstractMap.SimpleEntry<>("a", 1)),
+                Arguments.of(new Properties(), new Properties()),
+                Arguments.of(row(), row()),
+                Arguments.of(new Lines(1, "a"), new Lines(1, "a")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("alike")
+    void findsNoDifference(Object original, Object copy) {
+        assertThat(Likeness.difference(original, copy)).isNull();
+    }
+
+    static Stream<Arguments> unlike() {
+        User visited = new User(1, "a");
+        visited.visits = 3;
+        return Stream.of(
+                Arguments.of("a", "b", ": another java.lang.String"),
+                Arguments.of(1L, 1, ": java.lang.Integer instead of java.lang.Long"),
+                Arguments.of(new BigDecimal("1.0"), new BigDecimal("1.00"), ": another java.math.BigDecimal"),
+                Arguments.of(new User(1, "a"), new User(1, null), ".name: null instead of java.lang.String"),
+                Arguments.of(new Admin(1, "a"), new User(1, "a"), "User instead of"),
+                Arguments.of(List.of(new Admin(1, "a")), List.of(new User(1, "a")), "[0]: "),
+                Arguments.of(List.of(new User(1, "a")), List.of(Map.of("id", 1)), "[0]: "),
+                Arguments.of(visited, new User(1, "a"), ".visits: another java.lang.Integer (it is transient)"),
+                Arguments.of(List.of(1), Set.of(1), " instead of "),
+                Arguments.of(Set.of(1), List.of(1), " instead of "),
+                Arguments.of(List.of(1), List.of(1, 2), ": another "),
+                Arguments.of(List.of(1, 2), List.of(2, 1), "[0]: "),
+                Arguments.of(Map.of("a", 1), Map.of("a", 2), "{}: "),
+                Arguments.of(Map.of("a", 1), Map.of("b", 1), " key: "),
+                Arguments.of(Map.of(1L, 1), Map.of(1, 1), " key: "),
+                Arguments.of(new HashSet<>(List.of(new User(1, "a"))), Set.of(new User(1, "b")), "[].name: "),
+                Arguments.of(sorted("a", "B"), new TreeSet<>(List.of("a", "B")), "without the order"),
+                Arguments.of(new Line(new int[] {1}), new Line(new int[] {2}), ".content: another int[]"),
+                Arguments.of(Optional.of(1), Optional.of(1L), ": java.lang.Long instead of"),
+                Arguments.of(new Lines(1, "a"), new Lines(2, "a"), ".total: "),
+                Arguments.of(new Lines(1, "a"), new Lines(1, "b"), "[0]: "),
+                Arguments.of(new Lines(1, "a"), List.of("a"), "may behave differently"),
+                Arguments.of(row(), new LinkedHashMap<>(Map.of("NAME", "a")), "may behave differently"),
+                Arguments.of(List.of(row()), List.of(Map.of("NAME", "a")), "[0]: "),
+                Arguments.of(caseInsensitive(), Map.of("NAME", "a"), "may behave differently"),
+                Arguments.of(new IdentityHashMap<>(), Map.of(), "may behave differently"),
+                Arguments.of(withDefault(), new Properties(), ": another java.util.Properties"),
+                Arguments.of(
+                        new AbstractMap.SimpleEntry<>("a", new User(1, "a")),
+                        new AbstractMap.SimpleEntry<>("a", new User(1, "b")),
+                        "{}.name: "),
+                Arguments.of(
+                        new AbstractMap.SimpleEntry<>(new User(1, "a"), "a"),
+                        new AbstractMap.SimpleEntry<>(new User(1, "b"), "a"),
+                        " key.name: "));
+    }
+
+    private static Collection<String> sorted(String... texts) {
+        Set<String> set = new TreeSet<>(Comparator.reverseOrder());
+        set.addAll(List.of(texts));
+        return set;
+    }
+
+    @ParameterizedTest
+    @MethodSource("unlike")
+    void saysWhereTheyDiffer(Object original, Object copy, String difference) {
+        assertThat(Likeness.difference(original, copy)).contains(difference);
+    }
+
+    @Test
+    void endsInACircle() {
+        assertThat(Likeness.difference(circle("a"), circle("a"))).isNull();
+        assertThat(Likeness.difference(circle("a"), circle("b"))).isEqualTo(".friend.name: another java.lang.String");
+    }
+
+    private static User circle(String name) {
+        User one = new User(1, "one");
+        User other = new User(2, name);
+        one.friend = other;
+        other.friend = one;
+        return one;
+    }
+}

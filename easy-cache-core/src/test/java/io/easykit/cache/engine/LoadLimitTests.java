@@ -1,0 +1,228 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheLoadTimeoutException;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.DegradedOptions.ApUpdates;
+import io.easykit.cache.DegradedOptions.CpReads;
+import io.easykit.cache.DegradedOptions.CpUpdates;
+import io.easykit.cache.Loader;
+import io.easykit.cache.engine.LoadLimit.Permit;
+import io.easykit.cache.engine.Workbench.Caller;
+import io.easykit.cache.engine.Workbench.GatedLoader;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class LoadLimitTests {
+
+    private static final Duration SHORT = Duration.ofMillis(50);
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private final LoadLimit limit = new LoadLimit(1, Ticker.SYSTEM);
+
+    @Test
+    void letsTheNextInWhenOneHasLoaded() throws Exception {
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = call(LONG, loader);
+        loader.awaitEntered();
+        Caller<String> second = call(LONG, () -> "second").awaitWaiting();
+        assertThat(second.isDone()).isFalse();
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("first");
+        assertThat(second.result()).isEqualTo("second");
+    }
+
+    @Test
+    void givesThePermitBackAfterAFailure() throws Throwable {
+        IllegalStateException failure = new IllegalStateException("no database");
+        assertThatThrownBy(() -> limit.around(read(LONG, () -> {
+                            throw failure;
+                        }))
+                        .load())
+                .isSameAs(failure);
+        assertThat(LoadLimit.isInside()).isFalse();
+        assertThat(call(LONG, () -> "next").result()).isEqualTo("next");
+    }
+
+    @Test
+    void knowsWhoHasAPermit() throws Throwable {
+        assertThat(LoadLimit.isInside()).isFalse();
+        assertThat(limit.around(read(LONG, () -> String.valueOf(LoadLimit.isInside())))
+                        .load())
+                .isEqualTo("true");
+        assertThat(LoadLimit.isInside()).isFalse();
+    }
+
+    @Test
+    void asksForNoSecondPermitInsideALoadOfAnyCluster() throws Throwable {
+        LoadLimit other = new LoadLimit(1, Ticker.SYSTEM);
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = Workbench.call(() -> load(other, read(LONG, loader)));
+        loader.awaitEntered();
+        assertThat(limit.around(read(LONG, () -> load(other, read(SHORT, () -> "nested"))))
+                        .load())
+                .isEqualTo("nested");
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("first");
+    }
+
+    @Test
+    void endsTheWaitForAPermitWithTheWaitingTime() throws Exception {
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = call(LONG, loader);
+        loader.awaitEntered();
+        assertThat(call(SHORT, () -> "never").failure())
+                .hasRootCauseInstanceOf(CacheLoadTimeoutException.class)
+                .rootCause()
+                .hasMessageContaining("50ms")
+                .hasMessageContaining("degraded.concurrent-loads");
+        loader.letGo();
+        first.result();
+    }
+
+    @Test
+    void endsTheWaitForAPermitWithAnInterrupt() throws Exception {
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = call(LONG, loader);
+        loader.awaitEntered();
+        Caller<String> second = call(LONG, () -> "never").awaitWaiting();
+        second.interrupt();
+        assertThat(second.failure()).hasRootCauseInstanceOf(CacheLoadTimeoutException.class);
+        loader.letGo();
+        first.result();
+    }
+
+    @Test
+    void givesOneKeyAQuarterOfThePermitsForOverdueReaders() throws Exception {
+        LoadLimit eight = new LoadLimit(8, Ticker.SYSTEM);
+        assertThat(overdue(eight, 1, 5)).hasSize(2);
+        assertThat(overdue(eight, 2, 5)).hasSize(2);
+        List<Permit> third = overdue(eight, 3, 5);
+        assertThat(overdue(eight, 4, 5)).hasSize(2);
+        assertThat(overdue(eight, 5, 5)).isEmpty();
+        third.forEach(Permit::close);
+        assertThat(overdue(eight, 5, 5)).hasSize(2);
+    }
+
+    @Test
+    void fadesByDoublingEachSecond() throws Exception {
+        ManualClock clock = new ManualClock();
+        LoadLimit fading = new LoadLimit(4, clock);
+        assertThat(fading.isFading()).isFalse();
+        fading.onUnavailable();
+        fading.onAvailable();
+        for (int size = 4; size <= 128; size *= 2) {
+            assertThat(fading.isFading()).isTrue();
+            List<Permit> taken = enterAll(fading, size);
+            assertThat(taken).hasSize(size);
+            taken.forEach(Permit::close);
+            clock.advance(Duration.ofSeconds(1));
+        }
+        assertThat(fading.isFading()).isFalse();
+        fading.onUnavailable();
+        assertThat(enterAll(fading, 4)).hasSize(4);
+    }
+
+    /** Its entries are gone, and all readers come at once. */
+    @Test
+    void fadesForTheReadersOfACacheThatIsBack() throws Exception {
+        Workbench bench = new Workbench();
+        EasyCacheEngine cache = bench.node(
+                new DegradedOptions(Duration.ofMinutes(1), 4, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2));
+        Cluster cluster = Objects.requireNonNull(cache.cluster(CacheSpec.DEFAULT_CLUSTER));
+        cluster.availability().breakers().get(0).unavailable(new StoreUnavailableException("away", true, null));
+        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
+            cluster.keepers().get(0).look();
+        }
+        assertThat(cluster.availability().state()).isEqualTo(State.AVAILABLE);
+        for (int size = 4; size <= 128; size *= 2) {
+            assertThat(loadsAtATime(cache, size + 3)).isEqualTo(size);
+            bench.clock.advance(Duration.ofSeconds(1));
+        }
+        assertThat(loadsAtATime(cache, 140)).isEqualTo(140);
+    }
+
+    /** How many of the readers load while the others wait. */
+    private static int loadsAtATime(EasyCacheEngine cache, int readers) throws Exception {
+        CacheSpec<String> spec = Workbench.ap();
+        CacheSpec<String> patient = spec.withOptions(spec.options().withWaiting(LONG));
+        AtomicInteger running = new AtomicInteger();
+        CountDownLatch gate = new CountDownLatch(1);
+        List<Caller<String>> all = new ArrayList<>();
+        for (int i = 0; i < readers; i++) {
+            CacheKey<String> key = patient.key(readers, i);
+            all.add(Workbench.call(() -> cache.fetch(key, () -> {
+                running.incrementAndGet();
+                assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
+                return "value";
+            })));
+        }
+        for (Caller<String> reader : all) {
+            reader.awaitWaiting();
+        }
+        int most = running.get();
+        gate.countDown();
+        for (Caller<String> reader : all) {
+            assertThat(reader.result()).isEqualTo("value");
+        }
+        return most;
+    }
+
+    /** As many as there are, each on a thread of its own. */
+    private static List<Permit> enterAll(LoadLimit limit, int expected) throws Exception {
+        List<Permit> taken = new ArrayList<>();
+        for (int id = 0; id < expected + 3; id++) {
+            CacheKey<String> key = Workbench.ap().key(id);
+            Permit permit = Workbench.call(() -> limit.tryEnterOverdue(key)).result();
+            if (permit != null) {
+                taken.add(permit);
+            }
+        }
+        return taken;
+    }
+
+    /** Each reader on a thread of its own. */
+    private static List<Permit> overdue(LoadLimit limit, int id, int readers) throws Exception {
+        List<Permit> taken = new ArrayList<>();
+        for (Caller<Permit> reader : Workbench.call(
+                readers, () -> limit.tryEnterOverdue(Workbench.ap().key(id)))) {
+            Permit permit = reader.result();
+            if (permit != null) {
+                taken.add(Objects.requireNonNull(permit));
+            }
+        }
+        return taken;
+    }
+
+    private static Read<String> read(Duration waiting, Loader<String, ?> loader) {
+        CacheSpec<String> spec = Workbench.ap();
+        CacheKey<String> key =
+                spec.withOptions(spec.options().withWaiting(waiting)).key(1);
+        return new Read<>(key, loader, any -> true, System.nanoTime());
+    }
+
+    private Caller<String> call(Duration waiting, Loader<String, RuntimeException> loader) {
+        return Workbench.call(() -> load(limit, read(waiting, loader)));
+    }
+
+    private static String load(LoadLimit limit, Read<String> read) {
+        try {
+            return limit.around(read).load();
+        } catch (Throwable failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.caffeine.CaffeineLocalLevel;
+import io.easykit.cache.engine.Values.Opened;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.LocalLevel;
+import io.easykit.cache.type.ImmutableTypes;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.ParameterizedTypeReference;
+
+class LocalEntriesTests {
+
+    private final LocalLevel level = new CaffeineLocalLevel(10);
+    private final LocalEntries entries =
+            new LocalEntries(level, new Values(new JacksonValueCodec()), Duration.ofMinutes(1));
+    private final CacheKey<String> key = CacheSpec.of("name", String.class).key(1);
+    private final CacheKey<List<String>> names = CacheSpec.<List<String>>ofGeneric(
+                    "names", new ParameterizedTypeReference<List<String>>() {}.getType())
+            .key(1);
+
+    record Point(int x, BigDecimal y) {}
+
+    record Line(Point from, Point to, Optional<Instant> drawn) {}
+
+    record Shape(List<Point> points) {}
+
+    record Tree(String name, Tree left) {}
+
+    record Box<T>(T content) {}
+
+    @Test
+    void keepWhatWasPutIn() {
+        entries.put(key, "Ada", entries.stamp(key), Duration.ZERO);
+        assertThat(entries.get(key)).isEqualTo(new Opened<>("Ada"));
+        entries.put(key, null, entries.stamp(key), Duration.ZERO);
+        assertThat(entries.get(key)).isEqualTo(new Opened<>(null));
+    }
+
+    @Test
+    void refuseWhatWasLoadedBeforeAnInvalidation() {
+        long stamp = entries.stamp(key);
+        entries.invalidate(key);
+        entries.put(key, "old", stamp, Duration.ZERO);
+        assertThat(entries.get(key)).isNull();
+        entries.put(key, "new", entries.stamp(key), Duration.ZERO);
+        assertThat(entries.get(key)).isEqualTo(new Opened<>("new"));
+    }
+
+    @Test
+    void refuseWhatWasLoadedBeforeTheyWereCleared() {
+        entries.put(key, "old", entries.stamp(key), Duration.ZERO);
+        long stamp = entries.stamp(key);
+        entries.clear();
+        assertThat(entries.get(key)).isNull();
+        entries.put(key, "old", stamp, Duration.ZERO);
+        assertThat(entries.get(key)).isNull();
+    }
+
+    @Test
+    void giveEachReaderACopyOfWhatCanBeChanged() {
+        List<String> mine = new ArrayList<>(List.of("Ada"));
+        entries.put(names, mine, entries.stamp(names), Duration.ZERO);
+        mine.add("Bob");
+        entries.get(names).value().add("Eve");
+        assertThat(entries.get(names).value()).containsExactly("Ada");
+    }
+
+    @Test
+    void shareWhatNobodyCanChange() {
+        String text = new String("Ada");
+        entries.put(key, text, entries.stamp(key), Duration.ZERO);
+        assertThat(entries.get(key).value()).isSameAs(text);
+    }
+
+    @Test
+    void knowWhatNobodyCanChange() {
+        for (Class<?> type : List.of(
+                String.class,
+                int.class,
+                Long.class,
+                UUID.class,
+                TimeUnit.class,
+                Instant.class,
+                Point.class,
+                Line.class)) {
+            assertThat(ImmutableTypes.contain(type)).as(type.getName()).isTrue();
+        }
+        for (Class<?> type : List.of(
+                Object.class, List.class, int[].class, StringBuilder.class, Shape.class, Tree.class, Box.class)) {
+            assertThat(ImmutableTypes.contain(type)).as(type.getName()).isFalse();
+        }
+        assertThat(ImmutableTypes.contain(names.spec().type())).isFalse();
+        assertThat(ImmutableTypes.contain(new ParameterizedTypeReference<Optional<Point>>() {}.getType()))
+                .isTrue();
+        assertThat(ImmutableTypes.contain(new ParameterizedTypeReference<Optional<Shape>>() {}.getType()))
+                .isFalse();
+    }
+
+    @Test
+    void areBounded() {
+        for (int id = 0; id < 1000; id++) {
+            CacheKey<String> one = key.spec().key(id);
+            entries.put(one, "value", entries.stamp(one), Duration.ZERO);
+        }
+        assertThat(level.size()).isLessThanOrEqualTo(10);
+    }
+
+    @Test
+    void areForgottenAtTheEndOfTheirLife() {
+        LocalEntries brief = new LocalEntries(level, new Values(new JacksonValueCodec()), Duration.ofNanos(1));
+        brief.put(key, "value", brief.stamp(key), Duration.ZERO);
+        assertThat(brief.get(key)).isNull();
+    }
+}

@@ -1,0 +1,538 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.Availability;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.DegradedOptions.ApUpdates;
+import io.easykit.cache.DegradedOptions.CpReads;
+import io.easykit.cache.DegradedOptions.CpUpdates;
+import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.InMemoryEntryStore;
+import io.easykit.cache.store.InMemoryEntryStore.Fault;
+import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.store.InMemoryOutbox;
+import io.easykit.cache.store.Outbox;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A node is cut off from the store and updates; another one reads. The cut-off node is {@code cut}: its store loses every
+ * request, while all others use {@code bench.store} itself.
+ */
+class OutboxTests {
+
+    private static final CacheSpec<String> AP = Workbench.ap();
+    private static final CacheKey<String> KEY = AP.key(1);
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    private final Workbench bench = new Workbench();
+    private final InMemoryOutbox outbox = new InMemoryOutbox(bench.clock::millis);
+    private final InMemoryEntryStore nowhere = new InMemoryEntryStore(bench.clock::millis);
+    private final EasyCacheEngine cut = node(nowhere, DegradedOptions.defaults());
+    private final EasyCacheEngine other = node(bench.store, DegradedOptions.defaults());
+    private String data = "old";
+
+    OutboxTests() {
+        nowhere.away();
+        assertThat(read()).isEqualTo("old");
+    }
+
+    // The transaction writes to the database of the outbox
+
+    @Test
+    void anUpdateOfANodeThatIsCutOffIsDeliveredByAnotherOne() {
+        update(KEY);
+        assertThat(read()).as("before the delivery").isEqualTo("old");
+
+        round(other);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void itsMessagesAreCountedByTheNodeThatDelivers() {
+        cut.update(List.of(KEY), () -> {
+            bench.clock.advance(Duration.ofSeconds(3));
+            round(other);
+            assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER))
+                    .isEqualTo(new OutboxBacklog(1, 0, Duration.ofSeconds(3)));
+            return null;
+        });
+        round(other);
+        assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER))
+                .isEqualTo(new OutboxBacklog(1, 0, Duration.ofSeconds(3)));
+        bench.clock.advance(Duration.ofSeconds(10));
+        round(other);
+        assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(new OutboxBacklog(0, 1, Duration.ZERO));
+        assertThat(cut.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isNull();
+
+        outbox.broken(true);
+        bench.clock.advance(Duration.ofSeconds(10));
+        round(other);
+        assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isNull();
+    }
+
+    /** It may be the only one that knows of them. */
+    @Test
+    void itsMessagesAreCountedByANodeThatDoesNotReachRedis() {
+        update(KEY);
+        cut.cluster(CacheSpec.DEFAULT_CLUSTER).availability().force(Availability.State.UNAVAILABLE);
+        round(cut);
+        assertThat(cut.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(new OutboxBacklog(1, 0, Duration.ZERO));
+    }
+
+    @Test
+    void theLineAtTheStopNamesTheOutbox() {
+        update(KEY);
+        cut.start();
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            cut.stop();
+            assertThat(log.warnings()).isEmpty();
+            assertThat(log.infos())
+                    .singleElement()
+                    .asString()
+                    .startsWith("1 invalidations")
+                    .contains("in the outbox");
+        }
+    }
+
+    @Test
+    void nothingIsWrittenWhileTheStoreAcknowledges() {
+        bench.transactions.begin();
+        other.updateInTransaction(List.of(KEY), () -> null);
+        bench.transactions.commit(() -> data = "new");
+
+        assertThat(outbox.size()).isZero();
+    }
+
+    @Test
+    void aTimeoutCountsAsNotTold() {
+        bench.store.failNext(Operation.PREPARE, Fault.LOST_REPLY);
+        bench.transactions.begin();
+        other.updateInTransaction(List.of(KEY), () -> null);
+        bench.transactions.commit(() -> outbox.end(true));
+
+        assertThat(outbox.size()).isEqualTo(1);
+    }
+
+    @Test
+    void aRollbackLeavesNothing() {
+        bench.transactions.begin();
+        cut.updateInTransaction(List.of(KEY), () -> null);
+        assertThatThrownBy(() -> bench.transactions.commit(() -> {
+                    outbox.end(false);
+                    throw new IllegalStateException("the commit failed");
+                }))
+                .hasMessage("the commit failed");
+
+        assertThat(outbox.size()).isZero();
+    }
+
+    @Test
+    void anUpdateIsRefusedWhenNeitherCanBeTold() {
+        outbox.broken(true);
+        bench.transactions.begin();
+        cut.updateInTransaction(List.of(KEY), () -> null);
+
+        assertThatThrownBy(() -> bench.transactions.commit(() -> data = "new"))
+                .isInstanceOf(CacheUnavailableException.class)
+                .hasMessageContaining("the outbox cannot be written (the database is away)")
+                .hasMessageContaining("Repeat it when Redis is back");
+        assertThat(data).isEqualTo("old");
+    }
+
+    // It does not, or there is none
+
+    @Test
+    void anUpdateWithoutATransactionIsWrittenBeforeItRuns() {
+        cut.update(List.of(KEY), () -> {
+            assertThat(outbox.size()).isEqualTo(1);
+            return change();
+        });
+
+        round(other);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void anUpdateWithoutATransactionDoesNotRunWhenItCannotBeWritten() {
+        outbox.broken(true);
+        assertThatThrownBy(() -> cut.update(List.of(KEY), () -> data = "new"))
+                .isInstanceOf(CacheUnavailableException.class);
+        assertThat(data).isEqualTo("old");
+    }
+
+    /** A reader loads between the delivery and the change, and stores the old value. */
+    @ParameterizedTest
+    @EnumSource(Ending.class)
+    void aMessageThatIsDeliveredBeforeTheChangeIsDeliveredAgain(Ending ending) {
+        outbox.notJoinable();
+        Runnable meanwhile = () -> {
+            round(other);
+            assertThat(read()).isEqualTo("old");
+        };
+        try {
+            ending.update(this, meanwhile);
+        } catch (IllegalStateException lost) {
+            assertThat(lost).hasMessage("the commit's reply was lost");
+        }
+        assertThat(data).isEqualTo("new");
+        bench.clock.advance(ending == Ending.CRASH ? AP.options().lease() : SECOND);
+        round(other);
+        assertThat(read()).isEqualTo("new");
+        assertThat(outbox.waiting()).isZero();
+    }
+
+    enum Ending {
+        WITHOUT_A_TRANSACTION {
+            @Override
+            void update(OutboxTests test, Runnable meanwhile) {
+                test.cut.update(List.of(KEY), () -> {
+                    meanwhile.run();
+                    return test.change();
+                });
+            }
+        },
+        ANOTHER_DATABASE {
+            @Override
+            void update(OutboxTests test, Runnable meanwhile) {
+                test.bench.transactions.begin();
+                test.cut.updateInTransaction(List.of(KEY), () -> null);
+                test.bench.transactions.commit(() -> {
+                    meanwhile.run();
+                    test.data = "new";
+                });
+            }
+        },
+        COMMIT_OF_UNKNOWN_RESULT {
+            @Override
+            void update(OutboxTests test, Runnable meanwhile) {
+                test.bench.transactions.begin();
+                test.cut.updateInTransaction(List.of(KEY), () -> null);
+                test.bench.transactions.commit(() -> {
+                    meanwhile.run();
+                    test.data = "new";
+                    throw new IllegalStateException("the commit's reply was lost");
+                });
+            }
+        },
+        /** The message is never closed. */
+        CRASH {
+            @Override
+            void update(OutboxTests test, Runnable meanwhile) {
+                test.outbox.add(
+                        new Outbox.Message("m", CacheSpec.DEFAULT_CLUSTER, List.of(KEY.name())),
+                        false,
+                        AP.options().lease());
+                meanwhile.run();
+                test.data = "new";
+            }
+        };
+
+        abstract void update(OutboxTests test, Runnable meanwhile);
+    }
+
+    @Test
+    void anInvalidationAfterTheChangeIsWrittenWhenItCannotBeDelivered() {
+        data = "new";
+        cut.invalidate(KEY);
+
+        round(other);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void anInvalidationAfterTheChangeGoesOnWhenItCannotBeWrittenEither() {
+        outbox.broken(true);
+        cut.invalidate(KEY);
+        assertThat(cut.undelivered(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(1);
+    }
+
+    // Options
+
+    @Test
+    void apUpdatesAreRefusedIfToldSo() {
+        EasyCacheEngine refusing =
+                node(nowhere, new DegradedOptions(SECOND, 32, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.REFUSE, 10));
+
+        assertThatThrownBy(() -> refusing.update(List.of(KEY), () -> data = "new"))
+                .isInstanceOf(CacheUnavailableException.class)
+                .hasMessageContaining("consistency = AP");
+        assertThat(data).isEqualTo("old");
+        assertThat(outbox.size()).isZero();
+    }
+
+    @Test
+    void cpUpdatesAreRefusedAsWithoutAnOutbox() {
+        assertThatThrownBy(() -> cut.update(List.of(Workbench.cp().key(1)), () -> data = "new"))
+                .isInstanceOf(CacheUnavailableException.class);
+        assertThat(outbox.size()).isZero();
+    }
+
+    @Test
+    void cpUpdatesThatProceedAreWritten() {
+        EasyCacheEngine proceeding = node(
+                nowhere, new DegradedOptions(SECOND, 32, CpReads.BYPASS, CpUpdates.PROCEED, ApUpdates.PROCEED, 10));
+        proceeding.update(List.of(Workbench.cp().key(1)), () -> data = "new");
+
+        round(other);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    // Delivery
+
+    @Test
+    void allNodesTogetherQueryOnceASecond() {
+        List<EasyCacheEngine> fleet = IntStream.range(0, 5)
+                .mapToObj(i -> node(bench.store, DegradedOptions.defaults()))
+                .toList();
+        for (int second = 0; second < 60; second++) {
+            fleet.forEach(this::round);
+            bench.clock.advance(SECOND);
+        }
+        assertThat(outbox.queries())
+                .as("60 rounds, and two when the lease was taken")
+                .isBetween(60, 62);
+    }
+
+    @Test
+    void aNodeThatIsCutOffDoesNotQuery() {
+        round(cut);
+        assertThat(outbox.queries()).isZero();
+    }
+
+    @Test
+    void anotherNodeTakesOverWhenTheLeaseIsOver() {
+        round(other);
+        EasyCacheEngine third = node(bench.store, DegradedOptions.defaults());
+        Duration left = relay(third).round();
+        assertThat(left).isBetween(Duration.ofMillis(1), OutboxRelay.LEASE);
+        update(KEY);
+
+        bench.clock.advance(OutboxRelay.LEASE);
+        round(third);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void messagesAreKeptForTheRetentionAndThenDeleted() {
+        pass(Duration.ofSeconds(10));
+        update(KEY);
+        round(other);
+        assertThat(outbox.size()).isEqualTo(1);
+        assertThat(outbox.waiting()).isZero();
+
+        pass(OutboxRelay.RETENTION.minusSeconds(1));
+        assertThat(outbox.size()).isEqualTo(1);
+        pass(SECOND);
+        assertThat(outbox.size()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Failover.class)
+    void whatAFailoverLosesIsDeliveredAgain(Failover failover) {
+        update(KEY);
+        round(other);
+        pass(Duration.ofSeconds(20));
+
+        EasyCacheEngine next = failover.happen(this);
+        putOldValueBack();
+        round(next);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    enum Failover {
+        THE_SAME_NODE_RECONNECTS {
+            @Override
+            EasyCacheEngine happen(OutboxTests test) {
+                test.bench.store.reconnect();
+                return test.other;
+            }
+        },
+        THE_SAME_NODE_MISSES_A_ROUND {
+            @Override
+            EasyCacheEngine happen(OutboxTests test) {
+                test.bench.store.failNext(Operation.LEASE, Fault.LOST_REQUEST);
+                test.round(test.other);
+                return test.other;
+            }
+        },
+        /** Longer than the retention: nothing grows old meanwhile. */
+        THE_STORE_IS_AWAY_FOR_A_MINUTE {
+            @Override
+            EasyCacheEngine happen(OutboxTests test) {
+                test.bench.store.away();
+                test.pass(Duration.ofMinutes(1));
+                test.bench.store.back();
+                return test.other;
+            }
+        },
+        THE_NODE_DIES_TOO {
+            @Override
+            EasyCacheEngine happen(OutboxTests test) {
+                test.bench.clock.advance(OutboxRelay.LEASE);
+                return test.node(test.bench.store, DegradedOptions.defaults());
+            }
+        };
+
+        abstract EasyCacheEngine happen(OutboxTests test);
+    }
+
+    /** It delivered to the master that is no more, and marks that when another node has the lease already. */
+    @Test
+    void aLateMarkOfTheHolderBeforeIsTakenBack() {
+        update(KEY);
+        round(other);
+        EasyCacheEngine next = Failover.THE_NODE_DIES_TOO.happen(this);
+        outbox.onNextRedelivery(() -> outbox.delivered(outbox.ids(), OutboxRelay.RETENTION));
+        putOldValueBack();
+        round(next);
+        assertThat(read()).as("marked after the lease was taken").isEqualTo("old");
+
+        for (int second = 0; second < 7; second++) {
+            bench.clock.advance(SECOND);
+            round(next);
+        }
+        assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void thousandsAreDeliveredInOneRound() {
+        List<CacheKey<String>> keys = IntStream.range(0, 3000).mapToObj(AP::key).toList();
+        keys.forEach(key -> other.fetch(key, () -> data));
+        data = "new";
+        keys.forEach(cut::invalidate);
+        assertThat(outbox.waiting()).isEqualTo(3000);
+
+        round(other);
+        assertThat(outbox.waiting()).isZero();
+        assertThat(keys)
+                .allSatisfy(key -> assertThat(other.fetch(key, () -> data)).isEqualTo("new"));
+    }
+
+    @Test
+    void unreadableMessagesAreSkipped() {
+        outbox.put(new Outbox.Message("bad", CacheSpec.DEFAULT_CLUSTER, List.of("nonsense", "", ":x::1", "\ud800::1")));
+        update(KEY);
+
+        round(other);
+        assertThat(read()).isEqualTo("new");
+        assertThat(outbox.waiting()).isZero();
+    }
+
+    @Test
+    void aStoreThatIsFullIsTold() {
+        update(KEY);
+        bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        round(other);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void aDeliveryThatFailsIsRepeated() {
+        update(KEY);
+        bench.store.failNext(Operation.DROP, Fault.LOST_REQUEST);
+        round(other);
+        assertThat(outbox.waiting()).isEqualTo(1);
+
+        bench.clock.advance(SECOND);
+        round(other);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    /** The outer value is computed from the inner one; a reader comes between their invalidations, which are sent apart. */
+    @Test
+    void aReaderBetweenTwoInvalidationsStoresNothingOld() {
+        CacheKey<String> outer = CacheSpec.of("outer", String.class).key(1);
+        other.fetch(outer, () -> "of " + data);
+        List<CacheKey<?>> keys = new ArrayList<>(List.of(outer));
+        IntStream.range(100, 200).mapToObj(AP::key).forEach(keys::add);
+        keys.add(KEY);
+        bench.transactions.begin();
+        cut.updateInTransaction(keys, () -> null);
+        bench.transactions.commit(() -> {
+            data = "new";
+            outbox.end(true);
+        });
+        Runnable reader = () -> other.fetch(outer, () -> "of " + read());
+        bench.store.onNext(Operation.DROP, () -> bench.store.onNext(Operation.DROP, reader));
+
+        round(other);
+        assertThat(other.fetch(outer, () -> "of " + read())).isEqualTo("of new");
+    }
+
+    @Test
+    void aDatabaseThatIsAwayIsAskedAgain() {
+        update(KEY);
+        outbox.broken(true);
+        round(other);
+        outbox.broken(false);
+        bench.clock.advance(SECOND);
+        round(other);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    private void update(CacheKey<?> key) {
+        bench.transactions.begin();
+        cut.updateInTransaction(List.of(key), () -> null);
+        bench.transactions.commit(() -> {
+            data = "new";
+            outbox.end(true);
+        });
+    }
+
+    private String change() {
+        data = "new";
+        return data;
+    }
+
+    private String read() {
+        return other.fetch(KEY, () -> data);
+    }
+
+    /** As if the new master had never heard of the invalidation. */
+    private void putOldValueBack() {
+        bench.store.loseEverything();
+        String now = data;
+        data = "old";
+        assertThat(read()).isEqualTo("old");
+        data = now;
+    }
+
+    private void pass(Duration time) {
+        for (long second = 0; second < time.toSeconds(); second++) {
+            bench.clock.advance(SECOND);
+            round(other);
+        }
+    }
+
+    private void round(EasyCacheEngine node) {
+        relay(node).round();
+    }
+
+    private static OutboxRelay relay(EasyCacheEngine node) {
+        return node.cluster(CacheSpec.DEFAULT_CLUSTER).relay();
+    }
+
+    private EasyCacheEngine node(EntryStore store, DegradedOptions degraded) {
+        return EasyCacheEngine.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, store)
+                .transactions(bench.transactions)
+                .background(bench.background)
+                .degraded(degraded)
+                .outbox(outbox)
+                .ticker(bench.clock)
+                .buildStopped();
+    }
+}

@@ -1,0 +1,275 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.DegradedOptions.ApUpdates;
+import io.easykit.cache.DegradedOptions.CpReads;
+import io.easykit.cache.DegradedOptions.CpUpdates;
+import io.easykit.cache.store.InMemoryEntryStore.Fault;
+import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A store in three parts, of which the second one fails. The id of a key decides its part. */
+class PartitionTests {
+
+    private static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
+    private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
+
+    private final Workbench bench = new Workbench();
+    private final CacheKey<String> healthy = Workbench.ap().key(0);
+    private final CacheKey<String> lost = Workbench.ap().key(1);
+    private final CacheKey<String> healthyCp = Workbench.cp().key(3);
+    private final CacheKey<String> lostCp = Workbench.cp().key(4);
+    private EasyCacheEngine a = bench.node();
+    private EasyCacheEngine b = bench.node();
+
+    @BeforeEach
+    void inParts() {
+        bench.store.inParts(3);
+        a = bench.node(
+                new DegradedOptions(Duration.ofMinutes(1), 32, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 3));
+        b = bench.node();
+        look(a, 1);
+        look(b, 1);
+    }
+
+    @Test
+    void onePartThatIsAwayLeavesTheOthersAlone() {
+        cutOff(a);
+
+        assertThat(a.availability("default").nodes())
+                .isEqualTo(Map.of("part 0", State.AVAILABLE, "part 1", State.UNAVAILABLE, "part 2", State.AVAILABLE));
+        assertThat(a.availability("default").state()).isEqualTo(State.UNAVAILABLE);
+        assertThat(a.fetch(healthy, () -> "value")).isEqualTo("value");
+        assertThat(a.fetch(healthy, () -> "never")).isEqualTo("value");
+        a.update(List.of(healthyCp), () -> null);
+        a.update(List.of(healthy), () -> null);
+        assertThat(a.undelivered("default")).isZero();
+        int reads = bench.store.count(Operation.READ);
+        assertThat(a.fetch(lost, () -> "own")).isEqualTo("own");
+        assertThat(bench.store.count(Operation.READ)).isEqualTo(reads);
+    }
+
+    @Test
+    void refusesACpUpdateAsAWholeBeforeAnythingIsSent() {
+        b.fetch(healthyCp, () -> "value");
+        cutOff(a);
+        int prepared = bench.store.count(Operation.PREPARE);
+
+        assertThatThrownBy(() -> a.update(List.of(healthyCp, lostCp), () -> {
+                    throw new AssertionError("must not run");
+                }))
+                .isInstanceOf(CacheUnavailableException.class);
+
+        assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(prepared);
+    }
+
+    @Test
+    void doesForHealthyKeysOfAnApUpdateWhatItShould() {
+        b.fetch(healthy, () -> "old");
+        cutOff(a);
+
+        a.update(List.of(healthy, lost), () -> null);
+
+        assertThat(bench.store.parts(healthy)).doesNotContain("intents", "value");
+        assertThat(a.undelivered("default")).isEqualTo(1);
+        a.fetch(healthy, () -> "new");
+        assertThat(a.fetch(healthy, () -> "never")).isEqualTo("new");
+    }
+
+    @Test
+    void recoversEachPartByItself() {
+        b.fetch(lost, () -> "old");
+        cutOff(a);
+        a.update(List.of(lost), () -> null);
+        bench.events.next();
+        bench.store.back(1);
+
+        look(a, PROBES);
+
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(a.undelivered("default")).isZero();
+        assertThat(bench.store.parts(lost)).isEmpty();
+        assertThat(bench.events.next()).contains("default AVAILABLE", "default part 1 AVAILABLE");
+    }
+
+    @Test
+    void invalidatesTheOthersOfAnUpdateAgainWhenALateOneWasDelivered() {
+        b.fetch(lost, () -> "old");
+        cutOff(a);
+        a.update(List.of(healthy, lost), () -> null);
+        bench.store.back(1);
+        String outer = b.fetch(healthy, () -> "from " + b.fetch(lost, () -> "never"));
+        assertThat(outer).isEqualTo("from old");
+        assertThat(bench.store.parts(healthy)).contains("value");
+
+        look(a, PROBES);
+
+        assertThat(bench.store.parts(lost)).isEmpty();
+        assertThat(bench.store.parts(healthy)).isEmpty();
+    }
+
+    @Test
+    void repeatsTheOthersOfAnUpdateAfterAFailover() {
+        a.update(List.of(healthy, lost), () -> null);
+        b.fetch(lost, () -> "what the promoted replica still had");
+        b.fetch(healthy, () -> "computed from it");
+
+        bench.store.reconnect();
+        look(a, 1);
+
+        assertThat(bench.store.parts(lost)).isEmpty();
+        assertThat(bench.store.parts(healthy)).isEmpty();
+    }
+
+    @Test
+    void keepsTheOtherForLaterWhereItsPartIsAwayNow() {
+        cutOff(a);
+        a.update(List.of(healthy, lost), () -> null);
+        b.fetch(healthy, () -> "computed from the old one");
+        bench.store.back(1);
+        bench.store.away(0);
+        look(a, PROBES);
+        assertThat(bench.store.parts(healthy)).contains("value");
+
+        bench.store.back(0);
+        look(a, 2 * PROBES);
+
+        assertThat(bench.store.parts(healthy)).isEmpty();
+        assertThat(a.undelivered("default")).isZero();
+    }
+
+    @Test
+    void raisesTheEpochsOfThePartOnlyAndOnceMoreWhenTheyAreKnown() {
+        b.fetch(healthy, () -> "healthy");
+        for (int id = 1; id <= 10; id += 3) {
+            b.fetch(Workbench.ap().key(id), () -> "old");
+        }
+        cutOff(a);
+        for (int id = 1; id <= 10; id += 3) {
+            a.invalidate(Workbench.ap().key(id));
+        }
+        bench.store.back(1);
+        look(a, PROBES);
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(1);
+
+        bench.clock.advance(SEEN_EVERYWHERE);
+        look(a, 1);
+        look(b, 1);
+
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(2);
+        assertThat(b.fetch(lost, () -> "new")).isEqualTo("new");
+        assertThat(b.fetch(healthy, () -> "never")).isEqualTo("healthy");
+    }
+
+    @Test
+    void raisesTheEpochsOfOthersThatWereUpdatedTogetherWithDroppedOnes() {
+        cutOff(a);
+        for (int id = 1; id <= 10; id += 3) {
+            a.update(List.of(Workbench.ap().key(id), view()), () -> null);
+        }
+        b.fetch(view(), () -> "computed from an old one");
+        bench.store.back(1);
+        look(a, PROBES);
+        bench.clock.advance(SEEN_EVERYWHERE);
+
+        look(a, 1);
+        look(b, 1);
+
+        assertThat(b.fetch(view(), () -> "new")).isEqualTo("new");
+    }
+
+    private static CacheKey<String> view() {
+        return CacheSpec.of("view", String.class).key(0);
+    }
+
+    @Test
+    void epochsMeanTheSameToNodesWithOtherPartitions() {
+        b.fetch(lost, () -> "old");
+        bench.store.repartition(2);
+        EasyCacheEngine other = bench.node();
+        look(other, 1);
+
+        a.cluster("default").epochs().raise(1, List.of("name"));
+        look(other, 1);
+
+        assertThat(other.fetch(lost, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void takesNewPartitionsOnlyWhileAllIsWell() {
+        cutOff(a);
+        bench.store.repartition(2);
+        look(a, 1);
+        assertThat(a.availability("default").nodes()).hasSize(3);
+
+        bench.store.back(1);
+        look(a, PROBES + 1);
+
+        assertThat(a.availability("default").nodes()).hasSize(2);
+    }
+
+    @Test
+    void loseNoInvalidationWhenTheyBecomeKnownDuringAnOutage() {
+        EasyCacheEngine late = bench.node(
+                new DegradedOptions(Duration.ofMinutes(1), 32, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 3));
+        b.fetch(lost, () -> "old");
+        bench.store.away();
+        for (int i = 0; i < 10; i++) {
+            late.invalidate(lost);
+        }
+        bench.store.back();
+        look(late, 1);
+        assertThat(late.availability("default").nodes()).hasSize(3).containsEntry("part 1", State.UNAVAILABLE);
+
+        look(late, PROBES);
+
+        assertThat(stateOf(late)).isEqualTo(State.AVAILABLE);
+        assertThat(bench.store.parts(lost)).doesNotContain("value");
+    }
+
+    @Test
+    void invalidatesTwiceWhatCouldNotBeAnnouncedButInvalidated() {
+        bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+
+        a.update(List.of(healthy, lost), () -> {
+            bench.store.onNext(Operation.DROP, () -> {
+                assertThat(bench.store.parts(lost)).isEmpty();
+                b.fetch(healthy, () -> "computed from an old one between the two invalidations");
+            });
+            return null;
+        });
+
+        assertThat(bench.store.parts(healthy)).isEmpty();
+        assertThat(a.undelivered("default")).isZero();
+    }
+
+    private void cutOff(EasyCacheEngine cache) {
+        bench.store.away(1);
+        look(cache, PROBES);
+        assertThat(cache.availability("default").nodes()).containsEntry("part 1", State.UNAVAILABLE);
+    }
+
+    private static State stateOf(EasyCacheEngine cache) {
+        return cache.availability("default").state();
+    }
+
+    private static void look(EasyCacheEngine cache, int times) {
+        for (int i = 0; i < times; i++) {
+            cache.cluster("default").keepers().forEach(ClusterKeeper::look);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.engine.RecentInvalidations.Recent;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class RecentInvalidationsTests {
+
+    private final ManualClock clock = new ManualClock();
+    private final RecentInvalidations recent = new RecentInvalidations(Duration.ofSeconds(30), 3, clock);
+
+    @Test
+    void forgetsWhatIsOldWhileTheStoreAnswers() {
+        add(1);
+        clock.advance(Duration.ofSeconds(20));
+        add(2);
+        clock.advance(Duration.ofSeconds(20));
+        recent.forgetOld(key -> true);
+        assertThat(all()).containsExactly(key(2));
+        clock.advance(Duration.ofSeconds(20));
+        add(3);
+        recent.forgetOld(key -> true);
+        assertThat(all()).containsExactly(key(3));
+    }
+
+    @Test
+    void forgetsNothingWhileTheStoreDoesNotAnswer() {
+        add(1);
+        clock.advance(Duration.ofDays(1));
+        assertThat(all()).containsExactly(key(1));
+    }
+
+    @Test
+    void forgetsNothingOfAPartitionThatDoesNotAnswer() {
+        add(1);
+        add(2);
+        clock.advance(Duration.ofDays(1));
+        add(3);
+        recent.forgetOld(key -> !key.equals(key(1)));
+        assertThat(all()).containsExactly(key(1), key(3));
+        assertThat(recent.all(key -> key.equals(key(1)))).hasSize(1);
+    }
+
+    @Test
+    void remembersEachKeyOnceFromItsLastTime() {
+        add(1);
+        add(2);
+        clock.advance(Duration.ofSeconds(20));
+        add(1);
+        clock.advance(Duration.ofSeconds(20));
+        recent.forgetOld(key -> true);
+        assertThat(all()).containsExactly(key(1));
+    }
+
+    @Test
+    void forgetsTheOldestBeyondItsLimit() {
+        for (int id = 1; id <= 5; id++) {
+            add(id);
+        }
+        assertThat(all()).containsExactly(key(3), key(4), key(5));
+    }
+
+    private List<CacheKey<?>> all() {
+        return recent.all(key -> true).stream().<CacheKey<?>>map(Recent::key).toList();
+    }
+
+    private void add(int id) {
+        recent.add(List.of(key(id)));
+    }
+
+    private static CacheKey<String> key(int id) {
+        return Workbench.ap().key(id);
+    }
+
+    /** {@code "Aa"} and {@code "BB"} have one hash, so all these texts do. */
+    @Timeout(10)
+    @Test
+    void staysFastWhereAllKeysHaveOneHash() {
+        List<String> texts = List.of("");
+        for (int length = 0; length < 15; length++) {
+            texts = texts.stream()
+                    .flatMap(text -> Stream.of(text + "Aa", text + "BB"))
+                    .toList();
+        }
+        List<CacheKey<String>> keys =
+                texts.stream().map(text -> Workbench.ap().key(text)).toList();
+        RecentInvalidations all = new RecentInvalidations(Duration.ofHours(1), keys.size(), clock);
+
+        for (int round = 0; round < 3; round++) {
+            all.add(keys);
+        }
+
+        assertThat(keys.stream().mapToInt(CacheKey::hashCode).distinct()).hasSize(1);
+        assertThat(all.all(key -> true)).hasSize(keys.size());
+    }
+}

@@ -1,0 +1,67 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import javax.tools.FileObject;
+import javax.tools.ForwardingJavaFileManager;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileManager;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+
+/** Compiles classes while a test runs: two versions of one class, each in a loader of its own. */
+final class Sources {
+
+    private Sources() {}
+
+    /** The class {@code app.Value} of this text, which may have more classes beside it. */
+    static Class<?> compile(String source) {
+        Map<String, ByteArrayOutputStream> classes = new HashMap<>();
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        JavaFileManager inMemory = new ForwardingJavaFileManager<>(compiler.getStandardFileManager(null, null, null)) {
+            @Override
+            public JavaFileObject getJavaFileForOutput(
+                    Location location, String name, JavaFileObject.Kind kind, FileObject sibling) {
+                return new SimpleJavaFileObject(URI.create("memory:///" + name), kind) {
+                    @Override
+                    public OutputStream openOutputStream() {
+                        return classes.computeIfAbsent(name, any -> new ByteArrayOutputStream());
+                    }
+                };
+            }
+        };
+        JavaFileObject file =
+                new SimpleJavaFileObject(URI.create("memory:///app/Value.java"), JavaFileObject.Kind.SOURCE) {
+                    @Override
+                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                        return "package app; " + source;
+                    }
+                };
+        List<String> options = List.of("-parameters", "-classpath", System.getProperty("java.class.path"));
+        assertThat(compiler.getTask(null, inMemory, null, options, null, List.of(file))
+                        .call())
+                .as(source)
+                .isTrue();
+        try {
+            return new ClassLoader(Sources.class.getClassLoader()) {
+                @Override
+                protected Class<?> findClass(String name) throws ClassNotFoundException {
+                    ByteArrayOutputStream bytes = classes.get(name);
+                    if (bytes == null) {
+                        throw new ClassNotFoundException(name);
+                    }
+                    return defineClass(name, bytes.toByteArray(), 0, bytes.size());
+                }
+            }.loadClass("app.Value");
+        } catch (ClassNotFoundException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+}

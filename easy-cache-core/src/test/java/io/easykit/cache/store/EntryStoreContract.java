@@ -1,0 +1,403 @@
+package io.easykit.cache.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.Outcome;
+import io.easykit.cache.store.EntryStore.Fetched;
+import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.cache.store.Envelope.Kind;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What every store of entries promises. */
+public abstract class EntryStoreContract {
+
+    private static final Duration SHORT = Duration.ofMillis(60);
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    private final CacheOptions ap = CacheOptions.defaults()
+            .withElection(LONG)
+            .withStaleWindow(LONG)
+            .withLease(LONG)
+            .withTtlJitter(0);
+    private final CacheOptions cp = ap.withConsistency(Consistency.CP);
+
+    /** One prefix a test. */
+    private final String prefix = "contract:" + UUID.randomUUID();
+
+    protected abstract EntryStore store();
+
+    /** Returns when the store's clock has moved so far. */
+    protected abstract void pass(Duration time);
+
+    /** Whether the store holds anything under the key. */
+    protected abstract boolean holds(CacheKey<?> key);
+
+    @Test
+    void givesALeaseToOneOwnerUntilItExpires() {
+        assertThat(store().lease(prefix, "a", SHORT)).isZero();
+        assertThat(store().lease(prefix + "2", "b", LONG)).isZero();
+        pass(SHORT);
+        assertThat(store().lease(prefix, "b", LONG)).isZero();
+        assertThat(store().lease(prefix, "a", LONG)).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(store().lease(prefix, "b", LONG)).isZero();
+    }
+
+    @Test
+    void electsTheFirstReaderOfAnUnknownKey() {
+        CacheKey<String> key = key(cp);
+        assertThat(store().read(key, 0)).isEqualTo(Snapshot.NOTHING);
+        Fetched fetched = store().fetch(key, 0);
+        assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
+        assertThat(fetched.value()).isNull();
+        assertThat(fetched.ticket()).isNotNull();
+        assertThat(store().read(key, 0).loading()).isTrue();
+    }
+
+    @Test
+    void letsTheSecondReaderWaitForAsLongAsTheElectionLasts() {
+        CacheKey<String> key = key(cp);
+        store().fetch(key, 0);
+        Fetched second = store().fetch(key, 0);
+        assertThat(second.outcome()).isEqualTo(Outcome.NEED_WAIT);
+        assertThat(second.ticket()).isNull();
+        assertThat(second.electionLeft()).isPositive().isLessThanOrEqualTo(LONG);
+    }
+
+    @Test
+    void servesWhatWasStored() {
+        CacheKey<String> key = key(cp);
+        assertThat(store().store(key, ticket(key), value("a"), LONG)).isTrue();
+        Snapshot seen = store().read(key, 0);
+        assertThat(seen.fresh()).isTrue();
+        assertThat(seen.invalidated() || seen.loading() || seen.updating()).isFalse();
+        assertThat(text(seen.value())).isEqualTo("a");
+        Fetched fetched = store().fetch(key, 0);
+        assertThat(fetched.outcome()).isEqualTo(Outcome.SUCCESS);
+        assertThat(fetched.old()).isFalse();
+        assertThat(text(fetched.value())).isEqualTo("a");
+    }
+
+    @Test
+    void forgetsAValueAtTheEndOfItsLife() {
+        CacheKey<String> key = key(cp);
+        store().store(key, ticket(key), value("a"), SHORT);
+        pass(SHORT);
+        assertThat(holds(key)).isFalse();
+        assertThat(store().read(key, 0)).isEqualTo(Snapshot.NOTHING);
+    }
+
+    @Test
+    void rejectsAStoreThatAnInvalidationOvertook() {
+        CacheKey<String> key = key(ap);
+        Ticket ticket = ticket(key);
+        store().invalidate(List.of(key), "");
+        assertThat(store().store(key, ticket, value("old"), LONG)).isFalse();
+        assertThat(holds(key)).isFalse();
+    }
+
+    @Test
+    void rejectsAStoreOfABygoneRightBesideANewOne() {
+        CacheKey<String> key = key(cp);
+        Ticket bygone = ticket(key);
+        store().invalidate(List.of(key), "");
+        Ticket present = ticket(key);
+        assertThat(store().store(key, bygone, value("old"), LONG)).isFalse();
+        assertThat(store().store(key, present, value("new"), LONG)).isTrue();
+        assertThat(text(store().read(key, 0).value())).isEqualTo("new");
+    }
+
+    @Test
+    void letsALoaderStoreThatIsSlowerThanItsElection() {
+        CacheKey<String> key = key(cp.withElection(SHORT));
+        Ticket slow = ticket(key);
+        pass(SHORT);
+        Ticket successor = ticket(key);
+        assertThat(store().store(key, slow, value("a"), LONG)).isTrue();
+        assertThat(store().store(key, successor, value("b"), LONG)).isFalse();
+    }
+
+    @Test
+    void electsTheNextReaderAtOnceAfterARelease() {
+        CacheKey<String> key = key(cp);
+        Ticket failed = ticket(key);
+        store().release(key, failed);
+        assertThat(store().read(key, 0).loading()).isFalse();
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+    }
+
+    @Test
+    void releasesNobodyElsesElection() {
+        CacheKey<String> key = key(cp.withElection(SHORT));
+        Ticket slow = ticket(key);
+        pass(SHORT);
+        CacheKey<String> patient = sibling(key, cp);
+        ticket(patient);
+        store().release(key, slow);
+        assertThat(store().fetch(patient, 0).outcome()).isEqualTo(Outcome.NEED_WAIT);
+    }
+
+    @Test
+    void servesAnInvalidatedValueInsideTheWindowAndElectsOnce() {
+        CacheKey<String> key = stored(key(ap), "old");
+        store().invalidate(List.of(key), "");
+        Snapshot seen = store().read(key, 0);
+        assertThat(seen.fresh()).isFalse();
+        assertThat(seen.invalidated()).isTrue();
+        assertThat(text(seen.value())).isEqualTo("old");
+        Fetched first = store().fetch(key, 0);
+        assertThat(first.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
+        assertThat(first.old()).isTrue();
+        assertThat(text(first.value())).isEqualTo("old");
+        Fetched second = store().fetch(key, 0);
+        assertThat(second.outcome()).isEqualTo(Outcome.SUCCESS);
+        assertThat(second.old()).isTrue();
+        assertThat(store().store(key, first.ticket(), value("new"), LONG)).isTrue();
+        assertThat(store().read(key, 0).fresh()).isTrue();
+    }
+
+    @Test
+    void refusesAnInvalidatedValueAfterTheWindow() {
+        CacheKey<String> key = stored(key(ap.withStaleWindow(SHORT)), "old");
+        store().invalidate(List.of(key), "");
+        pass(SHORT);
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+    }
+
+    @Test
+    void neverProlongsTheWindow() {
+        CacheKey<String> key = stored(key(ap.withStaleWindow(SHORT)), "old");
+        store().invalidate(List.of(key), "");
+        store().prepare(List.of(key), "u", SHORT);
+        pass(SHORT);
+        store().invalidate(List.of(key), "u");
+        assertThat(store().fetch(key, 0).value()).isNull();
+    }
+
+    @Test
+    void dropsAStrongValueWithItsInvalidation() {
+        CacheKey<String> key = stored(key(cp), "old");
+        store().invalidate(List.of(key), "");
+        assertThat(holds(key)).isFalse();
+    }
+
+    @Test
+    void givesAStrongReaderNothingThatAWeakerUpdateMarked() {
+        CacheKey<String> weak = stored(key(ap), "old");
+        store().invalidate(List.of(weak), "");
+        CacheKey<String> strong = sibling(weak, cp);
+        assertThat(store().fetch(strong, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+    }
+
+    @Test
+    void letsNobodyStoreWhileAnUpdateCommits() {
+        CacheKey<String> key = key(cp);
+        Ticket before = ticket(key);
+        store().prepare(List.of(key), "u", LONG);
+        assertThat(store().store(key, before, value("old"), LONG)).isFalse();
+        assertThat(store().read(key, 0).updating()).isTrue();
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY_NO_STORE);
+        store().invalidate(List.of(key), "u");
+        assertThat(holds(key)).isFalse();
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+    }
+
+    @Test
+    void dropsAStrongValueBeforeTheCommitAndKeepsAWeakOneForAWhile() {
+        CacheKey<String> strong = stored(key(cp), "old");
+        store().prepare(List.of(strong), "u", LONG);
+        assertThat(store().read(strong, 0).value()).isNull();
+        CacheKey<String> weak = stored(sibling(strong, "other", ap), "old");
+        store().prepare(List.of(weak), "u", LONG);
+        Fetched fetched = store().fetch(weak, 0);
+        assertThat(fetched.outcome()).isEqualTo(Outcome.SUCCESS);
+        assertThat(fetched.old()).isTrue();
+    }
+
+    @Test
+    void waitsForTheLastOfSeveralUpdates() {
+        CacheKey<String> key = key(cp);
+        store().prepare(List.of(key), "a", LONG);
+        store().prepare(List.of(key), "b", LONG);
+        store().invalidate(List.of(key), "a");
+        store().invalidate(List.of(key), "a");
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY_NO_STORE);
+        store().invalidate(List.of(key), "b");
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+    }
+
+    @Test
+    void endsACrashedUpdateWithItsLease() {
+        CacheKey<String> key = stored(key(ap), "old");
+        store().prepare(List.of(key), "crashed", SHORT);
+        pass(SHORT);
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+    }
+
+    @Test
+    void electsOneReaderNearTheEndOfALife() {
+        CacheKey<String> key = key(cp.withTtl(LONG).withRefreshAhead(LONG));
+        Duration ahead = key.spec().options().ahead();
+        store().store(key, ticket(key), value("a"), ahead);
+        Fetched first = store().fetch(key, 0);
+        assertThat(first.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
+        assertThat(first.old()).isFalse();
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.SUCCESS);
+        assertThat(store().read(key, 0).loading()).isTrue();
+    }
+
+    @Test
+    void tellsHowLongAValueIsStillValid() {
+        CacheKey<String> key = stored(key(cp), "a");
+        assertThat(store().read(key, 0).remaining()).isPositive().isLessThanOrEqualTo(LONG);
+    }
+
+    @Test
+    void keepsNothingOfAKeyThatWasNeverCached() {
+        CacheKey<String> key = key(ap);
+        store().invalidate(List.of(key), "");
+        store().invalidate(List.of(key), "token");
+        assertThat(holds(key)).isFalse();
+    }
+
+    @Test
+    void preparesAndInvalidatesSeveralKeysAtOnce() {
+        CacheKey<String> one = stored(key(cp), "1");
+        CacheKey<String> two = stored(sibling(one, "two", cp), "2");
+        store().prepare(List.of(one, two), "u", LONG);
+        assertThat(store().read(one, 0).updating() && store().read(two, 0).updating())
+                .isTrue();
+        store().invalidate(List.of(one, two), "u");
+        assertThat(holds(one) || holds(two)).isFalse();
+    }
+
+    @Test
+    void discardsAValueThatNobodyCanRead() {
+        CacheKey<String> key = stored(key(ap), "odd");
+        store().discard(key, store().read(key, 0).value());
+        assertThat(holds(key)).isFalse();
+    }
+
+    @Test
+    void discardsNothingButTheValueThatWasSeen() {
+        CacheKey<String> key = stored(key(ap), "good");
+        store().discard(key, value("odd"));
+        assertThat(text(store().read(key, 0).value())).isEqualTo("good");
+        CacheKey<String> loading = sibling(key, "loading", cp);
+        Ticket ticket = ticket(loading);
+        store().discard(loading, value("odd"));
+        assertThat(store().store(loading, ticket, value("good"), LONG)).isTrue();
+    }
+
+    @Test
+    void takesAValueOfAnOlderEpochForNone() {
+        CacheKey<String> key = stored(key(ap), "old");
+        assertThat(store().read(key, 1).value()).isNull();
+        assertThat(store().read(key, 1).fresh()).isFalse();
+        Fetched fetched = store().fetch(key, 1);
+        assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
+        assertThat(store().store(key, fetched.ticket(), value("new"), LONG)).isTrue();
+        assertThat(text(store().read(key, 1).value())).isEqualTo("new");
+    }
+
+    @Test
+    void keepsTheValuesOfTwoVersionsSideBySide() {
+        CacheKey<String> one = key(cp);
+        CacheKey<Integer> two = ofAnotherVersion(cp);
+        store().store(one, ticket(one), value("a"), LONG);
+        assertThat(store().read(two, 0)).isEqualTo(Snapshot.NOTHING);
+        assertThat(store().store(two, ticket(two), value("b"), LONG)).isTrue();
+        assertThat(text(store().read(one, 0).value())).isEqualTo("a");
+        assertThat(text(store().read(two, 0).value())).isEqualTo("b");
+        assertThat(store().read(one, 0).fresh() && store().read(two, 0).fresh()).isTrue();
+        assertThat(text(store().fetch(one, 0).value())).isEqualTo("a");
+    }
+
+    @Test
+    void invalidatesTheValuesOfAllVersions() {
+        invalidatesTheValuesOfAllVersions(cp);
+    }
+
+    @Test
+    void invalidatesTheValuesOfAllVersionsWithinAWindow() {
+        invalidatesTheValuesOfAllVersions(ap);
+    }
+
+    private void invalidatesTheValuesOfAllVersions(CacheOptions options) {
+        CacheKey<String> one = key(options);
+        CacheKey<Integer> two = ofAnotherVersion(options);
+        store().store(one, ticket(one), value("a"), LONG);
+        store().store(two, ticket(two), value("b"), LONG);
+        store().invalidate(List.of(one), "");
+        assertThat(store().read(two, 0).fresh()).isFalse();
+        assertThat(store().read(one, 0).fresh()).isFalse();
+        store().store(one, ticket(one), value("c"), LONG);
+        assertThat(store().read(two, 0)).isEqualTo(Snapshot.NOTHING);
+    }
+
+    @Test
+    void neverReturnsAValueBeyondItsLifeBecauseOfAnotherVersion() {
+        CacheKey<String> one = key(cp);
+        CacheKey<Integer> two = ofAnotherVersion(cp);
+        store().store(one, ticket(one), value("a"), SHORT);
+        store().store(two, ticket(two), value("b"), LONG);
+        assertThat(store().read(one, 0).value()).isNull();
+        store().store(one, ticket(one), value("a"), SHORT);
+        pass(SHORT);
+        assertThat(store().read(one, 0)).isEqualTo(Snapshot.NOTHING);
+        assertThat(holds(two)).isFalse();
+    }
+
+    @Test
+    void discardsTheValueOfOneVersionOnly() {
+        CacheKey<String> one = key(cp);
+        CacheKey<Integer> two = ofAnotherVersion(cp);
+        store().store(one, ticket(one), value("same"), LONG);
+        store().store(two, ticket(two), value("same"), LONG);
+        store().discard(one, value("same"));
+        assertThat(store().read(one, 0)).isEqualTo(Snapshot.NOTHING);
+        assertThat(store().read(two, 0).fresh()).isTrue();
+    }
+
+    private CacheKey<Integer> ofAnotherVersion(CacheOptions options) {
+        return CacheSpec.of(prefix, Integer.class).withOptions(options).key("id");
+    }
+
+    private CacheKey<String> key(CacheOptions options) {
+        return CacheSpec.of(prefix, String.class).withOptions(options).key("id");
+    }
+
+    private static CacheKey<String> sibling(CacheKey<String> key, CacheOptions options) {
+        return sibling(key, "id", options);
+    }
+
+    private static CacheKey<String> sibling(CacheKey<String> key, String part, CacheOptions options) {
+        return key.spec().withOptions(options).key(part);
+    }
+
+    private Ticket ticket(CacheKey<?> key) {
+        Fetched fetched = store().fetch(key, 0);
+        assertThat(fetched.ticket()).isNotNull();
+        return fetched.ticket();
+    }
+
+    private CacheKey<String> stored(CacheKey<String> key, String text) {
+        assertThat(store().store(key, ticket(key), value(text), LONG)).isTrue();
+        return key;
+    }
+
+    private static Envelope value(String text) {
+        return Envelope.of(Kind.VALUE, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String text(Envelope value) {
+        return new String(value.payload(), StandardCharsets.UTF_8);
+    }
+}

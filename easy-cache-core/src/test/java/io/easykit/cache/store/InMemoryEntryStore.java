@@ -1,0 +1,580 @@
+package io.easykit.cache.store;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.Outcome;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The protocol on a map, with a clock that a test moves, and with the faults of a line. */
+public final class InMemoryEntryStore implements EntryStore {
+
+    public enum Operation {
+        READ,
+        FETCH,
+        STORE,
+        RELEASE,
+        PREPARE,
+        INVALIDATE,
+        DISCARD,
+        DROP,
+        EPOCHS,
+        RAISE_EPOCH,
+        LEASE,
+        PROBE
+    }
+
+    public enum Fault {
+        /** The store never hears of it. */
+        LOST_REQUEST,
+        /** It happens, but the caller never hears so. */
+        LOST_REPLY
+    }
+
+    /** Partitions by the id of the key: the first part of its name. */
+    public record ById(int count) implements Partitions {
+
+        @Override
+        public int of(CacheKey<?> key) {
+            return Integer.parseInt(key.name().replaceFirst(".*::", "")) % count;
+        }
+
+        @Override
+        public int ofEpochs(int hash) {
+            return hash;
+        }
+
+        @Override
+        public int ofLease(String name) {
+            return 0;
+        }
+
+        @Override
+        public String name(int partition) {
+            return "part " + partition;
+        }
+    }
+
+    /** An operation that is held before it happens. */
+    public static final class Held {
+
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch released = new CountDownLatch(1);
+
+        public void awaitReached() throws InterruptedException {
+            if (!reached.await(10, TimeUnit.SECONDS)) {
+                throw new AssertionError("Nobody came");
+            }
+        }
+
+        public void release() {
+            released.countDown();
+        }
+
+        private void hold() {
+            reached.countDown();
+            boolean interrupted = false;
+            while (released.getCount() > 0) {
+                try {
+                    released.await();
+                } catch (InterruptedException later) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private final LongSupplier clock;
+    private final Map<String, Entry> entries = new HashMap<>();
+    private final Map<Operation, Fault> next = new ConcurrentHashMap<>();
+    private final Map<Operation, Fault> always = new ConcurrentHashMap<>();
+    private final Map<Operation, Runnable> surprises = new ConcurrentHashMap<>();
+    private final Map<Operation, Held> held = new ConcurrentHashMap<>();
+    private final Map<Operation, AtomicInteger> counts = new EnumMap<>(Operation.class);
+    public final Map<String, Long> epochs = new HashMap<>();
+    private final Map<Integer, Map<String, Long>> otherEpochs = new HashMap<>();
+    private final Set<Integer> away = ConcurrentHashMap.newKeySet();
+    private volatile Partitions partitions = Partitions.ONE;
+    private int epochHashes = 1;
+    private final Map<String, Lease> leases = new HashMap<>();
+    private final List<Consumer<@Nullable SocketAddress>> reconnectActions = new CopyOnWriteArrayList<>();
+    private long lastToken;
+
+    public InMemoryEntryStore(LongSupplier clock) {
+        this.clock = clock;
+        for (Operation operation : Operation.values()) {
+            counts.put(operation, new AtomicInteger());
+        }
+    }
+
+    /** Falls into parts from now on, each with epochs of its own. */
+    public InMemoryEntryStore inParts(int count) {
+        partitions = new ById(count);
+        epochHashes = count;
+        return this;
+    }
+
+    /** The partitions change; the epochs stay as they are. */
+    public void repartition(int count) {
+        partitions = new ById(count);
+    }
+
+    /** Requests to a partition are lost until {@link #back(int)}. */
+    public void away(int partition) {
+        away.add(partition);
+    }
+
+    public void back(int partition) {
+        away.remove(partition);
+    }
+
+    @Override
+    public Partitions partitions() {
+        return partitions;
+    }
+
+    @Override
+    public int epochHashes() {
+        return epochHashes;
+    }
+
+    @Override
+    public int epochHashOf(CacheKey<?> key) {
+        return epochHashes == 1 ? 0 : new ById(epochHashes).of(key);
+    }
+
+    private void requireHere(Operation operation, int partition) {
+        if (away.contains(partition)) {
+            counts.get(operation).incrementAndGet();
+            throw new StoreUnavailableException(operation + " got lost", true, null);
+        }
+    }
+
+    private void requireHere(Operation operation, Collection<? extends CacheKey<?>> keys) {
+        keys.forEach(key -> requireHere(operation, away.isEmpty() ? 0 : partitions.of(key)));
+    }
+
+    public void failNext(Operation operation, Fault fault) {
+        next.put(operation, fault);
+    }
+
+    public void fail(Operation operation, Fault fault) {
+        always.put(operation, fault);
+    }
+
+    /** Does something before the next operation of this kind. */
+    public void onNext(Operation operation, Runnable surprise) {
+        surprises.put(operation, surprise);
+    }
+
+    /** Every request is lost until {@link #back()}. */
+    public void away() {
+        for (Operation operation : Operation.values()) {
+            fail(operation, Fault.LOST_REQUEST);
+        }
+    }
+
+    public void back() {
+        always.clear();
+        next.clear();
+    }
+
+    /** Holds the next operation of this kind. */
+    public Held hold(Operation operation) {
+        Held hold = new Held();
+        held.put(operation, hold);
+        return hold;
+    }
+
+    /** How many of all were tried. */
+    public int count() {
+        return counts.values().stream().mapToInt(AtomicInteger::get).sum();
+    }
+
+    /** How many of these were tried. */
+    public int count(Operation operation) {
+        return counts.get(operation).get();
+    }
+
+    /** Puts bytes where the value would be, with no end. */
+    public synchronized void spoil(CacheKey<?> key, byte[] bytes) {
+        Entry entry = new Entry();
+        entry.values.put(key.spec().fingerprint(), new Value(Envelope.wrap(bytes, 0), 0, Long.MAX_VALUE));
+        entry.gone = Long.MAX_VALUE;
+        entries.put(key.name(), entry);
+    }
+
+    /** What lies there; empty if nothing does. */
+    public synchronized Set<String> parts(CacheKey<?> key) {
+        Entry entry = find(key);
+        Set<String> parts = new LinkedHashSet<>();
+        if (entry != null) {
+            if (!entry.values.isEmpty()) {
+                parts.add("value");
+            }
+            if (entry.fill != null) {
+                parts.add("fill");
+            }
+            if (entry.staleUntil != null) {
+                parts.add("staleUntil");
+            }
+            if (!entry.intents.isEmpty()) {
+                parts.add("intents");
+            }
+        }
+        return parts;
+    }
+
+    @Override
+    public Snapshot read(CacheKey<?> key, long epoch) {
+        requireHere(Operation.READ, List.of(key));
+        return run(Operation.READ, () -> {
+            Entry entry = find(key);
+            if (entry == null) {
+                return Snapshot.NOTHING;
+            }
+            boolean invalidated = entry.staleUntil != null;
+            boolean loading = entry.fill != null && entry.electedUntil > 0;
+            boolean updating = !entry.intents.isEmpty();
+            Value value = entry.values.get(key.spec().fingerprint());
+            if (value == null || value.epoch < epoch) {
+                return new Snapshot(null, false, invalidated, loading, updating, null);
+            }
+            boolean fresh = entry.fill == null && !invalidated && !updating;
+            Duration remaining = fresh ? Duration.ofMillis(value.expires - now()) : null;
+            return new Snapshot(value.envelope, fresh, invalidated, loading, updating, remaining);
+        });
+    }
+
+    @Override
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+        requireHere(Operation.FETCH, List.of(key));
+        CacheOptions options = key.spec().options();
+        return run(Operation.FETCH, () -> {
+            Entry entry = entries.computeIfAbsent(key.name(), any -> new Entry());
+            long now = now();
+            Value own = entry.values.get(key.spec().fingerprint());
+            Envelope value = own != null && own.epoch >= epoch && now < own.expires ? own.envelope : null;
+            boolean loading = entry.fill != null && now < entry.electedUntil;
+            if (value != null && entry.staleUntil == null) {
+                boolean due = own.expires - now <= options.ahead().toMillis();
+                return due && !loading
+                        ? fetched(Outcome.SUCCESS_NEED_QUERY, value, false, elect(entry, options, epoch), 0)
+                        : fetched(Outcome.SUCCESS, value, false, null, 0);
+            }
+            boolean served = takesStale && value != null && entry.staleUntil != null && now < entry.staleUntil;
+            Envelope old = served ? value : null;
+            if (entry.intents.values().stream().anyMatch(end -> now < end)) {
+                return fetched(old == null ? Outcome.NEED_QUERY_NO_STORE : Outcome.SUCCESS, old, served, null, 0);
+            }
+            if (loading) {
+                return old == null
+                        ? fetched(Outcome.NEED_WAIT, null, false, null, entry.electedUntil - now)
+                        : fetched(Outcome.SUCCESS, old, true, null, 0);
+            }
+            Outcome outcome = old == null ? Outcome.NEED_QUERY : Outcome.SUCCESS_NEED_QUERY;
+            return fetched(outcome, old, served, elect(entry, options, epoch), 0);
+        });
+    }
+
+    @Override
+    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+        requireHere(Operation.STORE, List.of(key));
+        return run(Operation.STORE, () -> {
+            Entry entry = find(key);
+            if (entry == null || !tokenOf(ticket).equals(entry.fill)) {
+                return false;
+            }
+            Entry stored = new Entry();
+            long expires = now() + life.toMillis();
+            stored.gone = expires;
+            if (entry.staleUntil == null) {
+                long soon = now() + life.toMillis() / 2;
+                entry.values.entrySet().stream()
+                        .filter(other -> !other.getKey().equals(key.spec().fingerprint()))
+                        .filter(other -> other.getValue().expires > soon)
+                        .limit(3)
+                        .forEach(other -> {
+                            stored.values.put(other.getKey(), other.getValue());
+                            stored.gone = Math.min(stored.gone, other.getValue().expires);
+                        });
+            }
+            stored.values.put(key.spec().fingerprint(), new Value(value, ticket.epoch(), expires));
+            entries.put(key.name(), stored);
+            return true;
+        });
+    }
+
+    @Override
+    public void release(CacheKey<?> key, Ticket ticket) {
+        requireHere(Operation.RELEASE, List.of(key));
+        run(Operation.RELEASE, () -> {
+            Entry entry = find(key);
+            if (entry != null && Arrays.equals(ticket.text(), text(entry))) {
+                entry.electedUntil = 0;
+            }
+            return true;
+        });
+    }
+
+    @Override
+    public void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        requireHere(Operation.PREPARE, keys);
+        run(Operation.PREPARE, () -> {
+            keys.forEach(key -> prepare(key, token, lease));
+            return true;
+        });
+    }
+
+    private void prepare(CacheKey<?> key, String token, Duration lease) {
+        Entry found = find(key);
+        Entry entry = found != null ? found : new Entry();
+        entries.put(key.name(), entry);
+        long ends = now() + lease.toMillis();
+        entry.intents.put(token, ends);
+        entry.fill = null;
+        if (!key.spec().options().takesOld()) {
+            entry.values.clear();
+            entry.staleUntil = null;
+        } else if (!entry.values.isEmpty()) {
+            entry.staleUntil = entry.staleUntil == null ? ends : Long.valueOf(Math.min(ends, entry.staleUntil));
+        }
+        entry.gone = Math.max(entry.gone, ends);
+    }
+
+    @Override
+    public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
+        requireHere(Operation.INVALIDATE, keys);
+        run(Operation.INVALIDATE, () -> {
+            keys.forEach(key -> invalidate(key, token, key.spec().options().window()));
+            return true;
+        });
+    }
+
+    @Override
+    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+        requireHere(Operation.DROP, keys);
+        run(Operation.DROP, () -> {
+            keys.forEach(key -> invalidate(key, token, Duration.ZERO));
+            return true;
+        });
+    }
+
+    @Override
+    public void drop(Map<CacheKey<?>, String> tokens) {
+        requireHere(Operation.DROP, tokens.keySet());
+        run(Operation.DROP, () -> {
+            tokens.forEach((key, token) -> invalidate(key, token, Duration.ZERO));
+            return true;
+        });
+    }
+
+    @Override
+    public Map<String, Long> epochs(int hash) {
+        requireHere(Operation.EPOCHS, partitions.ofEpochs(hash));
+        return run(Operation.EPOCHS, () -> Map.copyOf(epochsOf(hash)));
+    }
+
+    @Override
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
+        requireHere(Operation.RAISE_EPOCH, partitions.ofEpochs(hash));
+        return run(Operation.RAISE_EPOCH, () -> {
+            known.forEach((prefix, least) -> epochsOf(hash)
+                    .merge(prefix, Math.max(now() / 1000, least) + 1, (old, floor) -> Math.max(old + 1, floor)));
+            return Map.copyOf(epochsOf(hash));
+        });
+    }
+
+    private Map<String, Long> epochsOf(int hash) {
+        return hash == 0 ? epochs : otherEpochs.computeIfAbsent(hash, any -> new HashMap<>());
+    }
+
+    @Override
+    public Duration lease(String name, String owner, Duration duration) {
+        return run(Operation.LEASE, () -> {
+            Lease held = leases.get(name);
+            if (held != null && !held.owner.equals(owner) && held.end > now()) {
+                return Duration.ofMillis(held.end - now());
+            }
+            leases.put(name, new Lease(owner, now() + duration.toMillis()));
+            return Duration.ZERO;
+        });
+    }
+
+    private record Lease(String owner, long end) {}
+
+    /** Another master takes over that has never heard of anything. */
+    public synchronized void loseEverything() {
+        entries.clear();
+        epochs.clear();
+        leases.clear();
+    }
+
+    @Override
+    public void probe(Partitions in, int partition) {
+        requireHere(Operation.PROBE, partition);
+        run(Operation.PROBE, () -> true);
+    }
+
+    @Override
+    public void onReconnect(Consumer<@Nullable SocketAddress> action) {
+        reconnectActions.add(action);
+    }
+
+    /** Another master takes over that has never heard of the epochs. */
+    public synchronized void loseEpochs() {
+        epochs.clear();
+    }
+
+    /** The line broke and is there again. */
+    public void reconnect() {
+        reconnectActions.forEach(action -> action.accept(null));
+    }
+
+    private void invalidate(CacheKey<?> key, String token, Duration staleWindow) {
+        Entry entry = find(key);
+        if (entry == null) {
+            return;
+        }
+        long now = now();
+        long window = staleWindow.toMillis();
+        entry.fill = null;
+        entry.intents.remove(token);
+        entry.intents.values().removeIf(end -> end <= now);
+        if (entry.values.isEmpty() || window <= 0) {
+            entry.values.clear();
+            entry.staleUntil = null;
+        } else {
+            long until = now + window;
+            entry.staleUntil = entry.staleUntil == null ? until : Long.valueOf(Math.min(until, entry.staleUntil));
+            long last =
+                    entry.intents.values().stream().mapToLong(end -> end).max().orElse(0);
+            entry.gone = Math.min(entry.gone, Math.max(entry.staleUntil, last));
+        }
+        dropIfEmpty(key, entry);
+    }
+
+    @Override
+    public void discard(CacheKey<?> key, Envelope unreadable) {
+        requireHere(Operation.DISCARD, List.of(key));
+        run(Operation.DISCARD, () -> {
+            Entry entry = find(key);
+            Value own = entry == null ? null : entry.values.get(key.spec().fingerprint());
+            if (entry != null && own != null && Arrays.equals(own.envelope.toBytes(), unreadable.toBytes())) {
+                entry.values.remove(key.spec().fingerprint());
+                if (entry.values.isEmpty()) {
+                    entry.staleUntil = null;
+                    entry.fill = null;
+                }
+                dropIfEmpty(key, entry);
+            }
+            return true;
+        });
+    }
+
+    private Ticket elect(Entry entry, CacheOptions options, long epoch) {
+        if (entry.fill == null) {
+            entry.fill = Long.toString(++lastToken);
+        }
+        entry.electedUntil = now() + options.election().toMillis();
+        entry.gone =
+                Math.max(entry.gone, entry.electedUntil + Duration.ofMinutes(2).toMillis());
+        return new Ticket(text(entry), epoch);
+    }
+
+    private static byte[] text(Entry entry) {
+        return (entry.fill + ":" + entry.electedUntil).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static String tokenOf(Ticket ticket) {
+        String text = new String(ticket.text(), StandardCharsets.US_ASCII);
+        return text.substring(0, text.indexOf(':'));
+    }
+
+    private static Fetched fetched(
+            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable Ticket ticket, long millis) {
+        return new Fetched(outcome, value, old, ticket, Duration.ofMillis(millis));
+    }
+
+    private @Nullable Entry find(CacheKey<?> key) {
+        Entry entry = entries.get(key.name());
+        if (entry != null && entry.gone <= now()) {
+            entries.remove(key.name());
+            return null;
+        }
+        return entry;
+    }
+
+    private void dropIfEmpty(CacheKey<?> key, Entry entry) {
+        if (entry.values.isEmpty() && entry.fill == null && entry.intents.isEmpty()) {
+            entries.remove(key.name());
+        }
+    }
+
+    private long now() {
+        return clock.getAsLong();
+    }
+
+    private <T> T run(Operation operation, Supplier<T> work) {
+        counts.get(operation).incrementAndGet();
+        Held hold = held.remove(operation);
+        if (hold != null) {
+            hold.hold();
+        }
+        Runnable surprise = surprises.remove(operation);
+        if (surprise != null) {
+            surprise.run();
+        }
+        Fault fault = next.remove(operation);
+        if (fault == null) {
+            fault = always.get(operation);
+        }
+        if (fault == Fault.LOST_REQUEST) {
+            throw new StoreUnavailableException(operation + " got lost", true, null);
+        }
+        T result;
+        synchronized (this) {
+            result = work.get();
+        }
+        if (fault == Fault.LOST_REPLY) {
+            throw new StoreUnavailableException("The reply to " + operation + " got lost", true, null);
+        }
+        return result;
+    }
+
+    private static final class Entry {
+
+        /** By the fingerprint of their type. */
+        private final Map<String, Value> values = new LinkedHashMap<>();
+
+        private @Nullable String fill;
+        private long electedUntil;
+        private @Nullable Long staleUntil;
+        private final Map<String, Long> intents = new HashMap<>();
+        private long gone;
+    }
+
+    private record Value(Envelope envelope, long epoch, long expires) {}
+}
