@@ -16,7 +16,7 @@ public interface Availability {
     Optional<State> forced();
 
     /**
-     * Sets the state, whatever the cluster does, until {@link #release()}. Forced to be available, it is read at once,
+     * Sets the state, whatever the cluster does, until {@link #reset()}. Forced to be available, it is read at once,
      * also while invalidations wait for it.
      */
     void force(State state);
@@ -25,7 +25,7 @@ public interface Availability {
      * Lets the cluster's own behaviour decide again. After a forced absence it is unavailable until it has recovered, since
      * invalidations may be waiting for it.
      */
-    void release();
+    void reset();
 
     /** What a cluster is to its readers. */
     enum State {

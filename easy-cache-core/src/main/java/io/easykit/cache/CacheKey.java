@@ -73,7 +73,8 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
         }
         requireText(name);
         // CP: no old value is served after an update of it is prepared.
-        CacheOptions options = CacheOptions.defaults().withConsistency(Consistency.CP);
+        CacheOptions options =
+                CacheOptions.builder().consistency(Consistency.CP).build();
         return new CacheKey<>(new CacheSpec<>(clusterId, name.substring(0, end), Object.class, options), name);
     }
 

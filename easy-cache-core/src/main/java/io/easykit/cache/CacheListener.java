@@ -44,7 +44,7 @@ public interface CacheListener {
     enum Hit {
         FRESH,
         /** An invalidated value inside the stale window. */
-        OLD,
+        STALE,
         /** The local level, while Redis is away. */
         LOCAL
     }

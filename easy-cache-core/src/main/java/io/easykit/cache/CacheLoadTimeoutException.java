@@ -15,9 +15,9 @@ public final class CacheLoadTimeoutException extends EasyCacheException {
     }
 
     private static String message(CacheKey<?> key, String reason) {
-        Duration waiting = key.spec().options().waiting();
-        return "No value of " + key + " came within the waiting time of " + waiting.toMillis() + "ms, and " + reason
+        Duration timeout = key.spec().options().loadWaitTimeout();
+        return "No value of " + key + " came within load-wait-timeout (" + timeout.toMillis() + "ms), and " + reason
                 + ". Look for loads that hang or are slow: give the queries of the cached method a timeout. If they are"
-                + " slow by nature, lengthen 'waiting' or raise 'degraded.concurrent-loads'.";
+                + " slow by nature, raise 'load-wait-timeout' or raise 'degraded.concurrent-loads'.";
     }
 }

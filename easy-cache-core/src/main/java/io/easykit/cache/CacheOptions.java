@@ -1,61 +1,42 @@
 package io.easykit.cache;
 
 import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/**
- * How the entries of one cache live.
- *
- * @param consistency what a read may return around an update
- * @param ttl life of a value
- * @param nullTtl life of "there is nothing" (null, {@code Optional.empty()})
- * @param ttlJitter by which part of it (0 to 0.5) a life is shortened at random, so that entries stored together do not
- *     expire together
- * @param staleWindow for how long after an update an AP reader may still be given the old value; zero makes the entry
- *     strong at the moment of the update. CP readers never use it
- * @param refreshAhead the last part of the life in which one reader reloads in the background
- * @param election how long a loader is the only one; a slower load still gets stored
- * @param waiting how long a reader waits for somebody else's load before it loads for itself
- * @param lease how long an update that crashed keeps others from storing; longer than any commit
- * @param reload where a value is loaded again while an older one may still be returned
- */
-public record CacheOptions(
-        Consistency consistency,
-        Duration ttl,
-        Duration nullTtl,
-        double ttlJitter,
-        Duration staleWindow,
-        Duration refreshAhead,
-        Duration election,
-        Duration waiting,
-        Duration lease,
-        Reload reload) {
+/** How the entries of one cache live. Immutable; {@link #builder()} makes one from the defaults. */
+public final class CacheOptions {
 
-    private static final Duration SHORTEST_LIFE = Duration.ofMillis(10);
-    private static final Duration LONGEST_LIFE = Duration.ofDays(3650);
+    private static final Duration SHORTEST_TTL = Duration.ofMillis(10);
+    private static final Duration LONGEST_DURATION = Duration.ofDays(3650);
+    private static final CacheOptions DEFAULTS = new Builder().build();
 
-    private static final CacheOptions DEFAULTS = new CacheOptions(
-            Consistency.AP,
-            Duration.ofMinutes(10),
-            Duration.ofSeconds(60),
-            0.1,
-            Duration.ofMillis(1500),
-            Duration.ofSeconds(2),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(3),
-            Duration.ofSeconds(30),
-            Reload.BACKGROUND);
+    private final Consistency consistency;
+    private final Duration ttl;
+    private final Duration nullTtl;
+    private final double ttlJitter;
+    private final Duration staleWindow;
+    private final Duration refreshAhead;
+    private final Duration loadLease;
+    private final Duration loadWaitTimeout;
+    private final Duration updateLease;
+    private final Reload reload;
 
-    /**
-     * @throws InvalidCacheOptionsException if a value makes no sense, alone or beside the others
-     */
-    public CacheOptions {
-        atLeast("ttl", ttl, SHORTEST_LIFE);
-        atLeast("null-ttl", nullTtl, SHORTEST_LIFE);
-        atLeast("stale-window", staleWindow, Duration.ZERO);
-        atLeast("refresh-ahead", refreshAhead, Duration.ZERO);
-        atLeast("election", election, SHORTEST_LIFE);
-        atLeast("waiting", waiting, Duration.ZERO);
-        atLeast("lease", lease, SHORTEST_LIFE);
+    private final Duration effectiveStaleWindow;
+    private final Duration effectiveRefreshAhead;
+    private final Duration effectiveNullRefreshAhead;
+
+    private CacheOptions(Builder builder) {
+        this.consistency = builder.consistency;
+        this.ttl = atLeast("ttl", builder.ttl, SHORTEST_TTL);
+        this.nullTtl = atLeast("null-ttl", builder.nullTtl, SHORTEST_TTL);
+        this.staleWindow = atLeast("stale-window", builder.staleWindow, Duration.ZERO);
+        this.refreshAhead = atLeast("refresh-ahead", builder.refreshAhead, Duration.ZERO);
+        this.loadLease = atLeast("load-lease", builder.loadLease, SHORTEST_TTL);
+        this.loadWaitTimeout = atLeast("load-wait-timeout", builder.loadWaitTimeout, Duration.ZERO);
+        this.updateLease = atLeast("update-lease", builder.updateLease, SHORTEST_TTL);
+        this.ttlJitter = builder.ttlJitter;
+        this.reload = builder.reload;
         if (!(ttlJitter >= 0 && ttlJitter <= 0.5)) {
             throw new InvalidCacheOptionsException(
                     "ttl-jitter", "is " + ttlJitter, "Choose a part of the ttl between 0 and 0.5.");
@@ -66,90 +47,105 @@ public record CacheOptions(
                     "of " + text(staleWindow) + " is not shorter than the ttl of " + text(ttl),
                     "Lengthen the ttl or shorten the stale window; 0s makes the entry strong.");
         }
+        this.effectiveStaleWindow = consistency == Consistency.CP ? Duration.ZERO : staleWindow;
+        this.effectiveRefreshAhead = refreshAheadOf(ttl);
+        this.effectiveNullRefreshAhead = refreshAheadOf(nullTtl);
     }
 
+    /** The default of every option. */
     public static CacheOptions defaults() {
         return DEFAULTS;
     }
 
-    public CacheOptions withConsistency(Consistency value) {
-        return new CacheOptions(
-                value, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, reload);
+    /** A builder that starts from the defaults. */
+    public static Builder builder() {
+        return new Builder();
     }
 
-    public CacheOptions withTtl(Duration value) {
-        return new CacheOptions(
-                consistency, value, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, reload);
+    /** A builder that starts from these options. */
+    public Builder toBuilder() {
+        return new Builder()
+                .consistency(consistency)
+                .ttl(ttl)
+                .nullTtl(nullTtl)
+                .ttlJitter(ttlJitter)
+                .staleWindow(staleWindow)
+                .refreshAhead(refreshAhead)
+                .loadLease(loadLease)
+                .loadWaitTimeout(loadWaitTimeout)
+                .updateLease(updateLease)
+                .reload(reload);
     }
 
-    public CacheOptions withNullTtl(Duration value) {
-        return new CacheOptions(
-                consistency, ttl, value, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, reload);
+    public Consistency consistency() {
+        return consistency;
     }
 
-    public CacheOptions withTtlJitter(double value) {
-        return new CacheOptions(
-                consistency, ttl, nullTtl, value, staleWindow, refreshAhead, election, waiting, lease, reload);
+    public Duration ttl() {
+        return ttl;
     }
 
-    public CacheOptions withStaleWindow(Duration value) {
-        return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, value, refreshAhead, election, waiting, lease, reload);
+    public Duration nullTtl() {
+        return nullTtl;
     }
 
-    public CacheOptions withRefreshAhead(Duration value) {
-        return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, staleWindow, value, election, waiting, lease, reload);
+    public double ttlJitter() {
+        return ttlJitter;
     }
 
-    public CacheOptions withElection(Duration value) {
-        return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, value, waiting, lease, reload);
+    /** As it was set; see {@link #effectiveStaleWindow()}. */
+    public Duration staleWindow() {
+        return staleWindow;
     }
 
-    public CacheOptions withWaiting(Duration value) {
-        return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, value, lease, reload);
+    /** As it was set; see {@link #effectiveRefreshAhead()}. */
+    public Duration refreshAhead() {
+        return refreshAhead;
     }
 
-    public CacheOptions withLease(Duration value) {
-        return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, value, reload);
+    public Duration loadLease() {
+        return loadLease;
     }
 
-    public CacheOptions withReload(Reload value) {
-        return new CacheOptions(
-                consistency, ttl, nullTtl, ttlJitter, staleWindow, refreshAhead, election, waiting, lease, value);
+    public Duration loadWaitTimeout() {
+        return loadWaitTimeout;
     }
 
-    /** The window that counts: a CP entry has none, whatever is set. */
-    public Duration window() {
-        return consistency == Consistency.CP ? Duration.ZERO : staleWindow;
+    public Duration updateLease() {
+        return updateLease;
     }
 
-    /** Whether a reader may be given a value that has been invalidated, inside the stale window. */
-    public boolean takesOld() {
-        return !window().isZero();
+    public Reload reload() {
+        return reload;
     }
 
-    /** The last part of a value's life in which it is refreshed: at most a tenth of the shortest life. */
-    public Duration ahead() {
-        return ahead(ttl);
+    /** The stale window that counts: zero for a CP entry, whatever is set. */
+    public Duration effectiveStaleWindow() {
+        return effectiveStaleWindow;
     }
 
-    /** The last part of the life of "there is nothing" in which it is refreshed: at most a tenth of the shortest life. */
-    public Duration aheadOfNothing() {
-        return ahead(nullTtl);
+    /** Whether a reader may be given an invalidated value inside the stale window. */
+    public boolean allowsStale() {
+        return !effectiveStaleWindow.isZero();
     }
 
-    private Duration ahead(Duration life) {
-        // Every hit asks this, and Duration.dividedBy goes through BigDecimal.
+    /** The last part of a value's TTL in which it is refreshed: at most a tenth of the shortest TTL with jitter. */
+    public Duration effectiveRefreshAhead() {
+        return effectiveRefreshAhead;
+    }
+
+    /** Like {@link #effectiveRefreshAhead()}, of null and {@code Optional.empty()}. */
+    public Duration effectiveNullRefreshAhead() {
+        return effectiveNullRefreshAhead;
+    }
+
+    private Duration refreshAheadOf(Duration life) {
         Duration tenth = Duration.ofMillis((long) (life.toMillis() * (1 - ttlJitter)) / 10);
         return refreshAhead.compareTo(tenth) < 0 ? refreshAhead : tenth;
     }
 
-    private static void atLeast(String name, Duration value, Duration least) {
-        if (value.compareTo(LONGEST_LIFE) > 0) {
+    private static Duration atLeast(String name, Duration value, Duration least) {
+        if (value.compareTo(LONGEST_DURATION) > 0) {
             throw new InvalidCacheOptionsException(
                     name, "is longer than ten years", "Choose a duration that means something, for example 10m.");
         }
@@ -157,9 +153,146 @@ public record CacheOptions(
             throw new InvalidCacheOptionsException(
                     name, "is " + text(value), "Choose " + text(least) + " or more, for example 10s or 5m.");
         }
+        return value;
     }
 
     private static String text(Duration value) {
         return value.toMillisPart() == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof CacheOptions options
+                && consistency == options.consistency
+                && ttl.equals(options.ttl)
+                && nullTtl.equals(options.nullTtl)
+                && Double.compare(ttlJitter, options.ttlJitter) == 0
+                && staleWindow.equals(options.staleWindow)
+                && refreshAhead.equals(options.refreshAhead)
+                && loadLease.equals(options.loadLease)
+                && loadWaitTimeout.equals(options.loadWaitTimeout)
+                && updateLease.equals(options.updateLease)
+                && reload == options.reload;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(
+                consistency,
+                ttl,
+                nullTtl,
+                ttlJitter,
+                staleWindow,
+                refreshAhead,
+                loadLease,
+                loadWaitTimeout,
+                updateLease,
+                reload);
+    }
+
+    @Override
+    public String toString() {
+        return "CacheOptions[consistency=" + consistency + ", ttl=" + ttl + ", nullTtl=" + nullTtl + ", ttlJitter="
+                + ttlJitter + ", staleWindow=" + staleWindow + ", refreshAhead=" + refreshAhead + ", loadLease="
+                + loadLease + ", loadWaitTimeout=" + loadWaitTimeout + ", updateLease=" + updateLease + ", reload="
+                + reload + "]";
+    }
+
+    /** Makes {@link CacheOptions}. */
+    public static final class Builder {
+
+        private Consistency consistency = Consistency.AP;
+        private Duration ttl = Duration.ofMinutes(10);
+        private Duration nullTtl = Duration.ofSeconds(60);
+        private double ttlJitter = 0.1;
+        private Duration staleWindow = Duration.ofMillis(1500);
+        private Duration refreshAhead = Duration.ofSeconds(2);
+        private Duration loadLease = Duration.ofSeconds(1);
+        private Duration loadWaitTimeout = Duration.ofSeconds(3);
+        private Duration updateLease = Duration.ofSeconds(30);
+        private Reload reload = Reload.BACKGROUND;
+
+        private Builder() {}
+
+        /** Sets what a read may return around an update; AP by default. */
+        public Builder consistency(Consistency value) {
+            this.consistency = value;
+            return this;
+        }
+
+        /** Sets the time to live of a value; 10 minutes by default, at least 10 ms. */
+        public Builder ttl(Duration value) {
+            this.ttl = value;
+            return this;
+        }
+
+        /** Sets the time to live of null and {@code Optional.empty()}; 60 seconds by default, at least 10 ms. */
+        public Builder nullTtl(Duration value) {
+            this.nullTtl = value;
+            return this;
+        }
+
+        /**
+         * Sets by which part of it (0 to 0.5) each TTL is shortened at random, so that entries stored together do not
+         * expire together; 0.1 by default.
+         */
+        public Builder ttlJitter(double value) {
+            this.ttlJitter = value;
+            return this;
+        }
+
+        /**
+         * Sets for how long after an update an AP reader may still be given the old value; 1.5 seconds by default. Zero
+         * makes the entry strong at the moment of the update. CP readers never use it.
+         */
+        public Builder staleWindow(Duration value) {
+            this.staleWindow = value;
+            return this;
+        }
+
+        /** Sets the last part of the TTL in which one reader reloads in the background; 2 seconds by default. */
+        public Builder refreshAhead(Duration value) {
+            this.refreshAhead = value;
+            return this;
+        }
+
+        /**
+         * Sets how long one loader holds the exclusive right to load; 1 second by default, at least 10 ms. Slower loads are
+         * still stored.
+         */
+        public Builder loadLease(Duration value) {
+            this.loadLease = value;
+            return this;
+        }
+
+        /** Sets how long a reader waits for the load of another one before it loads itself; 3 seconds by default. */
+        public Builder loadWaitTimeout(Duration value) {
+            this.loadWaitTimeout = value;
+            return this;
+        }
+
+        /**
+         * Sets how long an update that crashed keeps others from storing; 30 seconds by default, at least 10 ms. Longer
+         * than any commit.
+         */
+        public Builder updateLease(Duration value) {
+            this.updateLease = value;
+            return this;
+        }
+
+        /** Sets where a value is reloaded while an older one may still be returned; in the background by default. */
+        public Builder reload(Reload value) {
+            this.reload = value;
+            return this;
+        }
+
+        /**
+         * Makes the options.
+         *
+         * @throws InvalidCacheOptionsException if a value makes no sense, alone or beside the others
+         */
+        public CacheOptions build() {
+            return new CacheOptions(this);
+        }
     }
 }

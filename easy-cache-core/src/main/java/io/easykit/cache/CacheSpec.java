@@ -72,7 +72,7 @@ public final class CacheSpec<V> {
 
     /** A cache on the application's own Redis with the default options. */
     public static <V> CacheSpec<V> of(String prefix, Class<V> type) {
-        return ofGeneric(prefix, type);
+        return of(prefix, (Type) type);
     }
 
     /**
@@ -81,7 +81,7 @@ public final class CacheSpec<V> {
      * @param type for example {@code new ParameterizedTypeReference<List<User>>() {}.getType()}; that it speaks of
      *     {@code V} is the caller's word
      */
-    public static <V> CacheSpec<V> ofGeneric(String prefix, Type type) {
+    public static <V> CacheSpec<V> of(String prefix, Type type) {
         return new CacheSpec<>(DEFAULT_CLUSTER, prefix, type, CacheOptions.defaults());
     }
 

@@ -5,35 +5,36 @@ import java.time.Duration;
 /**
  * What happens while a Redis is away.
  *
- * @param localLife how old a value of the local level may be
+ * @param localTtl how old a value of the local level may be
  * @param concurrentLoads how many loads may run at a time, so that the database survives; further readers wait
  * @param cpReads what a CP reader gets
  * @param cpUpdates what becomes of a CP update that cannot be announced
  * @param apUpdates what becomes of an AP update that cannot be announced
- * @param journalSize how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
+ * @param maxPendingInvalidations how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
  *     invalidated
  */
 public record DegradedOptions(
-        Duration localLife,
+        Duration localTtl,
         int concurrentLoads,
         CpReads cpReads,
         CpUpdates cpUpdates,
         ApUpdates apUpdates,
-        int journalSize) {
+        int maxPendingInvalidations) {
 
     /**
      * @throws InvalidCacheOptionsException if a value makes no sense
      */
     public DegradedOptions {
-        if (localLife.isNegative() || localLife.isZero()) {
+        if (localTtl.isNegative() || localTtl.isZero()) {
             throw new InvalidCacheOptionsException("local.ttl", "is not above zero", "Choose for example 5s.");
         }
         if (concurrentLoads < 1) {
             throw new InvalidCacheOptionsException(
                     "concurrent-loads", "is " + concurrentLoads, "Choose 1 or more: what the database can bear.");
         }
-        if (journalSize < 1) {
-            throw new InvalidCacheOptionsException("journal-size", "is " + journalSize, "Choose 1 or more.");
+        if (maxPendingInvalidations < 1) {
+            throw new InvalidCacheOptionsException(
+                    "max-pending-invalidations", "is " + maxPendingInvalidations, "Choose 1 or more.");
         }
     }
 
@@ -42,8 +43,8 @@ public record DegradedOptions(
                 Duration.ofSeconds(5), 32, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 10_000);
     }
 
-    public DegradedOptions withLocalLife(Duration value) {
-        return new DegradedOptions(value, concurrentLoads, cpReads, cpUpdates, apUpdates, journalSize);
+    public DegradedOptions withLocalTtl(Duration value) {
+        return new DegradedOptions(value, concurrentLoads, cpReads, cpUpdates, apUpdates, maxPendingInvalidations);
     }
 
     /** What a CP reader gets. */

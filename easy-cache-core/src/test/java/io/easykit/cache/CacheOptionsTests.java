@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,28 +19,32 @@ class CacheOptionsTests {
 
     static Stream<Arguments> durations() {
         return Stream.of(
-                duration("ttl", DEFAULTS::withTtl),
-                duration("null-ttl", DEFAULTS::withNullTtl),
-                duration("stale-window", DEFAULTS::withStaleWindow),
-                duration("refresh-ahead", DEFAULTS::withRefreshAhead),
-                duration("election", DEFAULTS::withElection),
-                duration("waiting", DEFAULTS::withWaiting),
-                duration("lease", DEFAULTS::withLease));
+                duration("ttl", CacheOptions.Builder::ttl),
+                duration("null-ttl", CacheOptions.Builder::nullTtl),
+                duration("stale-window", CacheOptions.Builder::staleWindow),
+                duration("refresh-ahead", CacheOptions.Builder::refreshAhead),
+                duration("load-lease", CacheOptions.Builder::loadLease),
+                duration("load-wait-timeout", CacheOptions.Builder::loadWaitTimeout),
+                duration("update-lease", CacheOptions.Builder::updateLease));
     }
 
-    private static Arguments duration(String name, Function<Duration, CacheOptions> with) {
-        return Arguments.of(name, with);
+    private static Arguments duration(
+            String name, BiFunction<CacheOptions.Builder, Duration, CacheOptions.Builder> set) {
+        return Arguments.of(name, set);
     }
 
     @ParameterizedTest
     @MethodSource("durations")
-    void refusesNegativeAndEndlessDurations(String name, Function<Duration, CacheOptions> with) {
-        assertThatThrownBy(() -> with.apply(Duration.ofMillis(-1500)))
+    void refusesNegativeAndEndlessDurations(
+            String name, BiFunction<CacheOptions.Builder, Duration, CacheOptions.Builder> set) {
+        assertThatThrownBy(() -> set.apply(CacheOptions.builder(), Duration.ofMillis(-1500))
+                        .build())
                 .isInstanceOf(InvalidCacheOptionsException.class)
                 .hasMessageContaining(name)
                 .hasMessageContaining("is -1500ms")
                 .hasMessageContaining("Choose ");
-        assertThatThrownBy(() -> with.apply(ChronoUnit.FOREVER.getDuration()))
+        assertThatThrownBy(() -> set.apply(CacheOptions.builder(), ChronoUnit.FOREVER.getDuration())
+                        .build())
                 .isInstanceOf(InvalidCacheOptionsException.class)
                 .hasMessageContaining(name)
                 .hasMessageContaining("ten years");
@@ -48,7 +52,7 @@ class CacheOptionsTests {
 
     @Test
     void refusesALifeThatIsOverAtOnce() {
-        assertThatThrownBy(() -> DEFAULTS.withTtl(Duration.ofMillis(9)))
+        assertThatThrownBy(() -> DEFAULTS.toBuilder().ttl(Duration.ofMillis(9)).build())
                 .hasMessageContaining("ttl")
                 .hasMessageContaining("is 9ms")
                 .hasMessageContaining("Choose 10ms or more");
@@ -57,7 +61,7 @@ class CacheOptionsTests {
     @Test
     void refusesAJitterThatIsNoPart() {
         for (double odd : new double[] {-0.1, 0.51, Double.NaN}) {
-            assertThatThrownBy(() -> DEFAULTS.withTtlJitter(odd))
+            assertThatThrownBy(() -> DEFAULTS.toBuilder().ttlJitter(odd).build())
                     .isInstanceOf(InvalidCacheOptionsException.class)
                     .hasMessageContaining("ttl-jitter")
                     .hasMessageContaining("is " + odd)
@@ -67,30 +71,37 @@ class CacheOptionsTests {
 
     @Test
     void refusesAWindowThatOutlivesTheValueUnlessNobodyUsesIt() {
-        assertThatThrownBy(() -> DEFAULTS.withTtl(Duration.ofSeconds(1)))
+        assertThatThrownBy(() -> DEFAULTS.toBuilder().ttl(Duration.ofSeconds(1)).build())
                 .hasMessageContaining("stale-window")
                 .hasMessageContaining("of 1500ms is not shorter than the ttl of 1s")
                 .hasMessageContaining("Lengthen the ttl or shorten the stale window");
-        assertThatNoException()
-                .isThrownBy(() -> DEFAULTS.withConsistency(Consistency.CP).withTtl(Duration.ofSeconds(1)));
+        assertThatNoException().isThrownBy(() -> DEFAULTS.toBuilder()
+                .consistency(Consistency.CP)
+                .ttl(Duration.ofSeconds(1))
+                .build());
     }
 
     @Test
     void givesAStrongCacheNoWindow() {
-        CacheOptions strong = DEFAULTS.withConsistency(Consistency.CP);
-        assertThat(strong.window()).isZero();
-        assertThat(strong.takesOld()).isFalse();
-        assertThat(DEFAULTS.window()).isEqualTo(DEFAULTS.staleWindow());
-        assertThat(DEFAULTS.takesOld()).isTrue();
-        assertThat(DEFAULTS.withStaleWindow(Duration.ZERO).takesOld()).isFalse();
+        CacheOptions strong = DEFAULTS.toBuilder().consistency(Consistency.CP).build();
+        assertThat(strong.effectiveStaleWindow()).isZero();
+        assertThat(strong.allowsStale()).isFalse();
+        assertThat(DEFAULTS.effectiveStaleWindow()).isEqualTo(DEFAULTS.staleWindow());
+        assertThat(DEFAULTS.allowsStale()).isTrue();
+        assertThat(DEFAULTS.toBuilder().staleWindow(Duration.ZERO).build().allowsStale())
+                .isFalse();
     }
 
     @Test
     void refreshesInTheLastTenthOfALifeAtTheMost() {
-        assertThat(DEFAULTS.ahead()).isEqualTo(Duration.ofSeconds(2));
-        CacheOptions shorter = DEFAULTS.withTtl(Duration.ofSeconds(5)).withNullTtl(Duration.ofSeconds(2));
-        assertThat(shorter.ahead()).isEqualTo(Duration.ofMillis(450));
-        assertThat(shorter.aheadOfNothing()).isEqualTo(Duration.ofMillis(180));
-        assertThat(shorter.withTtlJitter(0).ahead()).isEqualTo(Duration.ofMillis(500));
+        assertThat(DEFAULTS.effectiveRefreshAhead()).isEqualTo(Duration.ofSeconds(2));
+        CacheOptions shorter = DEFAULTS.toBuilder()
+                .ttl(Duration.ofSeconds(5))
+                .nullTtl(Duration.ofSeconds(2))
+                .build();
+        assertThat(shorter.effectiveRefreshAhead()).isEqualTo(Duration.ofMillis(450));
+        assertThat(shorter.effectiveNullRefreshAhead()).isEqualTo(Duration.ofMillis(180));
+        assertThat(shorter.toBuilder().ttlJitter(0).build().effectiveRefreshAhead())
+                .isEqualTo(Duration.ofMillis(500));
     }
 }

@@ -102,8 +102,10 @@ public final class EntrySizes {
      */
     private static CacheKey<String> alwaysDue() {
         Duration long_ = Duration.ofDays(1);
-        CacheOptions options =
-                CacheOptions.defaults().withTtl(long_.multipliedBy(10)).withRefreshAhead(long_);
+        CacheOptions options = CacheOptions.builder()
+                .ttl(long_.multipliedBy(10))
+                .refreshAhead(long_)
+                .build();
         return CacheSpec.of("payload", String.class).withOptions(options).key(1);
     }
 

@@ -12,15 +12,15 @@ import io.easykit.cache.LoadScope;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.RunningLoad;
 import io.easykit.cache.Transactions;
-import io.easykit.cache.engine.Flight.Landing;
-import io.easykit.cache.engine.Values.Opened;
+import io.easykit.cache.engine.InFlightLoad.LoadResult;
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.EntryStore.Fetched;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Envelope.Kind;
+import io.easykit.cache.store.LoadTicket;
 import io.easykit.cache.store.StoreUnavailableException;
-import io.easykit.cache.store.Ticket;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -61,7 +61,7 @@ import org.slf4j.LoggerFactory;
  *
  * A plain read accepts a value that lies there alone: it was neither invalidated nor under an update when the store
  * answered, and the store drops it when its life is over. That is the hit path; it runs no script. Anything else is
- * decided by the store in one step ({@link Outcome}), once for all readers of the key in this JVM (a {@link Flight}).
+ * decided by the store in one step ({@link Outcome}), once for all readers of the key in this JVM (a {@link InFlightLoad}).
  *
  * <h2>Who may share a result</h2>
  *
@@ -88,25 +88,25 @@ final class CacheDispatcher implements CacheReader {
     /** How long readers wait for an update to end before they load beside it. */
     private static final Duration UPDATE_WAIT = Duration.ofMillis(50);
 
-    private static final long FIRST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-    private static final long LAST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long FIRST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long LAST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final EntryStore store;
     private final Epochs epochs;
     private final Freshness freshness;
-    private final LoadLimit limit;
-    private final Values values;
+    private final LoadBulkhead limit;
+    private final ValueEnvelopes values;
     private final Transactions transactions;
     private final Executor background;
     private final CacheListener listener;
     private final Ticker ticker;
 
-    private final Map<CacheKey<?>, Flight<?>> flights = new ConcurrentHashMap<>();
-    private final SoloLoads soloLoads;
+    private final Map<CacheKey<?>, InFlightLoad<?>> inFlight = new ConcurrentHashMap<>();
+    private final UncachedLoads uncachedLoads;
     private final FailingRefreshes failingRefreshes;
     private final LoadHints hints = new LoadHints();
 
-    CacheDispatcher(EntryStore store, Epochs epochs, Freshness freshness, LoadLimit limit, Engine engine) {
+    CacheDispatcher(EntryStore store, Epochs epochs, Freshness freshness, LoadBulkhead limit, EngineContext engine) {
         this.store = store;
         this.epochs = epochs;
         this.freshness = freshness;
@@ -116,54 +116,54 @@ final class CacheDispatcher implements CacheReader {
         this.background = engine.background();
         this.listener = engine.listener();
         this.ticker = engine.ticker();
-        this.soloLoads = new SoloLoads(limit, engine);
+        this.uncachedLoads = new UncachedLoads(limit, engine);
         this.failingRefreshes = new FailingRefreshes(engine.ticker());
     }
 
     @Override
-    public <V> @Nullable V fetch(Read<V> read) throws Throwable {
+    public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
         Snapshot seen = store.read(read.key(), epochs.of(read.key()));
-        Opened<V> hit = openFresh(read, seen);
+        Decoded<V> hit = openFresh(read, seen);
         boolean undelivered = freshness.isUndelivered(read.key());
         if (hit != null && !undelivered) {
             listener.onHit(read.key(), Hit.FRESH);
             refreshWhenDue(read, seen);
             return hit.value();
         }
-        Read<V> strict = freshness.demandedBy(read);
+        ReadRequest<V> strict = freshness.requiredFor(read);
         try (LoadScope scope = transactions.openLoadScope()) {
             String attached = scope.attachedReason();
             if (attached == null) {
-                Read<V> apart = strict.in(scope);
+                ReadRequest<V> apart = strict.in(scope);
                 return (undelivered ? loadUnstored(apart) : fetchMissed(apart, seen)).get();
             }
             listener.onMiss(read.key());
             hints.notStored(read.key(), attached);
-            return soloLoads.load(strict).get();
+            return uncachedLoads.load(strict).get();
         }
     }
 
-    private <V> Landing<V> loadUnstored(Read<V> read) {
+    private <V> LoadResult<V> loadUnstored(ReadRequest<V> read) {
         listener.onMiss(read.key());
-        return soloLoads.join(read, null);
+        return uncachedLoads.join(read, null);
     }
 
-    private <V> Landing<V> fetchMissed(Read<V> read, Snapshot first) {
-        Landing<V> landing = mayBeServed(read, first) ? decide(read, true) : join(read, true);
-        while (landing == null) {
+    private <V> LoadResult<V> fetchMissed(ReadRequest<V> read, Snapshot first) {
+        LoadResult<V> result = mayBeServed(read, first) ? decide(read, true) : join(read, true);
+        while (result == null) {
             Snapshot seen = store.read(read.key(), epochs.of(read.key()));
-            Opened<V> hit = openFresh(read, seen);
+            Decoded<V> hit = openFresh(read, seen);
             if (hit != null) {
                 refreshWhenDue(read, seen);
-                return Landing.ownOnly(hit.value());
+                return LoadResult.ownOnly(hit.value());
             }
-            landing = mayBeServed(read, seen) ? decide(read, false) : join(read, false);
+            result = mayBeServed(read, seen) ? decide(read, false) : join(read, false);
         }
-        return landing;
+        return result;
     }
 
     /** One call is one hit or one miss, however often it looks. */
-    private void tell(Read<?> read, @Nullable Hit hit, boolean first) {
+    private void report(ReadRequest<?> read, @Nullable Hit hit, boolean first) {
         if (first && hit != null) {
             listener.onHit(read.key(), hit);
         } else if (first) {
@@ -171,62 +171,62 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    private static boolean mayBeServed(Read<?> read, Snapshot seen) {
-        return seen.value() != null && (!seen.invalidated() || read.takesStale());
+    private static boolean mayBeServed(ReadRequest<?> read, Snapshot seen) {
+        return seen.value() != null && (!seen.invalidated() || read.allowsStale());
     }
 
     /** A value is there that the store may let us have although it is not fresh: then nobody waits for anybody. */
-    private <V> @Nullable Landing<V> decide(Read<V> read, boolean first) {
+    private <V> @Nullable LoadResult<V> decide(ReadRequest<V> read, boolean first) {
         Fetched fetched = fetched(read);
-        Opened<V> served = serve(read, fetched);
+        Decoded<V> served = serve(read, fetched);
         if (served != null) {
-            tell(read, fetched.old() ? Hit.OLD : Hit.FRESH, first);
-            return Landing.ownOnly(served.value());
+            report(read, fetched.stale() ? Hit.STALE : Hit.FRESH, first);
+            return LoadResult.ownOnly(served.value());
         }
         if (fetched.outcome() == Outcome.NEED_QUERY) {
-            tell(read, null, first);
-            return lead(new Flight<>(), read, fetched);
+            report(read, null, first);
+            return runAsOwner(new InFlightLoad<>(), read, fetched);
         }
         return join(read, first);
     }
 
     /** Takes part in this JVM's flight for the key. Null if it brought nothing for this reader, who has to look again. */
-    private <V> @Nullable Landing<V> join(Read<V> read, boolean first) {
-        tell(read, null, first);
-        Flight<V> mine = new Flight<>();
-        Flight<V> running = putIfAbsent(read.key(), mine);
+    private <V> @Nullable LoadResult<V> join(ReadRequest<V> read, boolean first) {
+        report(read, null, first);
+        InFlightLoad<V> mine = new InFlightLoad<>();
+        InFlightLoad<V> running = putIfAbsent(read.key(), mine);
         if (running == null) {
-            return lead(mine, read, null);
+            return runAsOwner(mine, read, null);
         }
-        if (running.isOwn()) {
-            return soloLoads.load(read);
+        if (running.isOwnedByCallingThread()) {
+            return uncachedLoads.load(read);
         }
-        if (running.isStuck(read.options().waiting())) {
+        if (running.isStuck(read.options().loadWaitTimeout())) {
             return takeOver(running, mine, read);
         }
-        Landing<V> landing = awaitLanding(running, read);
-        if (landing == null) {
-            return soloLoads.join(read, running);
+        LoadResult<V> result = awaitResult(running, read);
+        if (result == null) {
+            return uncachedLoads.join(read, running);
         }
-        if (landing.unstorable()) {
-            return soloLoads.load(read);
+        if (result.unstorable()) {
+            return uncachedLoads.load(read);
         }
-        return landing.serves(read) ? values.unpack(landing, read.key()) : null;
+        return result.serves(read) ? values.copyFor(result, read.key()) : null;
     }
 
     /** Loads and stores in place of a load that may never return. As many such loads as overdue readers may run. */
-    private <V> @Nullable Landing<V> takeOver(Flight<V> stuck, Flight<V> mine, Read<V> read) {
-        try (LoadLimit.Permit permit = limit.tryEnterOverdue(read.key())) {
+    private <V> @Nullable LoadResult<V> takeOver(InFlightLoad<V> stuck, InFlightLoad<V> mine, ReadRequest<V> read) {
+        try (LoadBulkhead.Permit permit = limit.tryEnterOverdue(read.key())) {
             if (permit == null) {
-                return soloLoads.join(read, stuck);
+                return uncachedLoads.join(read, stuck);
             }
-            return flights.replace(read.key(), stuck, mine) ? lead(mine, read, null) : null;
+            return inFlight.replace(read.key(), stuck, mine) ? runAsOwner(mine, read, null) : null;
         }
     }
 
-    private <V> @Nullable Landing<V> awaitLanding(Flight<V> running, Read<V> read) {
+    private <V> @Nullable LoadResult<V> awaitResult(InFlightLoad<V> running, ReadRequest<V> read) {
         try {
-            return running.await(null, Math.max(0, read.patience(ticker)));
+            return running.await(null, Math.max(0, read.remainingWait(ticker)));
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             return null;
@@ -234,54 +234,56 @@ final class CacheDispatcher implements CacheReader {
     }
 
     /** Loads, shares the result, and repeats the load once for a CP reader if an update overtook it. */
-    private <V> Landing<V> lead(Flight<V> flight, Read<V> read, @Nullable Fetched first) {
-        Landing<V> landing = fly(flight, read, first);
-        boolean repeat = landing.overtaken() && read.options().consistency() == Consistency.CP;
-        return repeat ? repeated(read, landing) : landing;
+    private <V> LoadResult<V> runAsOwner(InFlightLoad<V> load, ReadRequest<V> read, @Nullable Fetched first) {
+        LoadResult<V> result = run(load, read, first);
+        boolean repeat = result.overtaken() && read.options().consistency() == Consistency.CP;
+        return repeat ? repeated(read, result) : result;
     }
 
-    private <V> Landing<V> fly(Flight<V> flight, Read<V> read, @Nullable Fetched first) {
-        flights.put(read.key(), flight);
-        Landing<V> landing = Landing.ownOnly(null);
+    private <V> LoadResult<V> run(InFlightLoad<V> load, ReadRequest<V> read, @Nullable Fetched first) {
+        inFlight.put(read.key(), load);
+        LoadResult<V> result = LoadResult.ownOnly(null);
         try {
-            landing = turn(read, first);
+            result = turn(read, first);
         } catch (StoreUnavailableException away) {
-            landing = Landing.failed(away, ticker.nanoTime());
+            result = LoadResult.failed(away, ticker.nanoTime());
         } finally {
-            flights.remove(read.key(), flight);
-            flight.land(values.pack(landing, read.key()));
+            inFlight.remove(read.key(), load);
+            load.complete(values.snapshot(result, read.key()));
         }
-        return landing;
+        return result;
     }
 
     /** The next load, own or not; the overtaken one if there is none. */
-    private <V> Landing<V> repeated(Read<V> read, Landing<V> overtaken) {
-        Flight<V> mine = new Flight<>();
-        Flight<V> running = putIfAbsent(read.key(), mine);
-        Landing<V> next = running == null ? fly(mine, read, null) : awaitLanding(running, read);
+    private <V> LoadResult<V> repeated(ReadRequest<V> read, LoadResult<V> overtaken) {
+        InFlightLoad<V> mine = new InFlightLoad<>();
+        InFlightLoad<V> running = putIfAbsent(read.key(), mine);
+        LoadResult<V> next = running == null ? run(mine, read, null) : awaitResult(running, read);
         if (next == null || next.failure() instanceof StoreUnavailableException) {
             return overtaken;
         }
-        return running == null ? next : next.serves(read) ? values.unpack(next, read.key()) : overtaken;
+        return running == null ? next : next.serves(read) ? values.copyFor(next, read.key()) : overtaken;
     }
 
     /** The dispatcher proper: asks the store and does what it says, until there is a result. */
-    private <V> Landing<V> turn(Read<V> read, @Nullable Fetched first) {
+    private <V> LoadResult<V> turn(ReadRequest<V> read, @Nullable Fetched first) {
         boolean discarded = false;
         boolean waitedForUpdate = false;
         int foreignLoads = 0;
         for (Fetched known = first; ; known = null) {
-            long asked = ticker.nanoTime();
+            long requestedAt = ticker.nanoTime();
             Fetched fetched = known != null ? known : fetched(read);
-            Landing<V> news = null;
+            LoadResult<V> polled = null;
             switch (fetched.outcome()) {
                 case SUCCESS, SUCCESS_NEED_QUERY -> {
-                    Opened<V> served = serve(read, fetched);
+                    Decoded<V> served = serve(read, fetched);
                     if (served != null) {
-                        return fetched.old() ? Landing.ownOnly(served.value()) : Landing.of(served.value(), asked);
+                        return fetched.stale()
+                                ? LoadResult.ownOnly(served.value())
+                                : LoadResult.of(served.value(), requestedAt);
                     }
                     if (discarded) {
-                        return soloLoads.join(read, null);
+                        return uncachedLoads.join(read, null);
                     }
                     discarded = true;
                 }
@@ -290,150 +292,155 @@ final class CacheDispatcher implements CacheReader {
                 }
                 case NEED_WAIT -> {
                     if (foreignLoads++ == FOREIGN_LOADS) {
-                        return soloLoads.join(read, null);
+                        return uncachedLoads.join(read, null);
                     }
-                    news = awaitLoad(read, fetched.electionLeft());
-                    if (news == null && read.patience(ticker) <= 0) {
-                        return soloLoads.join(read, null);
+                    polled = awaitLoad(read, fetched.loadLeaseLeft());
+                    if (polled == null && read.remainingWait(ticker) <= 0) {
+                        return uncachedLoads.join(read, null);
                     }
                 }
                 case NEED_QUERY_NO_STORE -> {
                     if (waitedForUpdate) {
-                        return soloLoads.join(read, null);
+                        return uncachedLoads.join(read, null);
                     }
                     waitedForUpdate = true;
-                    news = awaitUpdate(read);
+                    polled = awaitUpdate(read);
                 }
             }
-            if (news != null) {
-                return news;
+            if (polled != null) {
+                return polled;
             }
         }
     }
 
     /** The fetched value, with the refresh that it asks for; null if there is none, or none that can be read. */
-    private <V> @Nullable Opened<V> serve(Read<V> read, Fetched fetched) {
+    private <V> @Nullable Decoded<V> serve(ReadRequest<V> read, Fetched fetched) {
         if (fetched.value() == null) {
             return null;
         }
-        Opened<V> opened = open(read, fetched.value());
-        return opened != null && fetched.outcome() == Outcome.SUCCESS_NEED_QUERY
-                ? renew(read, ticketOf(fetched), opened)
-                : opened;
+        Decoded<V> decoded = open(read, fetched.value());
+        return decoded != null && fetched.outcome() == Outcome.SUCCESS_NEED_QUERY
+                ? renew(read, ticketOf(fetched), decoded)
+                : decoded;
     }
 
     /** Loads in the background, or here and now if the load cannot leave the calling thread. */
-    private <V> Opened<V> renew(Read<V> read, Ticket ticket, Opened<V> older) {
+    private <V> Decoded<V> renew(ReadRequest<V> read, LoadTicket ticket, Decoded<V> older) {
         if (!failingRefreshes.mayTry(read.key())) {
-            release(read.key(), ticket);
+            releaseLoad(read.key(), ticket);
             return older;
         }
-        Read<V> there = handedOver(read);
+        ReadRequest<V> there = handedOver(read);
         if (there != null) {
             inBackground(there, ticket, () -> loadAndStore(there, ticket));
             return older;
         }
-        Landing<V> landing = loadAndStore(read, ticket);
-        noteRefresh(read, landing);
-        return landing.failure() == null ? new Opened<>(landing.value()) : older;
+        LoadResult<V> result = loadAndStore(read, ticket);
+        noteRefresh(read, result);
+        return result.failure() == null ? new Decoded<>(result.value()) : older;
     }
 
-    private Fetched fetched(Read<?> read) {
-        return store.fetch(read.key(), epochs.of(read.key()), read.takesStale());
+    private Fetched fetched(ReadRequest<?> read) {
+        return store.fetch(read.key(), epochs.of(read.key()), read.allowsStale());
     }
 
-    private <V> Landing<V> loadAndStore(Read<V> read, Ticket ticket) {
-        return requireNonNull(read.scope().run(() -> loadAndStoreHere(read, ticket)));
+    private <V> LoadResult<V> loadAndStore(ReadRequest<V> read, LoadTicket ticket) {
+        return requireNonNull(read.scope().run(() -> loadAndStoreInScope(read, ticket)));
     }
 
-    private <V> Landing<V> loadAndStoreHere(Read<V> read, Ticket ticket) {
-        long began = ticker.nanoTime();
+    private <V> LoadResult<V> loadAndStoreInScope(ReadRequest<V> read, LoadTicket ticket) {
+        long startedAt = ticker.nanoTime();
         boolean needsPermit = limit.isFading() && RunningLoad.current() == null;
-        Landing<V> landing = LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), began);
-        Duration took = since(began);
-        if (landing.failure() == null) {
+        LoadResult<V> result = LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), startedAt);
+        Duration took = since(startedAt);
+        if (result.failure() == null) {
             failingRefreshes.succeeded(read.key());
         }
-        Envelope sealed = null;
-        if (landing.failure() == null && !landing.unstorable()) {
+        Envelope encoded = null;
+        if (result.failure() == null && !result.unstorable()) {
             try {
-                boolean storable = read.storable().test(landing.value());
-                sealed = storable ? values.seal(landing.value(), read.key()) : null;
-                if (storable && sealed == null) {
-                    landing = values.refused(landing.value(), began, read.key());
+                boolean storable = read.storable().test(result.value());
+                encoded = storable ? values.encode(result.value(), read.key()) : null;
+                if (storable && encoded == null) {
+                    result = values.refused(result.value(), startedAt, read.key());
                 }
             } catch (Throwable failure) {
-                landing = Landing.failed(failure, began);
+                result = LoadResult.failed(failure, startedAt);
             }
         }
-        if (sealed == null) {
-            release(read.key(), ticket);
-            listener.onLoad(read.key(), took, landing.failure() == null ? Load.NOT_STORED : Load.FAILED);
-            return landing;
+        if (encoded == null) {
+            releaseLoad(read.key(), ticket);
+            listener.onLoad(read.key(), took, result.failure() == null ? Load.NOT_STORED : Load.FAILED);
+            return result;
         }
-        return stored(read, ticket, landing.value(), sealed, began, took);
+        return stored(read, ticket, result.value(), encoded, startedAt, took);
     }
 
-    private <V> Landing<V> stored(
-            Read<V> read, Ticket ticket, @Nullable V value, Envelope sealed, long began, Duration took) {
+    private <V> LoadResult<V> stored(
+            ReadRequest<V> read,
+            LoadTicket ticket,
+            @Nullable V value,
+            Envelope encoded,
+            long startedAt,
+            Duration took) {
         long sent = ticker.nanoTime();
         try {
-            boolean accepted = store.store(read.key(), ticket, sealed, Values.life(value, read.options()));
+            boolean accepted = store.store(read.key(), ticket, encoded, ValueEnvelopes.ttl(value, read.options()));
             listener.onLoad(read.key(), took, accepted ? Load.STORED : Load.REJECTED);
-            return accepted ? Landing.of(value, sent).packed(sealed) : Landing.rejected(value, began);
+            return accepted ? LoadResult.of(value, sent).snapshot(encoded) : LoadResult.rejected(value, startedAt);
         } catch (StoreUnavailableException away) {
             log.debug("The load of {} could not be stored", read.key(), away);
             listener.onLoad(read.key(), took, Load.NOT_STORED);
-            return Landing.of(value, began);
+            return LoadResult.of(value, startedAt);
         }
     }
 
     /** Waits for news of somebody else's load. Null means: ask the store again, or the waiting time is over. */
-    private <V> @Nullable Landing<V> awaitLoad(Read<V> read, Duration atMost) {
-        long nanos = Math.min(atMost.toNanos() + FIRST_LOOK_NANOS, read.patience(ticker));
+    private <V> @Nullable LoadResult<V> awaitLoad(ReadRequest<V> read, Duration atMost) {
+        long nanos = Math.min(atMost.toNanos() + FIRST_POLL_NANOS, read.remainingWait(ticker));
         return awaitNews(read, nanos, Snapshot::loading);
     }
 
-    private <V> @Nullable Landing<V> awaitUpdate(Read<V> read) {
-        return awaitNews(read, Math.min(UPDATE_WAIT.toNanos(), read.patience(ticker)), Snapshot::updating);
+    private <V> @Nullable LoadResult<V> awaitUpdate(ReadRequest<V> read) {
+        return awaitNews(read, Math.min(UPDATE_WAIT.toNanos(), read.remainingWait(ticker)), Snapshot::updating);
     }
 
     /** Looks at the entry now and then, for all readers of it in this JVM, while nothing has changed. */
-    private <V> @Nullable Landing<V> awaitNews(Read<V> read, long nanos, Predicate<Snapshot> unchanged) {
+    private <V> @Nullable LoadResult<V> awaitNews(ReadRequest<V> read, long nanos, Predicate<Snapshot> unchanged) {
         long end = ticker.nanoTime() + nanos;
-        long pause = FIRST_LOOK_NANOS;
+        long pause = FIRST_POLL_NANOS;
         for (long left = nanos; left > 0; left = end - ticker.nanoTime()) {
             try {
                 ticker.pause(Math.min(left, pause - ThreadLocalRandom.current().nextLong(pause / 2)));
             } catch (InterruptedException stop) {
                 Thread.currentThread().interrupt();
-                return soloLoads.load(read);
+                return uncachedLoads.load(read);
             }
-            long asked = ticker.nanoTime();
+            long requestedAt = ticker.nanoTime();
             Snapshot seen = store.read(read.key(), epochs.of(read.key()));
-            Opened<V> value = openFresh(read, seen);
+            Decoded<V> value = openFresh(read, seen);
             if (value != null) {
-                return Landing.of(value.value(), asked);
+                return LoadResult.of(value.value(), requestedAt);
             }
             if (!unchanged.test(seen)) {
                 return null;
             }
-            pause = Math.min(2 * pause, LAST_LOOK_NANOS);
+            pause = Math.min(2 * pause, LAST_POLL_NANOS);
         }
         return null;
     }
 
     /** A fresh value near its end is refreshed by one reader of this JVM, which asks whether another one already is. */
-    private <V> void refreshWhenDue(Read<V> read, Snapshot seen) {
+    private <V> void refreshWhenDue(ReadRequest<V> read, Snapshot seen) {
         Duration remaining = seen.remaining();
         if (remaining == null
                 || remaining.compareTo(aheadOf(read, seen)) > 0
-                || flights.containsKey(read.key())
+                || inFlight.containsKey(read.key())
                 || !failingRefreshes.mayTry(read.key())
                 || transactions.isActive()) {
             return;
         }
-        Read<V> there = handedOver(read);
+        ReadRequest<V> there = handedOver(read);
         if (there != null) {
             inBackground(there, null, () -> {
                 Fetched fetched = fetched(there);
@@ -442,24 +449,26 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    private static Duration aheadOf(Read<?> read, Snapshot seen) {
+    private static Duration aheadOf(ReadRequest<?> read, Snapshot seen) {
         Envelope value = seen.value();
         boolean nothing = value != null && value.kind() != Kind.VALUE;
-        return nothing ? read.options().aheadOfNothing() : read.options().ahead();
+        return nothing
+                ? read.options().effectiveNullRefreshAhead()
+                : read.options().effectiveRefreshAhead();
     }
 
-    private <V> @Nullable Read<V> handedOver(Read<V> read) {
-        Read<V> there = read.forBackground();
+    private <V> @Nullable ReadRequest<V> handedOver(ReadRequest<V> read) {
+        ReadRequest<V> there = read.forBackground();
         return there == null ? null : there.in(transactions.backgroundScope());
     }
 
-    private <V> void inBackground(Read<V> read, @Nullable Ticket ticket, Refresh<V> work) {
+    private <V> void inBackground(ReadRequest<V> read, @Nullable LoadTicket ticket, Refresh<V> work) {
         try {
             background.execute(() -> LoadInProgress.outside(() -> {
-                Flight<V> flight = new Flight<>();
-                boolean alone = putIfAbsent(read.key(), flight) == null;
+                InFlightLoad<V> load = new InFlightLoad<>();
+                boolean alone = putIfAbsent(read.key(), load) == null;
                 if (alone || ticket != null) {
-                    flyInBackground(read, flight, work);
+                    refreshInBackground(read, load, work);
                 }
             }));
         } catch (RejectedExecutionException full) {
@@ -471,29 +480,29 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    private void giveUp(CacheKey<?> key, @Nullable Ticket ticket) {
+    private void giveUp(CacheKey<?> key, @Nullable LoadTicket ticket) {
         if (ticket != null) {
-            release(key, ticket);
+            releaseLoad(key, ticket);
         }
     }
 
-    private <V> void flyInBackground(Read<V> read, Flight<V> flight, Refresh<V> work) {
-        Landing<V> landing = null;
+    private <V> void refreshInBackground(ReadRequest<V> read, InFlightLoad<V> load, Refresh<V> work) {
+        LoadResult<V> result = null;
         try {
-            landing = work.run();
-            if (landing != null) {
-                noteRefresh(read, landing);
+            result = work.run();
+            if (result != null) {
+                noteRefresh(read, result);
             }
         } catch (StoreUnavailableException away) {
             log.debug("Cannot refresh {}", read.key(), away);
         } finally {
-            flights.remove(read.key(), flight);
-            flight.land(landing != null ? values.pack(landing, read.key()) : Landing.ownOnly(null));
+            inFlight.remove(read.key(), load);
+            load.complete(result != null ? values.snapshot(result, read.key()) : LoadResult.ownOnly(null));
         }
     }
 
-    private <V> void noteRefresh(Read<V> read, Landing<V> landing) {
-        Throwable failure = landing.failure();
+    private <V> void noteRefresh(ReadRequest<V> read, LoadResult<V> result) {
+        Throwable failure = result.failure();
         if (failure instanceof LoadAbandonedException) {
             log.debug("The refresh of {} is dropped", read.key(), failure);
         } else if (failure != null) {
@@ -501,38 +510,38 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    private <V> @Nullable Opened<V> openFresh(Read<V> read, Snapshot seen) {
+    private <V> @Nullable Decoded<V> openFresh(ReadRequest<V> read, Snapshot seen) {
         return seen.fresh() && seen.value() != null ? open(read, seen.value()) : null;
     }
 
-    private <V> @Nullable Opened<V> open(Read<V> read, Envelope envelope) {
-        Opened<V> opened = values.open(envelope, read.key());
-        if (opened == null) {
+    private <V> @Nullable Decoded<V> open(ReadRequest<V> read, Envelope envelope) {
+        Decoded<V> decoded = values.decode(envelope, read.key());
+        if (decoded == null) {
             listener.onUnreadable(read.key());
-            store.discard(read.key(), envelope);
+            store.removeUnreadable(read.key(), envelope);
         }
-        return opened;
+        return decoded;
     }
 
-    private void release(CacheKey<?> key, Ticket ticket) {
+    private void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
         try {
-            store.release(key, ticket);
+            store.releaseLoad(key, ticket);
         } catch (StoreUnavailableException away) {
             log.debug("The election of {} ends by itself", key, away);
         }
     }
 
     @SuppressWarnings("unchecked") // equal keys have the same spec, so the same V
-    private <V> @Nullable Flight<V> putIfAbsent(CacheKey<V> key, Flight<V> flight) {
-        return (Flight<V>) flights.putIfAbsent(key, flight);
+    private <V> @Nullable InFlightLoad<V> putIfAbsent(CacheKey<V> key, InFlightLoad<V> load) {
+        return (InFlightLoad<V>) inFlight.putIfAbsent(key, load);
     }
 
-    private Duration since(long began) {
-        return Duration.ofNanos(ticker.nanoTime() - began);
+    private Duration since(long startedAt) {
+        return Duration.ofNanos(ticker.nanoTime() - startedAt);
     }
 
-    private static Ticket ticketOf(Fetched fetched) {
-        Ticket ticket = fetched.ticket();
+    private static LoadTicket ticketOf(Fetched fetched) {
+        LoadTicket ticket = fetched.ticket();
         if (ticket == null) {
             throw new IllegalStateException(fetched.outcome() + " came without a ticket");
         }
@@ -541,6 +550,6 @@ final class CacheDispatcher implements CacheReader {
 
     /** Work of a refresh; null if there was nothing to do. */
     private interface Refresh<V> {
-        @Nullable Landing<V> run();
+        @Nullable LoadResult<V> run();
     }
 }

@@ -6,5 +6,5 @@ import org.jspecify.annotations.Nullable;
 interface CacheReader {
 
     /** The value, or whatever the loader throws. */
-    <V> @Nullable V fetch(Read<V> read) throws Throwable;
+    <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable;
 }

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides whether one partition of a Redis may be called now. Failures that show an ill server are counted in a sliding
  * window. If too many calls failed the partition is marked unavailable, and no call touches a socket, until
- * {@link ClusterKeeper} has probed it and delivered what was kept back.
+ * {@link RecoveryWorker} has probed it and delivered what was kept back.
  */
 final class CircuitBreaker {
 
@@ -19,7 +19,7 @@ final class CircuitBreaker {
     private final CircuitBreakers availability;
     private final Partitions partitions;
     private final int partition;
-    private final CallWindow calls;
+    private final SlidingWindow calls;
 
     private volatile Phase phase;
 

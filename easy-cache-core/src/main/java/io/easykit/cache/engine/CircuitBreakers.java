@@ -28,8 +28,8 @@ final class CircuitBreakers implements Availability {
     private final Ticker ticker;
     private final Consumer<Change> onChange;
 
-    private final RareLine delayLine;
-    private final RareLine singleLine;
+    private final RateLimitedLog delayLine;
+    private final RateLimitedLog singleLine;
 
     private volatile Parts parts;
     private volatile @Nullable State forced;
@@ -39,8 +39,8 @@ final class CircuitBreakers implements Availability {
         this.options = options;
         this.ticker = ticker;
         this.onChange = onChange;
-        this.delayLine = new RareLine(ticker);
-        this.singleLine = new RareLine(ticker);
+        this.delayLine = new RateLimitedLog(ticker);
+        this.singleLine = new RateLimitedLog(ticker);
         this.parts = new Parts(Partitions.ONE, List.of(new CircuitBreaker(this, Partitions.ONE, 0, true)));
     }
 
@@ -86,7 +86,7 @@ final class CircuitBreakers implements Availability {
     }
 
     @Override
-    public void release() {
+    public void reset() {
         changing(() -> forced = null);
     }
 
@@ -98,8 +98,8 @@ final class CircuitBreakers implements Availability {
         return forced;
     }
 
-    CallWindow newWindow() {
-        return new CallWindow(options, ticker);
+    SlidingWindow newWindow() {
+        return new SlidingWindow(options, ticker);
     }
 
     Partitions partitions() {

@@ -33,13 +33,13 @@ import org.jspecify.annotations.Nullable;
 /** The cache: puts the stores, their clusters and the updates together. {@link #builder} makes one. Thread-safe. */
 public final class EasyCacheEngine implements EasyCache {
 
-    private final Clusters clusters;
+    private final CacheClusters clusters;
     private final Updates updates;
-    private final Values values;
+    private final ValueEnvelopes values;
     private final Ticker ticker;
     private final boolean disabled;
 
-    private EasyCacheEngine(Clusters clusters, Engine engine, boolean disabled) {
+    private EasyCacheEngine(CacheClusters clusters, EngineContext engine, boolean disabled) {
         this.clusters = clusters;
         this.disabled = disabled;
         this.updates = new Updates(clusters, engine);
@@ -59,13 +59,13 @@ public final class EasyCacheEngine implements EasyCache {
         if (disabled) {
             return loader.load();
         }
-        Cluster cluster = clusters.of(key);
+        CacheCluster cluster = clusters.of(key);
         if (updates.isUpdatedHere(key)) {
             LoadInProgress.markUnstorable();
             return loader.load();
         }
         try {
-            return cluster.reader().fetch(new Read<>(key, loader, storable, ticker.nanoTime()));
+            return cluster.reader().fetch(new ReadRequest<>(key, loader, storable, ticker.nanoTime()));
         } catch (Throwable failure) {
             throw (X) failure;
         }
@@ -111,7 +111,7 @@ public final class EasyCacheEngine implements EasyCache {
 
     @Override
     public @Nullable Availability availability(String clusterId) {
-        Cluster cluster = cluster(clusterId);
+        CacheCluster cluster = cluster(clusterId);
         return cluster == null ? null : cluster.availability();
     }
 
@@ -127,29 +127,29 @@ public final class EasyCacheEngine implements EasyCache {
 
     @Override
     public int undelivered(String clusterId) {
-        Cluster cluster = cluster(clusterId);
-        return cluster == null ? 0 : cluster.journal().size();
+        CacheCluster cluster = cluster(clusterId);
+        return cluster == null ? 0 : cluster.pending().size();
     }
 
     @Override
     public @Nullable OutboxBacklog outboxBacklog(String clusterId) {
-        Cluster cluster = cluster(clusterId);
+        CacheCluster cluster = cluster(clusterId);
         OutboxRelay relay = cluster == null ? null : cluster.relay();
         return relay == null ? null : relay.backlog();
     }
 
-    @Nullable Cluster cluster(String clusterId) {
+    @Nullable CacheCluster cluster(String clusterId) {
         return clusters.byId().get(clusterId);
     }
 
     /** Looks after the clusters again after {@link #stop()}; a cache that was built has started. */
     public void start() {
-        clusters.all().forEach(Cluster::start);
+        clusters.all().forEach(CacheCluster::start);
     }
 
     /** Ends the threads that look after the clusters. Reads and updates go on, but nothing recovers. */
     public void stop() {
-        clusters.all().forEach(Cluster::stop);
+        clusters.all().forEach(CacheCluster::stop);
     }
 
     /** Puts a cache together. */
@@ -243,18 +243,18 @@ public final class EasyCacheEngine implements EasyCache {
         }
 
         EasyCacheEngine buildStopped() {
-            Engine engine = new Engine(
-                    new Values(codec),
+            EngineContext engine = new EngineContext(
+                    new ValueEnvelopes(codec),
                     transactions,
                     background != null ? background : fewThreads(),
                     new SafeListener(listeners),
                     ticker);
-            Map<String, Cluster> clusters = new LinkedHashMap<>();
+            Map<String, CacheCluster> clusters = new LinkedHashMap<>();
             if (!disabled) {
                 stores.forEach((id, store) -> clusters.put(
-                        id, new Cluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
+                        id, new CacheCluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
             }
-            Clusters all = new Clusters(clusters);
+            CacheClusters all = new CacheClusters(clusters);
             clusters.values().forEach(cluster -> cluster.join(all));
             return new EasyCacheEngine(all, engine, disabled);
         }

@@ -51,10 +51,10 @@ final class Epochs {
         int first = store.epochHashOf(key);
         String prefix = key.spec().prefix();
         if (copies == 1) {
-            learnFirst(first);
+            refreshIfUnknown(first);
             return known(first, prefix);
         }
-        learnOneOf(first, key);
+        refreshOneOf(first, key);
         long highest = 0;
         for (int hash = first; hash < first + copies; hash++) {
             highest = Math.max(highest, known(hash, prefix));
@@ -63,23 +63,23 @@ final class Epochs {
     }
 
     /** Learns those in the key's own partition. Where there is none, any of them does. */
-    private void learnOneOf(int first, CacheKey<?> key) {
+    private void refreshOneOf(int first, CacheKey<?> key) {
         CircuitBreaker own = availability.of(key);
         boolean some = false;
         for (int hash = first; hash < first + copies; hash++) {
             if (availability.ofEpochs(hash) == own) {
-                learnFirst(hash);
+                refreshIfUnknown(hash);
             }
             some |= learned.get(hash) == 1;
         }
         if (!some) {
-            learnFirst(first);
+            refreshIfUnknown(first);
         }
     }
 
-    private void learnFirst(int hash) {
+    private void refreshIfUnknown(int hash) {
         if (learned.get(hash) == 0) {
-            learn(hash);
+            refresh(hash);
         }
     }
 
@@ -93,15 +93,15 @@ final class Epochs {
      *
      * @return what the store answered
      */
-    Map<String, Long> learn(int hash) {
-        Map<String, Long> told = store.epochs(hash);
-        learn(hash, told);
+    Map<String, Long> refresh(int hash) {
+        Map<String, Long> stored = store.epochs(hash);
+        refresh(hash, stored);
         learned.set(hash, 1);
-        return told;
+        return stored;
     }
 
-    private void learn(int hash, Map<String, Long> told) {
-        told.forEach((prefix, epoch) -> known.get(hash).merge(prefix, epoch, Math::max));
+    private void refresh(int hash, Map<String, Long> stored) {
+        stored.forEach((prefix, epoch) -> known.get(hash).merge(prefix, epoch, Math::max));
     }
 
     /** Raises the epochs of some prefixes in one hash, above all that is known here. */
@@ -114,19 +114,19 @@ final class Epochs {
             }
             floors.put(prefix, highest);
         }
-        learn(hash, store.raiseEpochs(hash, floors));
+        refresh(hash, store.raiseEpochs(hash, floors));
     }
 
     /** The prefixes whose epochs a store has lost, with the data of its master perhaps. */
-    List<String> lostBy(int hash, Map<String, Long> told) {
+    List<String> missingIn(int hash, Map<String, Long> stored) {
         return known.get(hash).entrySet().stream()
-                .filter(entry -> told.getOrDefault(entry.getKey(), 0L) < entry.getValue())
+                .filter(entry -> stored.getOrDefault(entry.getKey(), 0L) < entry.getValue())
                 .map(Map.Entry::getKey)
                 .toList();
     }
 
     /** Has them asked for before the next read. */
-    void doubt() {
+    void markUnknown() {
         for (int i = 0; i < learned.length(); i++) {
             learned.set(i, 0);
         }

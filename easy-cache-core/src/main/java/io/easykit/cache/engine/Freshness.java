@@ -7,20 +7,20 @@ import io.easykit.cache.RunningLoad;
 final class Freshness {
 
     private final OwnUpdates updates;
-    private final Journal undelivered;
+    private final PendingInvalidations undelivered;
 
-    Freshness(OwnUpdates updates, Journal undelivered) {
+    Freshness(OwnUpdates updates, PendingInvalidations undelivered) {
         this.updates = updates;
         this.undelivered = undelivered;
     }
 
     /** The same read with what it has to insist on where no fresh value lies in the store. */
-    <V> Read<V> demandedBy(Read<V> read) {
+    <V> ReadRequest<V> requiredFor(ReadRequest<V> read) {
         LoadInProgress scope = LoadInProgress.innermost();
         if (scope != null) {
-            return updates.strict(read.notBefore(scope.began()));
+            return updates.strict(read.notBefore(scope.startedAt()));
         }
-        return updates.strict(LoadInProgress.mayHelpAnotherThread() ? read.notBefore(read.arrived()) : read);
+        return updates.strict(LoadInProgress.mayHelpAnotherThread() ? read.notBefore(read.startedAt()) : read);
     }
 
     /** Whether the local level may answer, which knows nothing of other nodes' updates. */

@@ -3,9 +3,9 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.LoadTicket;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
-import io.easykit.cache.store.Ticket;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,21 +39,21 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, takesStale));
+        return guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, allowsStale));
     }
 
     @Override
-    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
         CircuitBreaker breaker = availability.of(key);
         return guard(breaker, breaker::mayRead, () -> store.store(key, ticket, value, life));
     }
 
     @Override
-    public void release(CacheKey<?> key, Ticket ticket) {
+    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
         CircuitBreaker breaker = availability.of(key);
-        guard(breaker, breaker::mayRead, () -> store.release(key, ticket));
+        guard(breaker, breaker::mayRead, () -> store.releaseLoad(key, ticket));
     }
 
     @Override
@@ -67,23 +67,23 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
-        forEachPartition(keys, part -> store.drop(part, token));
+    public void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
+        forEachPartition(keys, part -> store.invalidateNow(part, token));
     }
 
     @Override
-    public void drop(Map<CacheKey<?>, String> tokens) {
+    public void invalidateNow(Map<CacheKey<?>, String> tokens) {
         forEachPartition(tokens.keySet(), part -> {
             Map<CacheKey<?>, String> some = new LinkedHashMap<>();
             part.forEach(key -> some.put(key, tokens.getOrDefault(key, "")));
-            store.drop(some);
+            store.invalidateNow(some);
         });
     }
 
     @Override
-    public void discard(CacheKey<?> key, Envelope unreadable) {
+    public void removeUnreadable(CacheKey<?> key, Envelope unreadable) {
         CircuitBreaker breaker = availability.of(key);
-        guard(breaker, breaker::mayRead, () -> store.discard(key, unreadable));
+        guard(breaker, breaker::mayRead, () -> store.removeUnreadable(key, unreadable));
     }
 
     @Override
@@ -186,7 +186,7 @@ final class GuardedStore implements EntryStore {
         } catch (StoreUnavailableException failure) {
             if (failure.isRefused()) {
                 breaker.unavailable(failure);
-            } else if (failure.isIll()) {
+            } else if (failure.isServerFailure()) {
                 breaker.failed(failure);
             } else if (failure.isDelayed()) {
                 breaker.delayed(failure);

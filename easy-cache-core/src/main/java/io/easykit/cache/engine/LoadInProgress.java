@@ -3,7 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.RunningLoad;
-import io.easykit.cache.engine.Flight.Landing;
+import io.easykit.cache.engine.InFlightLoad.LoadResult;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -43,31 +43,31 @@ final class LoadInProgress extends RunningLoad {
     private static final AtomicInteger RUNNING = new AtomicInteger();
 
     private final @Nullable LoadInProgress outer;
-    private final long began;
+    private final long startedAt;
     private volatile boolean unstorable;
     private volatile boolean ended;
 
-    private LoadInProgress(@Nullable LoadInProgress outer, long began) {
+    private LoadInProgress(@Nullable LoadInProgress outer, long startedAt) {
         this.outer = outer;
-        this.began = began;
+        this.startedAt = startedAt;
     }
 
     /**
      * Runs a loader in a scope of its own, inside the scope of the calling thread.
      *
-     * @param began now, in nanoseconds of the ticker
+     * @param startedAt now, in nanoseconds of the ticker
      */
-    static <V> Landing<V> load(Loader<V, ?> loader, long began) {
+    static <V> LoadResult<V> load(Loader<V, ?> loader, long startedAt) {
         RunningLoad before = current();
-        LoadInProgress scope = new LoadInProgress(innermost(), began);
+        LoadInProgress scope = new LoadInProgress(innermost(), startedAt);
         RUNNING.incrementAndGet();
         restore(scope);
         try {
             V value = loader.load();
-            return scope.unstorable ? Landing.unstorable(value, null) : Landing.of(value, began);
+            return scope.unstorable ? LoadResult.unstorable(value, null) : LoadResult.of(value, startedAt);
         } catch (Throwable failure) {
             boolean secret = scope.unstorable || failure instanceof LoadAbandonedException;
-            return secret ? Landing.unstorable(null, failure) : Landing.failed(failure, began);
+            return secret ? LoadResult.unstorable(null, failure) : LoadResult.failed(failure, startedAt);
         } finally {
             scope.ended = true;
             RUNNING.decrementAndGet();
@@ -100,8 +100,8 @@ final class LoadInProgress extends RunningLoad {
     }
 
     /** When the load began, in nanoseconds of the ticker. */
-    long began() {
-        return began;
+    long startedAt() {
+        return startedAt;
     }
 
     /** Whether the calling thread may work for a load of another thread without carrying its scope. */

@@ -1,7 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.engine.Values.Opened;
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.type.ImmutableTypes;
@@ -23,20 +23,20 @@ final class LocalEntries {
     private static final int SLOTS = 1024;
 
     private final LocalLevel level;
-    private final Values values;
+    private final ValueEnvelopes values;
     private final Duration life;
     private final AtomicLongArray stamps = new AtomicLongArray(SLOTS);
 
-    LocalEntries(LocalLevel level, Values values, Duration life) {
+    LocalEntries(LocalLevel level, ValueEnvelopes values, Duration life) {
         this.level = level;
         this.values = values;
         this.life = life;
     }
 
     @SuppressWarnings("unchecked") // what lies under a key was put there with it
-    <V> @Nullable Opened<V> get(CacheKey<V> key) {
+    <V> @Nullable Decoded<V> get(CacheKey<V> key) {
         Object kept = level.get(key);
-        return kept instanceof Envelope envelope ? values.open(envelope, key) : (Opened<V>) kept;
+        return kept instanceof Envelope envelope ? values.decode(envelope, key) : (Decoded<V>) kept;
     }
 
     long stamp(CacheKey<?> key) {
@@ -47,7 +47,7 @@ final class LocalEntries {
      * @param age of the value: how long it took to load
      */
     <V> void put(CacheKey<V> key, @Nullable V value, long stamp, Duration age) {
-        Object kept = ImmutableTypes.contain(key.spec().type()) ? new Opened<>(value) : values.seal(value, key);
+        Object kept = ImmutableTypes.contain(key.spec().type()) ? new Decoded<>(value) : values.encode(value, key);
         Duration left = life.minus(age);
         if (kept == null || left.isNegative() || left.isZero()) {
             return;

@@ -82,7 +82,7 @@ final class OutboxRelay {
     /** For the time between preparing and invalidating in one delivery. */
     private static final Duration PREPARED = Duration.ofSeconds(10);
 
-    private final Cluster cluster;
+    private final CacheCluster cluster;
     private final GuardedStore store;
     private final Outbox outbox;
     private final Ticker ticker;
@@ -97,7 +97,7 @@ final class OutboxRelay {
     private boolean faulty;
     private boolean warnedOfUnreadable;
 
-    OutboxRelay(Cluster cluster, Outbox outbox, Ticker ticker) {
+    OutboxRelay(CacheCluster cluster, Outbox outbox, Ticker ticker) {
         this.cluster = cluster;
         this.ticker = ticker;
         this.store = cluster.store();
@@ -291,7 +291,7 @@ final class OutboxRelay {
         Set<CacheKey<?>> failed = new HashSet<>();
         for (List<CacheKey<?>> partition : store.byPartition(keys).values()) {
             try {
-                inParts(partition, part -> store.drop(part, token));
+                inParts(partition, part -> store.invalidateNow(part, token));
                 partition.forEach(cluster.local()::invalidate);
                 cluster.recent().add(partition);
             } catch (StoreUnavailableException away) {

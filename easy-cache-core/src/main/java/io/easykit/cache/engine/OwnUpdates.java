@@ -43,13 +43,13 @@ final class OwnUpdates {
     }
 
     /** The same read; a strict one if this node has updated its key and a value from before could still be found. */
-    <V> Read<V> strict(Read<V> read) {
+    <V> ReadRequest<V> strict(ReadRequest<V> read) {
         long updated = latest.get(slot(read.key()));
         if (updated == 0) {
             return read;
         }
         long age = ticker.nanoTime() - origin - updated;
-        boolean over = age >= read.options().window().toNanos() + MARGIN_NANOS;
+        boolean over = age >= read.options().effectiveStaleWindow().toNanos() + MARGIN_NANOS;
         return over ? read : read.notBefore(origin + updated);
     }
 

@@ -1,7 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.engine.Journal.Undelivered;
+import io.easykit.cache.engine.PendingInvalidations.Pending;
 import io.easykit.cache.engine.RecentInvalidations.Recent;
 import io.easykit.cache.store.EntryStore;
 import java.time.Duration;
@@ -26,7 +26,7 @@ import java.util.function.Predicate;
  * is invalidated while the inner one is still pending, a reader computes the outer value from the old inner one, and
  * stores it. So all keys are prepared before the first one is invalidated. A prepared key is loaded, but not stored.
  *
- * <p>That includes keys of the update in other partitions and clusters ({@link Mates}), although they were invalidated in
+ * <p>That includes keys of the update in other partitions and clusters ({@link SiblingKeys}), although they were invalidated in
  * time: the outer value may have been computed again since, from an inner one that is delivered only now. They are
  * invalidated last, so that it does not matter if they could not be prepared.
  *
@@ -39,44 +39,44 @@ final class Redelivery {
 
     private final EntryStore store;
     private final RecentInvalidations recent;
-    private final Mates mates;
+    private final SiblingKeys siblings;
     private final String token =
             "again" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
 
     /**
      * @param recent what is delivered here may be lost by another failover
      */
-    Redelivery(EntryStore store, RecentInvalidations recent, Mates mates) {
+    Redelivery(EntryStore store, RecentInvalidations recent, SiblingKeys siblings) {
         this.store = store;
         this.recent = recent;
-        this.mates = mates;
+        this.siblings = siblings;
     }
 
     /** Delivers what is in the journal for a partition. What fails stays in it. */
-    void deliver(Journal journal, Predicate<CacheKey<?>> partition) {
-        for (List<Undelivered> all = journal.all(partition); !all.isEmpty(); all = journal.all(partition)) {
-            List<CacheKey<?>> keys = keys(all, Undelivered::key);
-            Set<CacheKey<?>> others = others(keys, all, Undelivered::together);
+    void deliver(PendingInvalidations pending, Predicate<CacheKey<?>> partition) {
+        for (List<Pending> all = pending.all(partition); !all.isEmpty(); all = pending.all(partition)) {
+            List<CacheKey<?>> keys = keys(all, Pending::key);
+            Set<CacheKey<?>> others = others(keys, all, Pending::together);
             boolean alone = keys.size() + others.size() == 1;
             prepare(keys, others);
             try {
-                for (List<Undelivered> batch : Batches.<Undelivered>of(all)) {
-                    drop(batch, !alone);
-                    journal.delivered(batch);
+                for (List<Pending> batch : Batches.<Pending>of(all)) {
+                    invalidateNow(batch, !alone);
+                    pending.delivered(batch);
                 }
             } finally {
                 // Also after a failure: some of the keys are delivered, and not known any more.
-                mates.drop(others, token);
+                siblings.invalidateNow(others, token);
             }
         }
     }
 
-    private void drop(List<Undelivered> batch, boolean prepared) {
+    private void invalidateNow(List<Pending> batch, boolean prepared) {
         Map<CacheKey<?>, String> tokens = new LinkedHashMap<>();
         batch.forEach(one -> tokens.put(one.key(), one.token()));
-        store.drop(tokens);
+        store.invalidateNow(tokens);
         if (prepared) {
-            store.drop(tokens.keySet(), token);
+            store.invalidateNow(tokens.keySet(), token);
         }
         batch.forEach(one -> recent.add(List.of(one.key()), one.together()));
     }
@@ -87,16 +87,16 @@ final class Redelivery {
         Set<CacheKey<?>> others = others(keys, all, Recent::together);
         prepare(keys, others);
         for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(keys)) {
-            store.drop(batch, token);
+            store.invalidateNow(batch, token);
             recent.add(batch);
         }
-        mates.drop(others, token);
+        siblings.invalidateNow(others, token);
     }
 
     /** One key needs no preparation. */
     private void prepare(List<CacheKey<?>> keys, Set<CacheKey<?>> others) {
         if (keys.size() + others.size() > 1) {
-            mates.prepare(others, token);
+            siblings.prepare(others, token);
             Batches.<CacheKey<?>>of(keys).forEach(batch -> store.prepare(batch, token, LEASE));
         }
     }

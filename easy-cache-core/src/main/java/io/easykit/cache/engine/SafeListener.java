@@ -23,40 +23,40 @@ final class SafeListener implements CacheListener {
 
     @Override
     public void onHit(CacheKey<?> key, Hit hit) {
-        tell(listener -> listener.onHit(key, hit));
+        notifyListeners(listener -> listener.onHit(key, hit));
     }
 
     @Override
     public void onMiss(CacheKey<?> key) {
-        tell(listener -> listener.onMiss(key));
+        notifyListeners(listener -> listener.onMiss(key));
     }
 
     @Override
     public void onLoad(CacheKey<?> key, Duration took, Load load) {
-        tell(listener -> listener.onLoad(key, took, load));
+        notifyListeners(listener -> listener.onLoad(key, took, load));
     }
 
     @Override
     public void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {
-        tell(listener -> listener.onInvalidation(key, failure));
+        notifyListeners(listener -> listener.onInvalidation(key, failure));
     }
 
     @Override
     public void onAvailability(String clusterId, Availability.State state) {
-        tell(listener -> listener.onAvailability(clusterId, state));
+        notifyListeners(listener -> listener.onAvailability(clusterId, state));
     }
 
     @Override
     public void onNodeAvailability(String clusterId, String node, Availability.State state) {
-        tell(listener -> listener.onNodeAvailability(clusterId, node, state));
+        notifyListeners(listener -> listener.onNodeAvailability(clusterId, node, state));
     }
 
     @Override
     public void onUnreadable(CacheKey<?> key) {
-        tell(listener -> listener.onUnreadable(key));
+        notifyListeners(listener -> listener.onUnreadable(key));
     }
 
-    private void tell(Consumer<CacheListener> event) {
+    private void notifyListeners(Consumer<CacheListener> event) {
         for (CacheListener listener : listeners) {
             try {
                 event.accept(listener);

@@ -29,7 +29,7 @@ final class StoppedCluster {
 
     private final String id;
     private final EntryStore store;
-    private final Journal journal;
+    private final PendingInvalidations pending;
     private final RecentInvalidations recent;
     private final CircuitBreakers availability;
     private final Ticker ticker;
@@ -44,7 +44,7 @@ final class StoppedCluster {
     StoppedCluster(
             String id,
             EntryStore store,
-            Journal journal,
+            PendingInvalidations pending,
             RecentInvalidations recent,
             CircuitBreakers availability,
             boolean recorded,
@@ -53,7 +53,7 @@ final class StoppedCluster {
         this.id = id;
         this.availability = availability;
         this.store = store;
-        this.journal = journal;
+        this.pending = pending;
         this.recent = recent;
         this.ticker = ticker;
     }
@@ -67,7 +67,7 @@ final class StoppedCluster {
     /** Delivers what is left, once. */
     synchronized void stopped() {
         stopped = true;
-        if (!journal.isEmpty()) {
+        if (!pending.isEmpty()) {
             try {
                 deliverTo(store);
             } catch (StoreUnavailableException away) {
@@ -97,11 +97,11 @@ final class StoppedCluster {
     private void deliverTo(EntryStore to) {
         StoreUnavailableException first = null;
         Partitions partitions = availability.partitions();
-        Redelivery redelivery = new Redelivery(to, recent, new MatesOf(id, to));
+        Redelivery redelivery = new Redelivery(to, recent, new SiblingsIn(id, to));
         for (int i = 0; i < partitions.count(); i++) {
             int partition = i;
             try {
-                redelivery.deliver(journal, key -> partitions.of(key) == partition);
+                redelivery.deliver(pending, key -> partitions.of(key) == partition);
             } catch (StoreUnavailableException away) {
                 first = first == null ? away : first;
             }
@@ -112,7 +112,7 @@ final class StoppedCluster {
     }
 
     /** Of this cluster only: nobody looks after the others any more. */
-    private record MatesOf(String id, EntryStore store) implements Mates {
+    private record SiblingsIn(String id, EntryStore store) implements SiblingKeys {
 
         @Override
         public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
@@ -120,9 +120,9 @@ final class StoppedCluster {
         }
 
         @Override
-        public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+        public void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
             try {
-                store.drop(
+                store.invalidateNow(
                         keys.stream()
                                 .filter(key -> key.spec().clusterId().equals(id))
                                 .toList(),
@@ -135,10 +135,10 @@ final class StoppedCluster {
 
     /** Only failures are charged to the bound. */
     private boolean attempt(Consumer<EntryStore> call) {
-        long began = ticker.nanoTime();
+        long startedAt = ticker.nanoTime();
         EntryStore late = store.reopened();
         try {
-            while (spentNanos + ticker.nanoTime() - began < BOUND.toNanos()) {
+            while (spentNanos + ticker.nanoTime() - startedAt < BOUND.toNanos()) {
                 try {
                     call.accept(late);
                     return true;
@@ -154,16 +154,16 @@ final class StoppedCluster {
                 late.close();
             }
         }
-        spentNanos += ticker.nanoTime() - began;
+        spentNanos += ticker.nanoTime() - startedAt;
         return false;
     }
 
     private void warnOfLost() {
-        if (journal.isEmpty() || lost) {
+        if (pending.isEmpty() || lost) {
             return;
         }
         lost = true;
-        List<String> keys = journal.all().stream()
+        List<String> keys = pending.all().stream()
                 .limit(NAMED_KEYS)
                 .map(one -> one.key().name())
                 .toList();
@@ -172,7 +172,7 @@ final class StoppedCluster {
                     "{} invalidations were not delivered to Redis cluster '{}' before the cache was stopped: {}. They are in"
                             + " the outbox, or take effect with the lease of their update. Other processes deliver those in"
                             + " the outbox, or this one when it is started again.",
-                    journal.size(),
+                    pending.size(),
                     id,
                     keys);
             return;
@@ -182,7 +182,7 @@ final class StoppedCluster {
                         + " They are lost when this process ends, and old values stay until their TTL. Later ones are"
                         + " lost without a further message. Restart Redis before the application, or invalidate these"
                         + " keys again.",
-                journal.size(),
+                pending.size(),
                 id,
                 TimeUnit.NANOSECONDS.toMillis(spentNanos),
                 keys);

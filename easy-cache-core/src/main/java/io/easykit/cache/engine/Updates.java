@@ -47,11 +47,11 @@ final class Updates {
 
     private static final String NO_TOKEN = "";
 
-    private final Clusters clusters;
+    private final CacheClusters clusters;
     private final Transactions transactions;
     private final RunningUpdates running = new RunningUpdates();
 
-    Updates(Clusters clusters, Engine engine) {
+    Updates(CacheClusters clusters, EngineContext engine) {
         this.clusters = clusters;
         this.transactions = engine.transactions();
     }
@@ -92,7 +92,7 @@ final class Updates {
     private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
         String token = newToken();
         boolean announced = true;
-        for (Map.Entry<Cluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
+        for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
             announced &= one.getKey().announce(one.getValue(), token, lease(one.getValue(), null));
         }
         endPrepared(keys, token, announced);
@@ -135,19 +135,19 @@ final class Updates {
 
     /** Announces several keys before the first of them is invalidated, see {@link #invalidate}. */
     private static void invalidateTogether(
-            Map<Cluster, List<CacheKey<?>>> groups, Collection<? extends CacheKey<?>> keys) {
+            Map<CacheCluster, List<CacheKey<?>>> groups, Collection<? extends CacheKey<?>> keys) {
         String token = newToken();
-        Set<Cluster> announced = new HashSet<>();
+        Set<CacheCluster> announced = new HashSet<>();
         groups.forEach((cluster, group) -> {
             if (keys.size() > 1 && cluster.announce(group, token, lease(group, null))) {
                 announced.add(cluster);
             }
         });
-        Map<Cluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
         groups.forEach((cluster, group) ->
                 told.put(cluster, cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN, keys)));
         if (keys.size() > 1 && announced.size() < groups.size()) {
-            told.forEach(Cluster::invalidateAgain);
+            told.forEach(CacheCluster::invalidateAgain);
         }
     }
 
@@ -181,7 +181,7 @@ final class Updates {
     private boolean prepare(
             Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
         boolean announced = true;
-        for (Map.Entry<Cluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
+        for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
             List<CacheKey<?>> group = one.getValue();
             announced &= one.getKey().prepare(group, token, lease(group, atLeast), beforeCommit);
         }
@@ -197,25 +197,25 @@ final class Updates {
      * @param announced whether Redis has acknowledged the preparation of all keys
      */
     private void invalidate(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
-        Map<Cluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
         byCluster(keys).forEach((cluster, group) -> told.put(cluster, cluster.invalidate(group, token, keys)));
         if (!announced && keys.size() > 1) {
-            told.forEach(Cluster::invalidateAgain);
+            told.forEach(CacheCluster::invalidateAgain);
         }
     }
 
     private void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
-        byCluster(keys).forEach(Cluster::invalidateRolledBack);
+        byCluster(keys).forEach(CacheCluster::invalidateRolledBack);
     }
 
-    private Map<Cluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
+    private Map<CacheCluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
         return keys.stream().collect(Collectors.groupingBy(clusters::of, Collectors.toUnmodifiableList()));
     }
 
     private static Duration lease(List<CacheKey<?>> keys, @Nullable Duration atLeast) {
         Duration lease = atLeast == null ? Duration.ZERO : atLeast;
         for (CacheKey<?> key : keys) {
-            Duration own = key.spec().options().lease();
+            Duration own = key.spec().options().updateLease();
             lease = own.compareTo(lease) > 0 ? own : lease;
         }
         return lease;

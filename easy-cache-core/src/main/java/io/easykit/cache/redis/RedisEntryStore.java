@@ -5,9 +5,9 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.LoadTicket;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
-import io.easykit.cache.store.Ticket;
 import io.lettuce.core.cluster.SlotHash;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -156,7 +156,7 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         CacheOptions options = key.spec().options();
         long asked = System.nanoTime();
         List<?> reply = (List<?>) await(run(
@@ -164,10 +164,10 @@ public final class RedisEntryStore implements EntryStore {
                 names.entry(key),
                 List.of(
                         randomBytes(),
-                        bytes(options.election().toMillis()),
+                        bytes(options.loadLease().toMillis()),
                         KEEP_FILL,
-                        takesStale ? TRUE : FALSE,
-                        bytes(options.ahead().toMillis()),
+                        allowsStale ? TRUE : FALSE,
+                        bytes(options.effectiveRefreshAhead().toMillis()),
                         bytes(epoch),
                         valueField(key))));
         clock.told(number(reply, 0), asked);
@@ -175,12 +175,12 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
         Object reply = await(run(
                 RedisScript.STORE,
                 names.entry(key),
                 List.of(
-                        ticket.text(),
+                        ticket.token(),
                         bytes(ticket.epoch()),
                         value.toBytes(),
                         bytes(life.toMillis()),
@@ -189,8 +189,8 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public void release(CacheKey<?> key, Ticket ticket) {
-        await(run(RedisScript.RELEASE, names.entry(key), List.of(ticket.text())));
+    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
+        await(run(RedisScript.RELEASE_LOAD, names.entry(key), List.of(ticket.token())));
     }
 
     @Override
@@ -203,21 +203,21 @@ public final class RedisEntryStore implements EntryStore {
                         List.of(
                                 bytes(token),
                                 bytes(lease.toMillis()),
-                                key.spec().options().takesOld() ? TRUE : FALSE)));
+                                key.spec().options().allowsStale() ? TRUE : FALSE)));
     }
 
     @Override
     public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
-        forEach(keys, key -> invalidate(key, token, key.spec().options().window()));
+        forEach(keys, key -> invalidate(key, token, key.spec().options().effectiveStaleWindow()));
     }
 
     @Override
-    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+    public void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
         forEach(keys, key -> invalidate(key, token, Duration.ZERO));
     }
 
     @Override
-    public void drop(Map<CacheKey<?>, String> tokens) {
+    public void invalidateNow(Map<CacheKey<?>, String> tokens) {
         forEach(tokens.keySet(), key -> invalidate(key, tokens.getOrDefault(key, ""), Duration.ZERO));
     }
 
@@ -338,8 +338,8 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public void discard(CacheKey<?> key, Envelope unreadable) {
-        await(run(RedisScript.DISCARD, names.entry(key), List.of(unreadable.toBytes(), valueField(key))));
+    public void removeUnreadable(CacheKey<?> key, Envelope unreadable) {
+        await(run(RedisScript.REMOVE_UNREADABLE, names.entry(key), List.of(unreadable.toBytes(), valueField(key))));
     }
 
     /** Sends all before it waits for the first; a client that waits itself does so for one dead server only once. */
@@ -349,35 +349,35 @@ public final class RedisEntryStore implements EntryStore {
         for (CacheKey<?> key : keys) {
             CompletionStage<Object> reply = command.apply(key);
             replies.add(reply);
-            if (isIllAlready(reply)) {
+            if (hasServerFailure(reply)) {
                 break;
             }
         }
         replies.forEach(this::await);
     }
 
-    private static boolean isIllAlready(CompletionStage<?> reply) {
+    private static boolean hasServerFailure(CompletionStage<?> reply) {
         try {
             reply.toCompletableFuture().getNow(null);
             return false;
         } catch (CompletionException failed) {
             Throwable failure = failed.getCause() == null ? failed : failed.getCause();
-            return RedisFailure.translate(failure).isIll();
+            return RedisFailure.translate(failure).isServerFailure();
         }
     }
 
     private CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
         return commands.readAll(key)
                 .exceptionallyCompose(failure -> RedisFailure.isWrongType(failure)
-                        ? runOnce(RedisScript.HEAL, key, List.of()).thenApply(healed -> Map.of())
+                        ? runOnce(RedisScript.REMOVE_WRONG_TYPE, key, List.of()).thenApply(removed -> Map.of())
                         : CompletableFuture.failedStage(failure));
     }
 
     private CompletionStage<Object> run(RedisScript script, byte[] key, List<byte[]> arguments) {
         return runOnce(script, key, arguments)
                 .exceptionallyCompose(failure -> RedisFailure.isWrongType(failure)
-                        ? runOnce(RedisScript.HEAL, key, List.of())
-                                .thenCompose(healed -> runOnce(script, key, arguments))
+                        ? runOnce(RedisScript.REMOVE_WRONG_TYPE, key, List.of())
+                                .thenCompose(removed -> runOnce(script, key, arguments))
                         : CompletableFuture.failedStage(failure));
     }
 
@@ -458,7 +458,7 @@ public final class RedisEntryStore implements EntryStore {
                 outcome,
                 value == null ? null : Envelope.wrap(value, VALUE_HEADER),
                 reply.size() > 5,
-                ticket == null ? null : new Ticket(ticket, epoch),
+                ticket == null ? null : new LoadTicket(ticket, epoch),
                 reply.size() > 4 ? Duration.ofMillis(number(reply, 4)) : Duration.ZERO);
     }
 

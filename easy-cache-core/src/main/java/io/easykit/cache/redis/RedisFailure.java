@@ -64,8 +64,8 @@ final class RedisFailure {
                         describeRefusal(refused, RedisReply.withoutArguments(reply)), cause);
             }
         }
-        boolean ill = reply == null || isRefusedConnection(failure) || speaksOfServer(reply);
-        return new StoreUnavailableException(describe(failure, reply), ill, cause);
+        boolean serverFailure = reply == null || isRefusedConnection(failure) || speaksOfServer(reply);
+        return new StoreUnavailableException(describe(failure, reply), serverFailure, cause);
     }
 
     /** Redis 6.2 puts the error of a command in a script behind a text of its own and a dash. */

@@ -13,11 +13,11 @@ import java.util.Locale;
 enum RedisScript {
     FETCH,
     STORE,
-    RELEASE,
+    RELEASE_LOAD,
     PREPARE,
     INVALIDATE,
-    DISCARD,
-    HEAL,
+    REMOVE_UNREADABLE,
+    REMOVE_WRONG_TYPE,
     PROBE,
     RAISE_EPOCH,
     LEASE;

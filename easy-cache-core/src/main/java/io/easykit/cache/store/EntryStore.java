@@ -28,16 +28,16 @@ public interface EntryStore {
 
     /** {@link #fetch(CacheKey, long, boolean)} of a reader whose options decide whether it takes a stale value. */
     default Fetched fetch(CacheKey<?> key, long epoch) {
-        return fetch(key, epoch, key.spec().options().takesOld());
+        return fetch(key, epoch, key.spec().options().allowsStale());
     }
 
     /**
      * Decides what the caller may do, and elects it to load where nobody does.
      *
      * @param epoch the prefix's epoch as known here; a value of an older one is no value
-     * @param takesStale whether the caller may be given a value inside the stale window
+     * @param allowsStale whether the caller may be given a value inside the stale window
      */
-    Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale);
+    Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale);
 
     /**
      * Stores a loaded value if the ticket's fill token still holds, which is: if nothing was invalidated since the
@@ -46,10 +46,10 @@ public interface EntryStore {
      * @param life until the value expires
      * @return false if it was rejected; then nothing has changed
      */
-    boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life);
+    boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life);
 
     /** Gives up the election that came with a ticket after a failed load, so that the next reader loads at once. */
-    void release(CacheKey<?> key, Ticket ticket);
+    void releaseLoad(CacheKey<?> key, LoadTicket ticket);
 
     /**
      * Announces an update before its commit: until {@link #invalidate} with the same token, or the end of the lease,
@@ -70,16 +70,16 @@ public interface EntryStore {
      * Removes a value that nobody can read, if it still lies there: a good one that was stored meanwhile stays, and so
      * does the election to load one.
      */
-    void discard(CacheKey<?> key, Envelope unreadable);
+    void removeUnreadable(CacheKey<?> key, Envelope unreadable);
 
     /**
      * Ends an update like {@link #invalidate}, and drops the value, window or not: the window may be over by now.
      */
-    void drop(Collection<? extends CacheKey<?>> keys, String token);
+    void invalidateNow(Collection<? extends CacheKey<?>> keys, String token);
 
-    /** {@link #drop(Collection, String)} of several keys, each with the token of its own update. */
-    default void drop(Map<CacheKey<?>, String> tokens) {
-        tokens.forEach((key, token) -> drop(List.of(key), token));
+    /** {@link #invalidateNow(Collection, String)} of several keys, each with the token of its own update. */
+    default void invalidateNow(Map<CacheKey<?>, String> tokens) {
+        tokens.forEach((key, token) -> invalidateNow(List.of(key), token));
     }
 
     /**
@@ -190,10 +190,14 @@ public interface EntryStore {
      * The answer to a fetch.
      *
      * @param value with {@code SUCCESS} and {@code SUCCESS_NEED_QUERY}
-     * @param old whether the value was invalidated and is only served inside the stale window
+     * @param stale whether the value was invalidated and is only served inside the stale window
      * @param ticket with {@code NEED_QUERY} and {@code SUCCESS_NEED_QUERY}
-     * @param electionLeft with {@code NEED_WAIT}: how long the running election lasts at most, else zero
+     * @param loadLeaseLeft with {@code NEED_WAIT}: how long the running election lasts at most, else zero
      */
     record Fetched(
-            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable Ticket ticket, Duration electionLeft) {}
+            Outcome outcome,
+            @Nullable Envelope value,
+            boolean stale,
+            @Nullable LoadTicket ticket,
+            Duration loadLeaseLeft) {}
 }

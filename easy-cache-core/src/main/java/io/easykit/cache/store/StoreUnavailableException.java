@@ -13,22 +13,22 @@ public final class StoreUnavailableException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;
 
-    private final boolean ill;
+    private final boolean serverFailure;
     private final boolean refused;
     private final boolean delayed;
 
     /**
-     * @param ill whether this speaks of the state of the server (lost, slow, loading, read-only …) and not of this one
+     * @param serverFailure whether this speaks of the state of the server (lost, slow, loading, read-only …) and not of this one
      *     command
      */
-    public StoreUnavailableException(String message, boolean ill, @Nullable Throwable cause) {
-        this(message, ill, false, false, cause);
+    public StoreUnavailableException(String message, boolean serverFailure, @Nullable Throwable cause) {
+        this(message, serverFailure, false, false, cause);
     }
 
     private StoreUnavailableException(
-            String message, boolean ill, boolean refused, boolean delayed, @Nullable Throwable cause) {
+            String message, boolean serverFailure, boolean refused, boolean delayed, @Nullable Throwable cause) {
         super(message, cause);
-        this.ill = ill;
+        this.serverFailure = serverFailure;
         this.refused = refused;
         this.delayed = delayed;
     }
@@ -45,7 +45,7 @@ public final class StoreUnavailableException extends EasyCacheException {
 
     private StoreUnavailableException(String message) {
         super(message);
-        this.ill = false;
+        this.serverFailure = false;
         this.refused = false;
         this.delayed = false;
     }
@@ -55,8 +55,8 @@ public final class StoreUnavailableException extends EasyCacheException {
         return new StoreUnavailableException(message);
     }
 
-    public boolean isIll() {
-        return ill;
+    public boolean isServerFailure() {
+        return serverFailure;
     }
 
     /** Whether the server refuses a command that the cache needs: then no other call will do better. */

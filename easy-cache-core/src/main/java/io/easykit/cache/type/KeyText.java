@@ -57,6 +57,9 @@ public final class KeyText {
     private KeyText() {}
 
     /**
+     * Appends one part of a key.
+     *
+     * @param prefix of the cache, for the message
      * @throws UnfitKeyException if the part is null or has no text of its own
      */
     public static void append(StringBuilder text, String prefix, @Nullable Object part) {
@@ -125,7 +128,11 @@ public final class KeyText {
         };
     }
 
-    /** UTF-8 has no form for half a surrogate pair: two such texts would become one key. */
+    /**
+     * Checks that a text has a form in UTF-8. Half a surrogate pair has none: two such texts would become one key.
+     *
+     * @throws UnfitKeyException if it holds half a surrogate pair
+     */
     public static void requireText(String part) {
         for (int i = 0; i < part.length(); i++) {
             if (!Character.isSurrogate(part.charAt(i))) {

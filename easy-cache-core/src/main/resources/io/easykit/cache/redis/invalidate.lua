@@ -10,7 +10,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local window, intent = tonumber(ARGV[2]), 'i:' .. ARGV[1]
 -- A timestamp that is not a number counts as expired.
-local function moment(text)
+local function toMillis(text)
   local number = tonumber(text)
   return number and number >= 0 and number < 1e15 and number or 0
 end
@@ -22,32 +22,32 @@ for i = 1, #names do
 end
 -- The value before the intents: a script that fails half way leaves nothing readable that was not readable before.
 local entry = redis.call('HMGET', KEYS[1], 's', 'i')
-local stays = values[1] and window > 0
-local stale = entry[1] and moment(entry[1]) or now + window
-if stays then
-  stale = math.min(now + window, stale)
-  redis.call('HSET', KEYS[1], 's', stale)
+local keepsValue = values[1] and window > 0
+local staleUntil = entry[1] and toMillis(entry[1]) or now + window
+if keepsValue then
+  staleUntil = math.min(now + window, staleUntil)
+  redis.call('HSET', KEYS[1], 's', staleUntil)
   redis.call('HDEL', KEYS[1], 'f', intent)
 else
   redis.call('HDEL', KEYS[1], 'f', 's', intent, unpack(values))
 end
 
-local intents = 0
+local updatesUntil = 0
 if entry[2] then
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     if string.sub(fields[i], 1, 2) == 'i:' then
-      local ends = moment(fields[i + 1])
-      if ends > now then intents = math.max(intents, ends) else redis.call('HDEL', KEYS[1], fields[i]) end
+      local ends = toMillis(fields[i + 1])
+      if ends > now then updatesUntil = math.max(updatesUntil, ends) else redis.call('HDEL', KEYS[1], fields[i]) end
     end
   end
-  if intents > 0 then redis.call('HSET', KEYS[1], 'i', intents) else redis.call('HDEL', KEYS[1], 'i') end
+  if updatesUntil > 0 then redis.call('HSET', KEYS[1], 'i', updatesUntil) else redis.call('HDEL', KEYS[1], 'i') end
 end
 
-if not stays then
-  if intents == 0 then redis.call('DEL', KEYS[1]) end
+if not keepsValue then
+  if updatesUntil == 0 then redis.call('DEL', KEYS[1]) end
   return 0
 end
-local life, wanted = redis.call('PTTL', KEYS[1]), math.max(stale, intents, now + 1) - now
-if life < 0 or life > wanted then redis.call('PEXPIRE', KEYS[1], wanted) end
+local ttl, wanted = redis.call('PTTL', KEYS[1]), math.max(staleUntil, updatesUntil, now + 1) - now
+if ttl < 0 or ttl > wanted then redis.call('PEXPIRE', KEYS[1], wanted) end
 return 1

@@ -12,21 +12,21 @@ local time = redis.call('TIME')
 local now = tonumber(time[1])
 local fields, prefixes, epochs = {}, {}, {}
 while ARGV[1] do
-  local told = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) or 0
+  local stored = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) or 0
   -- An epoch has four bytes of a value. The highest one is no epoch, and the one below is never exceeded.
-  if not (told >= 0 and told < 4294967295) then told = 0 end
-  local epoch = math.min(4294967294, math.max(now, math.floor(told) + 1, ARGV[2] + 1))
+  if not (stored >= 0 and stored < 4294967295) then stored = 0 end
+  local epoch = math.min(4294967294, math.max(now, math.floor(stored) + 1, ARGV[2] + 1))
   fields[#fields + 1], fields[#fields + 2] = ARGV[1], epoch
   prefixes[#prefixes + 1], epochs[#epochs + 1] = ARGV[1], epoch
   table.remove(ARGV, 1)
   table.remove(ARGV, 1)
 end
-local life = redis.call('PTTL', KEYS[1])
+local ttl = redis.call('PTTL', KEYS[1])
 redis.call('HSET', KEYS[1], unpack(fields))
 local reply = redis.pcall('PEXPIRE', KEYS[1], 31536000000)
 if type(reply) == 'table' then
   -- Redis does not undo a script that fails: no key may stay behind without a TTL.
-  if life == -2 then redis.call('HDEL', KEYS[1], unpack(prefixes)) end
+  if ttl == -2 then redis.call('HDEL', KEYS[1], unpack(prefixes)) end
   error(reply.err)
 end
 return epochs

@@ -5,7 +5,7 @@
 -- ARGV[1]  ticket of the loader; its first 8 bytes are the fill token, which successive loaders share
 -- ARGV[2]  epoch of the prefix when the loader fetched
 -- ARGV[3]  envelope
--- ARGV[4]  life of the value in ms
+-- ARGV[4]  TTL of the value in ms
 -- ARGV[5]  field of the value: v and the fingerprint of its type
 --
 -- returns 1 stored, 0 rejected (nothing has changed)
@@ -13,9 +13,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local fill = redis.call('HGET', KEYS[1], 'f')
 if not fill or #fill ~= 14 or string.sub(fill, 1, 8) ~= string.sub(ARGV[1], 1, 8) then return 0 end
-local life = tonumber(ARGV[4])
-local ends = now + life
-local fields, names = {ARGV[5], struct.pack('>I6I4', ends, ARGV[2]) .. ARGV[3]}, redis.call('HKEYS', KEYS[1])
+local ttl = tonumber(ARGV[4])
+local expires = now + ttl
+local fields, names = {ARGV[5], struct.pack('>I6I4', expires, ARGV[2]) .. ARGV[3]}, redis.call('HKEYS', KEYS[1])
 local invalidated = false
 for i = 1, #names do invalidated = invalidated or names[i] == 's' end
 for i = 1, invalidated and 0 or #names do
@@ -23,17 +23,17 @@ for i = 1, invalidated and 0 or #names do
   -- At most three others. One that ends soon would take the new value along; one that lives for ten years is garbage.
   if string.sub(name, 1, 1) == 'v' and name ~= ARGV[5] and #fields < 8 then
     local other = redis.call('HGET', KEYS[1], name)
-    local expires = #other >= 12 and struct.unpack('>I6', other) or 0
-    if expires > now + life / 2 and expires < now + 315360000000 then
+    local otherExpires = #other >= 12 and struct.unpack('>I6', other) or 0
+    if otherExpires > now + ttl / 2 and otherExpires < now + 315360000000 then
       fields[#fields + 1], fields[#fields + 2] = name, other
-      ends = math.min(ends, expires)
+      expires = math.min(expires, otherExpires)
     end
   end
 end
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], unpack(fields))
 -- Redis does not undo a script that fails: a value without a TTL would be served for ever.
-local reply = redis.pcall('PEXPIRE', KEYS[1], ends - now)
+local reply = redis.pcall('PEXPIRE', KEYS[1], expires - now)
 if type(reply) == 'table' then
   redis.call('DEL', KEYS[1])
   error(reply.err)

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class CircuitBreakersTests {
 
-    private final StoreUnavailableException ill = new StoreUnavailableException("ill", true, null);
+    private final StoreUnavailableException serverFailure = new StoreUnavailableException("ill", true, null);
 
     private final List<State> changes = new ArrayList<>();
     private final CircuitBreakers availability = new CircuitBreakers(
@@ -26,17 +26,17 @@ class CircuitBreakersTests {
 
     @Test
     void isAvailableUntilTooManyCallsFailed() {
-        breaker.failed(ill);
+        breaker.failed(serverFailure);
         assertMay(true, true);
-        breaker.failed(ill);
+        breaker.failed(serverFailure);
         assertMay(false, false);
-        breaker.failed(ill);
+        breaker.failed(serverFailure);
         assertThat(changes).containsExactly(State.UNAVAILABLE);
     }
 
     @Test
     void letsUpdatesInBeforeReaders() {
-        breaker.unavailable(ill);
+        breaker.unavailable(serverFailure);
         breaker.recovering();
         assertMay(false, true);
         breaker.recovered();
@@ -46,30 +46,30 @@ class CircuitBreakersTests {
 
     @Test
     void doesNotRecoverWhenItFailedMeanwhile() {
-        breaker.unavailable(ill);
+        breaker.unavailable(serverFailure);
         breaker.recovering();
-        breaker.unavailable(ill);
+        breaker.unavailable(serverFailure);
         breaker.recovered();
         assertMay(false, false);
     }
 
     @Test
     void forgetsTheFailuresOfTheTimeBeforeItsRecovery() {
-        breaker.failed(ill);
-        breaker.failed(ill);
+        breaker.failed(serverFailure);
+        breaker.failed(serverFailure);
         breaker.recovering();
         breaker.recovered();
-        breaker.failed(ill);
+        breaker.failed(serverFailure);
         assertMay(true, true);
     }
 
     @Test
     void isWhatAnOperatorSaysUntilReleased() {
         availability.force(State.AVAILABLE);
-        breaker.unavailable(ill);
+        breaker.unavailable(serverFailure);
         assertMay(true, true);
         assertThat(availability.forced()).hasValue(State.AVAILABLE);
-        availability.release();
+        availability.reset();
         assertMay(false, false);
         assertThat(availability.forced()).isEmpty();
         availability.force(State.UNAVAILABLE);
@@ -81,20 +81,20 @@ class CircuitBreakersTests {
     @Test
     void hasToRecoverAfterAForcedAbsence() {
         availability.force(State.UNAVAILABLE);
-        availability.release();
+        availability.reset();
         assertMay(false, false);
         availability.force(State.UNAVAILABLE);
         availability.force(State.AVAILABLE);
-        availability.release();
+        availability.reset();
         assertMay(false, false);
     }
 
     @Test
     void doesNotEndARecoveryThatAnAbsenceWasForcedInto() {
-        breaker.unavailable(ill);
+        breaker.unavailable(serverFailure);
         breaker.recovering();
         availability.force(State.UNAVAILABLE);
-        availability.release();
+        availability.reset();
         breaker.recovered();
         assertMay(false, false);
     }

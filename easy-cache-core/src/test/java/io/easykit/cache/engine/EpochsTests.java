@@ -23,7 +23,7 @@ class EpochsTests {
         assertThat(epochs.of(key)).isEqualTo(7);
         assertThat(epochs.of(key)).isEqualTo(7);
         assertThat(store.count(Operation.EPOCHS)).isEqualTo(1);
-        epochs.doubt();
+        epochs.markUnknown();
         stored.put("name", 8L);
         assertThat(epochs.of(key)).isEqualTo(8);
     }
@@ -36,19 +36,19 @@ class EpochsTests {
     @Test
     void onlyRise() {
         stored.put("name", 7L);
-        epochs.learn(0);
+        epochs.refresh(0);
         stored.put("name", 6L);
-        epochs.learn(0);
+        epochs.refresh(0);
         assertThat(epochs.of(key)).isEqualTo(7);
     }
 
     @Test
     void tellWhichTheStoreHasLost() {
         stored.putAll(Map.of("a", 1L, "b", 2L, "c", 3L));
-        epochs.learn(0);
+        epochs.refresh(0);
         stored.remove("a");
         stored.put("b", 1L);
         stored.put("c", 4L);
-        assertThat(epochs.lostBy(0, epochs.learn(0))).containsExactlyInAnyOrder("a", "b");
+        assertThat(epochs.missingIn(0, epochs.refresh(0))).containsExactlyInAnyOrder("a", "b");
     }
 }

@@ -33,7 +33,9 @@ class LoaderTests {
     @EnumSource(Consistency.class)
     void mayReadItsOwnKey(Consistency consistency) {
         CacheSpec<String> spec = Workbench.spec(consistency);
-        CacheKey<String> own = spec.withOptions(spec.options().withWaiting(Duration.ofMinutes(1)))
+        CacheKey<String> own = spec.withOptions(spec.options().toBuilder()
+                        .loadWaitTimeout(Duration.ofMinutes(1))
+                        .build())
                 .key("own");
         assertThat(cache.fetch(own, () -> "outer of " + cache.fetch(own, () -> "inner")))
                 .isEqualTo("outer of inner");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
-import io.easykit.cache.engine.Values.Opened;
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.type.ImmutableTypes;
@@ -24,9 +24,9 @@ class LocalEntriesTests {
 
     private final LocalLevel level = new CaffeineLocalLevel(10);
     private final LocalEntries entries =
-            new LocalEntries(level, new Values(new JacksonValueCodec()), Duration.ofMinutes(1));
+            new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), Duration.ofMinutes(1));
     private final CacheKey<String> key = CacheSpec.of("name", String.class).key(1);
-    private final CacheKey<List<String>> names = CacheSpec.<List<String>>ofGeneric(
+    private final CacheKey<List<String>> names = CacheSpec.<List<String>>of(
                     "names", new ParameterizedTypeReference<List<String>>() {}.getType())
             .key(1);
 
@@ -43,9 +43,9 @@ class LocalEntriesTests {
     @Test
     void keepWhatWasPutIn() {
         entries.put(key, "Ada", entries.stamp(key), Duration.ZERO);
-        assertThat(entries.get(key)).isEqualTo(new Opened<>("Ada"));
+        assertThat(entries.get(key)).isEqualTo(new Decoded<>("Ada"));
         entries.put(key, null, entries.stamp(key), Duration.ZERO);
-        assertThat(entries.get(key)).isEqualTo(new Opened<>(null));
+        assertThat(entries.get(key)).isEqualTo(new Decoded<>(null));
     }
 
     @Test
@@ -55,7 +55,7 @@ class LocalEntriesTests {
         entries.put(key, "old", stamp, Duration.ZERO);
         assertThat(entries.get(key)).isNull();
         entries.put(key, "new", entries.stamp(key), Duration.ZERO);
-        assertThat(entries.get(key)).isEqualTo(new Opened<>("new"));
+        assertThat(entries.get(key)).isEqualTo(new Decoded<>("new"));
     }
 
     @Test
@@ -119,7 +119,7 @@ class LocalEntriesTests {
 
     @Test
     void areForgottenAtTheEndOfTheirLife() {
-        LocalEntries brief = new LocalEntries(level, new Values(new JacksonValueCodec()), Duration.ofNanos(1));
+        LocalEntries brief = new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), Duration.ofNanos(1));
         brief.put(key, "value", brief.stamp(key), Duration.ZERO);
         assertThat(brief.get(key)).isNull();
     }

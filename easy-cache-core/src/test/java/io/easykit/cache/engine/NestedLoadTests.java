@@ -90,7 +90,7 @@ class NestedLoadTests {
         Loader<String, RuntimeException> loadPage = () -> "page of " + cache.fetch(view, this::loadView);
         cache.fetch(page, loadPage);
         update(user, view, page);
-        bench.clock.advance(page.spec().options().window());
+        bench.clock.advance(page.spec().options().effectiveStaleWindow());
 
         assertThat(cache.fetch(page, loadPage)).isEqualTo("page of view of new");
         assertStored(page, "page of view of new");
@@ -112,7 +112,7 @@ class NestedLoadTests {
 
     private void loadUserAgain() {
         bench.store.invalidate(List.of(user), "");
-        bench.store.drop(List.of(user), "");
+        bench.store.invalidateNow(List.of(user), "");
         database.set("old");
         loadUser();
     }
@@ -149,7 +149,7 @@ class NestedLoadTests {
         bench.clock.advance(Duration.ofMillis(1));
         first.letGo();
         reader.awaitWaiting();
-        bench.store.onNext(Operation.STORE, () -> bench.store.drop(List.of(user), ""));
+        bench.store.onNext(Operation.STORE, () -> bench.store.invalidateNow(List.of(user), ""));
         slow.letGo();
         assertThat(late.result()).isEqualTo("old");
         assertThat(reader.result()).isEqualTo("view of old");

@@ -69,18 +69,19 @@ class OtherReadersTests {
                 .background(fault == Fault.FULL_POOL ? OtherReadersTests::reject : onThreads())
                 .buildStopped();
         CacheSpec<String> spec = Workbench.spec(consistency);
-        CacheKey<String> key =
-                spec.withOptions(spec.options().withWaiting(WAITING)).key(1);
+        CacheKey<String> key = spec.withOptions(
+                        spec.options().toBuilder().loadWaitTimeout(WAITING).build())
+                .key(1);
         start(act, fault, cache, key);
 
         List<Caller<Duration>> others = Workbench.call(10, () -> {
-            long began = System.nanoTime();
+            long startedAt = System.nanoTime();
             try {
                 assertThat(cache.fetch(key, () -> "value")).isIn("value", "old");
             } catch (NoClassDefFoundError failureOfTheSharedLoad) {
                 assertThat(fault).isEqualTo(Fault.ERROR);
             }
-            return Duration.ofNanos(System.nanoTime() - began);
+            return Duration.ofNanos(System.nanoTime() - startedAt);
         });
         Thread interrupted = victim;
         if (fault == Fault.INTERRUPT && interrupted != null) {
@@ -88,7 +89,8 @@ class OtherReadersTests {
         }
 
         for (Caller<Duration> other : others) {
-            assertThat(other.result()).isLessThan(WAITING.plus(Flight.GRACE).plus(SLACK));
+            assertThat(other.result())
+                    .isLessThan(WAITING.plus(InFlightLoad.GRACE).plus(SLACK));
         }
         bench.clock.advance(Duration.ofSeconds(40));
         await().until(() -> {
@@ -109,7 +111,7 @@ class OtherReadersTests {
         }
         if (act != Act.REFRESH
                 || fault != Fault.FULL_POOL
-                || key.spec().options().window().isZero()) {
+                || key.spec().options().effectiveStaleWindow().isZero()) {
             assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
         }
     }

@@ -188,7 +188,7 @@ class OutboxTests {
             assertThat(lost).hasMessage("the commit's reply was lost");
         }
         assertThat(data).isEqualTo("new");
-        bench.clock.advance(ending == Ending.CRASH ? AP.options().lease() : SECOND);
+        bench.clock.advance(ending == Ending.CRASH ? AP.options().updateLease() : SECOND);
         round(other);
         assertThat(read()).isEqualTo("new");
         assertThat(outbox.waiting()).isZero();
@@ -234,7 +234,7 @@ class OutboxTests {
                 test.outbox.add(
                         new Outbox.Message("m", CacheSpec.DEFAULT_CLUSTER, List.of(KEY.name())),
                         false,
-                        AP.options().lease());
+                        AP.options().updateLease());
                 meanwhile.run();
                 test.data = "new";
             }

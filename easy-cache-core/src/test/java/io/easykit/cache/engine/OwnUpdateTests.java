@@ -113,7 +113,7 @@ class OwnUpdateTests {
     void isSeenByItsNodeToTheEndOfTheWindow() {
         read(cache);
         update();
-        Duration window = key.spec().options().window();
+        Duration window = key.spec().options().effectiveStaleWindow();
         bench.clock.advance(window.minusMillis(1));
         assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("old");
         assertThat(read(cache)).isEqualTo("new");
@@ -124,7 +124,7 @@ class OwnUpdateTests {
         read(cache);
         update();
         read(cache);
-        bench.clock.advance(key.spec().options().window().plusSeconds(2));
+        bench.clock.advance(key.spec().options().effectiveStaleWindow().plusSeconds(2));
         elsewhere.invalidate(key);
         assertThat(cache.fetch(key, () -> "newer")).isEqualTo("new");
     }
@@ -162,22 +162,22 @@ class OwnUpdateTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void isSeenByItsNodeWhileTheStoreHasNotHeardOfIt(Consistency consistency) {
-        CacheKey<String> untold = Workbench.spec(consistency).key("untold");
-        cache.fetch(untold, database::get);
+        CacheKey<String> undelivered = Workbench.spec(consistency).key("untold");
+        cache.fetch(undelivered, database::get);
         database.set("new");
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
-        cache.invalidate(untold);
-        assertThat(elsewhere.fetch(untold, () -> "never")).isEqualTo("old");
+        cache.invalidate(undelivered);
+        assertThat(elsewhere.fetch(undelivered, () -> "never")).isEqualTo("old");
         bench.clock.advance(Duration.ofMinutes(1));
 
         AtomicInteger loads = new AtomicInteger();
         for (int i = 1; i <= 3; i++) {
-            assertThat(cache.fetch(untold, () -> database.get() + loads.incrementAndGet()))
+            assertThat(cache.fetch(undelivered, () -> database.get() + loads.incrementAndGet()))
                     .isEqualTo("new" + i);
         }
-        cache.cluster("default").keepers().get(0).look();
-        assertThat(cache.fetch(untold, () -> "delivered")).isEqualTo("delivered");
-        assertThat(elsewhere.fetch(untold, () -> "never")).isEqualTo("delivered");
+        cache.cluster("default").workers().get(0).tick();
+        assertThat(cache.fetch(undelivered, () -> "delivered")).isEqualTo("delivered");
+        assertThat(elsewhere.fetch(undelivered, () -> "never")).isEqualTo("delivered");
     }
 
     @Test

@@ -40,8 +40,8 @@ class PartitionTests {
         a = bench.node(
                 new DegradedOptions(Duration.ofMinutes(1), 32, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 3));
         b = bench.node();
-        look(a, 1);
-        look(b, 1);
+        tick(a, 1);
+        tick(b, 1);
     }
 
     @Test
@@ -96,7 +96,7 @@ class PartitionTests {
         bench.events.next();
         bench.store.back(1);
 
-        look(a, PROBES);
+        tick(a, PROBES);
 
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
         assertThat(a.undelivered("default")).isZero();
@@ -114,7 +114,7 @@ class PartitionTests {
         assertThat(outer).isEqualTo("from old");
         assertThat(bench.store.parts(healthy)).contains("value");
 
-        look(a, PROBES);
+        tick(a, PROBES);
 
         assertThat(bench.store.parts(lost)).isEmpty();
         assertThat(bench.store.parts(healthy)).isEmpty();
@@ -127,7 +127,7 @@ class PartitionTests {
         b.fetch(healthy, () -> "computed from it");
 
         bench.store.reconnect();
-        look(a, 1);
+        tick(a, 1);
 
         assertThat(bench.store.parts(lost)).isEmpty();
         assertThat(bench.store.parts(healthy)).isEmpty();
@@ -140,11 +140,11 @@ class PartitionTests {
         b.fetch(healthy, () -> "computed from the old one");
         bench.store.back(1);
         bench.store.away(0);
-        look(a, PROBES);
+        tick(a, PROBES);
         assertThat(bench.store.parts(healthy)).contains("value");
 
         bench.store.back(0);
-        look(a, 2 * PROBES);
+        tick(a, 2 * PROBES);
 
         assertThat(bench.store.parts(healthy)).isEmpty();
         assertThat(a.undelivered("default")).isZero();
@@ -161,13 +161,13 @@ class PartitionTests {
             a.invalidate(Workbench.ap().key(id));
         }
         bench.store.back(1);
-        look(a, PROBES);
+        tick(a, PROBES);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
         assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(1);
 
         bench.clock.advance(SEEN_EVERYWHERE);
-        look(a, 1);
-        look(b, 1);
+        tick(a, 1);
+        tick(b, 1);
 
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
         assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(2);
@@ -183,11 +183,11 @@ class PartitionTests {
         }
         b.fetch(view(), () -> "computed from an old one");
         bench.store.back(1);
-        look(a, PROBES);
+        tick(a, PROBES);
         bench.clock.advance(SEEN_EVERYWHERE);
 
-        look(a, 1);
-        look(b, 1);
+        tick(a, 1);
+        tick(b, 1);
 
         assertThat(b.fetch(view(), () -> "new")).isEqualTo("new");
     }
@@ -201,10 +201,10 @@ class PartitionTests {
         b.fetch(lost, () -> "old");
         bench.store.repartition(2);
         EasyCacheEngine other = bench.node();
-        look(other, 1);
+        tick(other, 1);
 
         a.cluster("default").epochs().raise(1, List.of("name"));
-        look(other, 1);
+        tick(other, 1);
 
         assertThat(other.fetch(lost, () -> "new")).isEqualTo("new");
     }
@@ -213,11 +213,11 @@ class PartitionTests {
     void takesNewPartitionsOnlyWhileAllIsWell() {
         cutOff(a);
         bench.store.repartition(2);
-        look(a, 1);
+        tick(a, 1);
         assertThat(a.availability("default").nodes()).hasSize(3);
 
         bench.store.back(1);
-        look(a, PROBES + 1);
+        tick(a, PROBES + 1);
 
         assertThat(a.availability("default").nodes()).hasSize(2);
     }
@@ -232,10 +232,10 @@ class PartitionTests {
             late.invalidate(lost);
         }
         bench.store.back();
-        look(late, 1);
+        tick(late, 1);
         assertThat(late.availability("default").nodes()).hasSize(3).containsEntry("part 1", State.UNAVAILABLE);
 
-        look(late, PROBES);
+        tick(late, PROBES);
 
         assertThat(stateOf(late)).isEqualTo(State.AVAILABLE);
         assertThat(bench.store.parts(lost)).doesNotContain("value");
@@ -259,7 +259,7 @@ class PartitionTests {
 
     private void cutOff(EasyCacheEngine cache) {
         bench.store.away(1);
-        look(cache, PROBES);
+        tick(cache, PROBES);
         assertThat(cache.availability("default").nodes()).containsEntry("part 1", State.UNAVAILABLE);
     }
 
@@ -267,9 +267,9 @@ class PartitionTests {
         return cache.availability("default").state();
     }
 
-    private static void look(EasyCacheEngine cache, int times) {
+    private static void tick(EasyCacheEngine cache, int times) {
         for (int i = 0; i < times; i++) {
-            cache.cluster("default").keepers().forEach(ClusterKeeper::look);
+            cache.cluster("default").workers().forEach(RecoveryWorker::tick);
         }
     }
 }

@@ -125,7 +125,9 @@ class RefreshTests {
     @EnumSource(Consistency.class)
     void isAPartOfTheLifeOfNothingToo(Consistency consistency) {
         CacheSpec<String> spec = Workbench.spec(consistency);
-        CacheKey<String> key = spec.withOptions(spec.options().withNullTtl(Duration.ofSeconds(1)))
+        CacheKey<String> key = spec.withOptions(spec.options().toBuilder()
+                        .nullTtl(Duration.ofSeconds(1))
+                        .build())
                 .key(1);
         for (int i = 0; i < 300; i++) {
             assertThat(cache.fetch(key, () -> {
@@ -141,7 +143,7 @@ class RefreshTests {
 
     private static CacheKey<String> key(Consistency consistency, Duration ttl) {
         CacheSpec<String> spec = Workbench.spec(consistency);
-        return spec.withOptions(spec.options().withTtl(ttl)).key(1);
+        return spec.withOptions(spec.options().toBuilder().ttl(ttl).build()).key(1);
     }
 
     private String fail() {

@@ -112,7 +112,7 @@ class RoundTripsTests {
     @ParameterizedTest
     @MethodSource("changing")
     void keepsOutWhatWouldComeBackChanged(Type type, Supplier<Object> value) {
-        CacheKey<Object> key = CacheSpec.ofGeneric("any", type).key(1);
+        CacheKey<Object> key = CacheSpec.of("any", type).key(1);
         for (int i = 0; i < 10; i++) {
             Object loaded = value.get();
             assertThat(cache.fetch(key, () -> loaded)).isSameAs(loaded);
@@ -136,7 +136,7 @@ class RoundTripsTests {
     @ParameterizedTest
     @MethodSource("lasting")
     void storesWhatComesBackAsItIs(Type type, Supplier<Object> value) {
-        CacheKey<Object> key = CacheSpec.ofGeneric("any", type).key(1);
+        CacheKey<Object> key = CacheSpec.of("any", type).key(1);
         Object loaded = value.get();
         cache.fetch(key, () -> loaded);
         assertThat(cache.fetch(key, () -> "never"))
@@ -150,7 +150,7 @@ class RoundTripsTests {
     @Test
     void refusesALaterValueOfAMethodWhoseFirstOnesWereFine() {
         CacheSpec<Object> spec =
-                CacheSpec.ofGeneric("any", new ParameterizedTypeReference<Map<String, Object>>() {}.getType());
+                CacheSpec.of("any", new ParameterizedTypeReference<Map<String, Object>>() {}.getType());
         for (int i = 0; i < 100; i++) {
             int id = i;
             assertThat(cache.fetch(spec.key(id), () -> Map.of("id", id))).isEqualTo(Map.of("id", id));
@@ -166,7 +166,7 @@ class RoundTripsTests {
     void triesSeldomWhereAllAreRefusedAndAlwaysAgainOnceOneWasNot() {
         AtomicInteger encoded = new AtomicInteger();
         EasyCacheEngine counting = bench.node(new JacksonCounter(encoded));
-        CacheSpec<Object> spec = CacheSpec.ofGeneric("any", Base.class);
+        CacheSpec<Object> spec = CacheSpec.of("any", (Type) Base.class);
         for (int i = 0; i < 1_000; i++) {
             counting.fetch(spec.key(1), Sub::new);
         }
@@ -179,7 +179,7 @@ class RoundTripsTests {
 
     @Test
     void givesEachOfItsReadersAnObjectOfItsOwnAlsoOfWhatIsRefused() throws Exception {
-        CacheKey<Object> key = CacheSpec.ofGeneric("any", Base.class).key(1);
+        CacheKey<Object> key = CacheSpec.of("any", (Type) Base.class).key(1);
         GatedLoader<Object> loader = new GatedLoader<>(Sub::new);
         List<Caller<Object>> readers = Workbench.call(5, () -> cache.fetch(key, loader));
         loader.awaitEntered();
@@ -196,7 +196,7 @@ class RoundTripsTests {
 
     @Test
     void sharesWhatIsRefusedWhereNobodyCanChangeIt() throws Exception {
-        CacheKey<Object> key = CacheSpec.ofGeneric("any", BigDecimal.class).key(1);
+        CacheKey<Object> key = CacheSpec.of("any", (Type) BigDecimal.class).key(1);
         EasyCacheEngine unable = bench.node(new ValueCodec() {
             @Override
             public byte[] encode(Object value, Type type) {

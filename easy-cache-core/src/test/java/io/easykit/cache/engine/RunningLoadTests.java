@@ -48,7 +48,7 @@ class RunningLoadTests {
         assertThat(RunningLoad.current()).isNull();
         assertThat(pool.submit(RunningLoad::current).get()).isNull();
         elsewhere.update(List.of(user), () -> null);
-        bench.store.drop(List.of(view), "");
+        bench.store.invalidateNow(List.of(view), "");
         assertThat(pool.submit(this::loadUser).get()).isEqualTo("new");
     }
 

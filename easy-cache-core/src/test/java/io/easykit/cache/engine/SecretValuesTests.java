@@ -132,7 +132,7 @@ class SecretValuesTests {
     @MethodSource("unreadable")
     void isNotLoggedOfAValueThatIsRead(Type type, String json) {
         EasyCacheEngine cache = bench.node(new FixedBytes(new JacksonValueCodec(), json, "stored"));
-        CacheKey<Object> key = CacheSpec.ofGeneric("any", type).key(1);
+        CacheKey<Object> key = CacheSpec.of("any", type).key(1);
         cache.fetch(key, () -> "stored");
         cache.fetch(key, () -> "loaded");
         assertNothingIsQuoted("Cannot read the value of any::1: ");
@@ -142,14 +142,14 @@ class SecretValuesTests {
     @MethodSource("unreadable")
     void isNotLoggedOfAValueThatIsStored(Type type, String json) {
         EasyCacheEngine cache = bench.node(new FixedBytes(new JacksonValueCodec(), json, ""));
-        cache.fetch(CacheSpec.ofGeneric("any", type).key(1), () -> "loaded");
+        cache.fetch(CacheSpec.of("any", type).key(1), () -> "loaded");
         assertNothingIsQuoted("cannot be written and read again");
     }
 
     @ParameterizedTest
     @MethodSource("unwritable")
     void isNotLoggedOfAValueThatCannotBeWritten(Type type, Object value) {
-        bench.node().fetch(CacheSpec.ofGeneric("any", type).key(1), () -> value);
+        bench.node().fetch(CacheSpec.of("any", type).key(1), () -> value);
         assertNothingIsQuoted("Cannot cache a ");
     }
 

@@ -9,7 +9,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
-import io.easykit.cache.store.Ticket;
+import io.easykit.cache.store.LoadTicket;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -36,10 +36,10 @@ class SeveralNodesTests {
                 finish(loader, loading);
             }
         });
-        long began = bench.clock.nanoTime();
+        long startedAt = bench.clock.nanoTime();
         assertThat(here.fetch(key, () -> "never")).isEqualTo("value");
         assertThat(looks).hasValue(3);
-        assertThat(Duration.ofNanos(bench.clock.nanoTime() - began)).isLessThan(Duration.ofMillis(50));
+        assertThat(Duration.ofNanos(bench.clock.nanoTime() - startedAt)).isLessThan(Duration.ofMillis(50));
         assertThat(bench.store.count(Operation.FETCH)).isEqualTo(2);
     }
 
@@ -70,10 +70,10 @@ class SeveralNodesTests {
     @Test
     void takeOverWhenTheElectionOfACrashedLoaderIsOver() {
         CacheKey<String> key = Workbench.cp().key(1);
-        Ticket crashed = bench.store.fetch(key, 0).ticket();
-        long began = bench.clock.nanoTime();
+        LoadTicket crashed = bench.store.fetch(key, 0).ticket();
+        long startedAt = bench.clock.nanoTime();
         assertThat(here.fetch(key, () -> "value")).isEqualTo("value");
-        Duration waited = Duration.ofNanos(bench.clock.nanoTime() - began);
+        Duration waited = Duration.ofNanos(bench.clock.nanoTime() - startedAt);
         assertThat(waited).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1060));
         assertThat(bench.store.parts(key)).containsExactly("value");
         assertThat(crashed).isNotNull();
@@ -86,7 +86,7 @@ class SeveralNodesTests {
         Caller<String> loading = Workbench.call(() -> there.fetch(key, slow));
         slow.awaitEntered();
         GatedLoader<String> successor = new GatedLoader<>(() -> "successor");
-        bench.clock.advance(key.spec().options().election().multipliedBy(4));
+        bench.clock.advance(key.spec().options().loadLease().multipliedBy(4));
         Caller<String> second = Workbench.call(() -> here.fetch(key, successor));
         successor.awaitEntered();
         slow.letGo();
@@ -115,15 +115,17 @@ class SeveralNodesTests {
     @Test
     void loadWithoutStoringWhenTheWaitingTimeIsOver() throws Exception {
         CacheSpec<String> spec = Workbench.cp();
-        CacheOptions impatient =
-                spec.options().withWaiting(Duration.ofMillis(500)).withElection(Duration.ofMinutes(1));
+        CacheOptions impatient = spec.options().toBuilder()
+                .loadWaitTimeout(Duration.ofMillis(500))
+                .loadLease(Duration.ofMinutes(1))
+                .build();
         CacheKey<String> key = spec.withOptions(impatient).key(1);
         GatedLoader<String> slow = new GatedLoader<>(() -> "slow");
         Caller<String> loading = Workbench.call(() -> there.fetch(key, slow));
         slow.awaitEntered();
-        long began = bench.clock.nanoTime();
+        long startedAt = bench.clock.nanoTime();
         assertThat(here.fetch(key, () -> "own")).isEqualTo("own");
-        assertThat(Duration.ofNanos(bench.clock.nanoTime() - began)).isEqualTo(impatient.waiting());
+        assertThat(Duration.ofNanos(bench.clock.nanoTime() - startedAt)).isEqualTo(impatient.loadWaitTimeout());
         assertThat(bench.store.parts(key)).containsExactly("fill");
         slow.letGo();
         assertThat(loading.result()).isEqualTo("slow");
@@ -133,7 +135,10 @@ class SeveralNodesTests {
     @Test
     void loadWithoutStoringOneAtATimeInAJvm() throws Exception {
         CacheSpec<String> spec = Workbench.cp();
-        CacheOptions impatient = spec.options().withWaiting(Duration.ZERO).withElection(Duration.ofMinutes(1));
+        CacheOptions impatient = spec.options().toBuilder()
+                .loadWaitTimeout(Duration.ZERO)
+                .loadLease(Duration.ofMinutes(1))
+                .build();
         CacheKey<String> key = spec.withOptions(impatient).key(1);
         bench.store.fetch(key, 0);
         GatedLoader<String> own = new GatedLoader<>(() -> "own");
@@ -152,7 +157,10 @@ class SeveralNodesTests {
     @Test
     void loadAgainForAStrongReaderThatCameDuringALoadThatIsNotStored() throws Exception {
         CacheSpec<String> spec = Workbench.cp();
-        CacheOptions impatient = spec.options().withWaiting(Duration.ZERO).withElection(Duration.ofMinutes(1));
+        CacheOptions impatient = spec.options().toBuilder()
+                .loadWaitTimeout(Duration.ZERO)
+                .loadLease(Duration.ofMinutes(1))
+                .build();
         CacheKey<String> key = spec.withOptions(impatient).key(1);
         bench.store.fetch(key, 0);
         GatedLoader<String> early = new GatedLoader<>(() -> "old");

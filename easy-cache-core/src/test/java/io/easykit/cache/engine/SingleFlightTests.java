@@ -63,8 +63,7 @@ class SingleFlightTests {
     @ParameterizedTest
     @EnumSource(names = {"FETCH", "STORE"})
     void givesEachReaderAMutableValueOfItsOwn(Operation lost) throws Exception {
-        CacheKey<List<String>> key = CacheSpec.<List<String>>ofGeneric(
-                        "names", new TypeReference<List<String>>() {}.getType())
+        CacheKey<List<String>> key = CacheSpec.<List<String>>of("names", new TypeReference<List<String>>() {}.getType())
                 .key(1);
         GatedLoader<List<String>> loader = new GatedLoader<>(() -> new ArrayList<>(List.of("Ada")));
         bench.store.fail(lost, Fault.LOST_REQUEST);

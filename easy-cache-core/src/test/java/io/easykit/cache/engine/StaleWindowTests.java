@@ -12,7 +12,7 @@ import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.InMemoryEntryStore;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
-import io.easykit.cache.store.Ticket;
+import io.easykit.cache.store.LoadTicket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -61,7 +61,7 @@ class StaleWindowTests {
     void electsAnotherReaderWhenTheElectedOneCrashed() {
         elsewhere.invalidate(key);
         cache.fetch(key, this::loadNew);
-        bench.clock.advance(key.spec().options().election());
+        bench.clock.advance(key.spec().options().loadLease());
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
         assertThat(bench.background.size()).isEqualTo(2);
     }
@@ -70,8 +70,9 @@ class StaleWindowTests {
     void neverOutlivesTheFirstWindowHoweverManyUpdatesFollowAndLoadsFail() {
         Duration window = Duration.ofMillis(2500);
         CacheSpec<String> spec = Workbench.ap();
-        CacheKey<String> wide =
-                spec.withOptions(spec.options().withStaleWindow(window)).key(2);
+        CacheKey<String> wide = spec.withOptions(
+                        spec.options().toBuilder().staleWindow(window).build())
+                .key(2);
         cache.fetch(wide, () -> "old");
         elsewhere.update(List.of(wide), () -> null);
         long firstUpdate = bench.clock.nanoTime();
@@ -115,8 +116,9 @@ class StaleWindowTests {
     @Test
     void endsAtOnceWhereTheWindowIsZero() {
         CacheSpec<String> spec = Workbench.ap();
-        CacheKey<String> strong =
-                spec.withOptions(spec.options().withStaleWindow(Duration.ZERO)).key(3);
+        CacheKey<String> strong = spec.withOptions(
+                        spec.options().toBuilder().staleWindow(Duration.ZERO).build())
+                .key(3);
         cache.fetch(strong, () -> "old");
         elsewhere.invalidate(strong);
         assertThat(cache.fetch(strong, this::loadNew)).isEqualTo("new");
@@ -167,7 +169,7 @@ class StaleWindowTests {
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");
         bench.background.runAll();
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("new");
-        assertThat(bench.store.count(Operation.RELEASE)).isZero();
+        assertThat(bench.store.count(Operation.RELEASE_LOAD)).isZero();
     }
 
     @Test
@@ -193,7 +195,7 @@ class StaleWindowTests {
         List<Caller<String>> waiting = Workbench.call(20, () -> cache.fetch(cold, this::loadNew));
         waiting.forEach(Caller::awaitWaiting);
         EasyCacheEngine other = bench.node();
-        Ticket ticket = bench.store.fetch(cold, 0).ticket();
+        LoadTicket ticket = bench.store.fetch(cold, 0).ticket();
         bench.store.store(
                 cold, ticket, Envelope.of(Envelope.Kind.VALUE, "\"old\"".getBytes(StandardCharsets.UTF_8)), SECOND);
         other.invalidate(cold);
@@ -237,7 +239,8 @@ class StaleWindowTests {
     @Test
     void servesTheOldValueWhereTheLoadOnTheCallersThreadFails() {
         CacheKey<String> bound = Workbench.ap()
-                .withOptions(key.spec().options().withReload(Reload.CALLER))
+                .withOptions(
+                        key.spec().options().toBuilder().reload(Reload.CALLER).build())
                 .key("bound");
         cache.fetch(bound, () -> "old");
         elsewhere.invalidate(bound);
@@ -245,7 +248,7 @@ class StaleWindowTests {
                     throw new IllegalStateException("no database");
                 }))
                 .isEqualTo("old");
-        bench.clock.advance(bound.spec().options().window());
+        bench.clock.advance(bound.spec().options().effectiveStaleWindow());
         assertThat(cache.fetch(bound, this::loadNew)).isEqualTo("new");
     }
 

@@ -53,7 +53,7 @@ class StoredValueTests {
     @ParameterizedTest
     @MethodSource("values")
     void comeBackAsThemselves(@Nullable Object value, Type type) {
-        CacheKey<Object> any = CacheSpec.ofGeneric("any", type).key(1);
+        CacheKey<Object> any = CacheSpec.of("any", type).key(1);
         assertThat(cache.fetch(any, () -> value)).isEqualTo(value);
         assertThat(cache.fetch(any, () -> "never")).isEqualTo(value);
         assertThat(bench.events.next()).containsExactly("miss", "load STORED", "hit FRESH");
@@ -94,10 +94,11 @@ class StoredValueTests {
         CountDownLatch mayPoll = new CountDownLatch(1);
         bench.clock.onPause(() -> awaitUninterruptibly(mayPoll));
         CacheKey<String> key = Workbench.ap()
-                .withOptions(CacheOptions.defaults()
-                        .withTtlJitter(0)
-                        .withElection(LONG)
-                        .withWaiting(LONG))
+                .withOptions(CacheOptions.builder()
+                        .ttlJitter(0)
+                        .loadLease(LONG)
+                        .loadWaitTimeout(LONG)
+                        .build())
                 .key(1);
         bench.store.spoil(key, bytes("garbage"));
         GatedLoader<String> loader = new GatedLoader<>(() -> "value");
@@ -123,11 +124,11 @@ class StoredValueTests {
     @Test
     void stayWhereSomebodyWhoReadGarbageComesLate() throws Exception {
         bench.store.spoil(key, bytes("garbage"));
-        InMemoryEntryStore.Held discard = bench.store.hold(Operation.DISCARD);
+        InMemoryEntryStore.Held removeUnreadable = bench.store.hold(Operation.REMOVE_UNREADABLE);
         Caller<String> late = Workbench.call(() -> cache.fetch(key, () -> "never"));
-        discard.awaitReached();
+        removeUnreadable.awaitReached();
         assertThat(bench.node().fetch(key, () -> "value")).isEqualTo("value");
-        discard.release();
+        removeUnreadable.release();
         assertThat(late.result()).isEqualTo("value");
         assertThat(bench.store.parts(key)).containsExactly("value");
     }
@@ -157,7 +158,7 @@ class StoredValueTests {
     void areLoadedBesideAStoreThatKeepsBringingGarbage() {
         Loader<String, RuntimeException> loader = () -> "value";
         bench.store.spoil(key, bytes("garbage"));
-        bench.store.fail(Operation.DISCARD, InMemoryEntryStore.Fault.LOST_REQUEST);
+        bench.store.fail(Operation.REMOVE_UNREADABLE, InMemoryEntryStore.Fault.LOST_REQUEST);
         assertThat(cache.fetch(key, loader)).isEqualTo("value");
     }
 

@@ -67,7 +67,7 @@ class UnavailableStoreTests {
         cache.invalidate(key);
         bench.clock.advance(key.spec().options().staleWindow());
         assertThat(cache.fetch(key, () -> "new")).isEqualTo("new");
-        bench.clock.advance(key.spec().options().election());
+        bench.clock.advance(key.spec().options().loadLease());
         assertThat(bench.node().fetch(key, () -> "newer")).isEqualTo("new");
     }
 
@@ -130,7 +130,7 @@ class UnavailableStoreTests {
 
     @Test
     void givesEachReaderAnObjectOfItsOwnWhereItCanBeChanged() {
-        CacheKey<List<String>> names = CacheSpec.<List<String>>ofGeneric(
+        CacheKey<List<String>> names = CacheSpec.<List<String>>of(
                         "names", new org.springframework.core.ParameterizedTypeReference<List<String>>() {}.getType())
                 .key(1);
         bench.store.away();

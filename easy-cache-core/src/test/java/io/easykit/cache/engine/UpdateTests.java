@@ -136,7 +136,7 @@ class UpdateTests {
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
         elsewhere.update(List.of(ap), () -> null);
         assertThat(cache.fetch(ap, () -> "new")).isEqualTo("old");
-        bench.clock.advance(ap.spec().options().lease());
+        bench.clock.advance(ap.spec().options().updateLease());
         assertThat(cache.fetch(ap, () -> "new")).isEqualTo("new");
     }
 
@@ -144,9 +144,9 @@ class UpdateTests {
     void letsReadersWaitShortlyForItsEndThenLoadBesideIt() {
         List<Long> waited = new ArrayList<>();
         elsewhere.update(List.of(cp), () -> {
-            long began = bench.clock.nanoTime();
+            long startedAt = bench.clock.nanoTime();
             assertThat(cache.fetch(cp, database::get)).isEqualTo("old");
-            waited.add(bench.clock.nanoTime() - began);
+            waited.add(bench.clock.nanoTime() - startedAt);
             return null;
         });
         assertThat(waited).containsExactly(Duration.ofMillis(50).toNanos());
@@ -224,7 +224,9 @@ class UpdateTests {
     @EnumSource(Consistency.class)
     void isEndedWithTheCallWhenItsTransactionIsRolledBackLater(Consistency consistency) {
         CacheKey<String> key = Workbench.spec(consistency)
-                .withOptions(Workbench.spec(consistency).options().withStaleWindow(Duration.ZERO))
+                .withOptions(Workbench.spec(consistency).options().toBuilder()
+                        .staleWindow(Duration.ZERO)
+                        .build())
                 .key("elsewhere");
         cache.fetch(key, database::get);
         bench.transactions.begin();
@@ -241,7 +243,7 @@ class UpdateTests {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void staysPreparedUntilTheConnectionOfAnEndedTransactionIsGivenBack(boolean announced) {
-        ClusterKeeper keeper = cache.cluster("default").keepers().get(0);
+        RecoveryWorker worker = cache.cluster("default").workers().get(0);
         cache.fetch(cp, database::get);
         bench.transactions.keepConnection();
         if (announced) {
@@ -249,13 +251,13 @@ class UpdateTests {
         } else {
             cache.invalidate(cp);
         }
-        keeper.look();
+        worker.tick();
         assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("old");
         assertThat(bench.store.parts(cp)).containsExactly("intents");
 
         change();
         bench.transactions.giveBackConnection();
-        keeper.look();
+        worker.tick();
         assertThat(bench.store.parts(cp)).isEmpty();
         assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("new");
         assertThat(cache.fetch(cp, database::get)).isEqualTo("new");
@@ -307,7 +309,7 @@ class UpdateTests {
         cache.invalidate(ap);
         assertThat(bench.store.parts(ap)).containsExactly("intents");
         change();
-        bench.clock.advance(cp.spec().options().lease());
+        bench.clock.advance(cp.spec().options().updateLease());
         assertThat(cache.fetch(cp, database::get)).isEqualTo("new");
         assertThat(bench.store.parts(cp)).containsExactly("value");
     }
@@ -323,24 +325,24 @@ class UpdateTests {
 
     @Test
     void doesNotEmptyAHotKeyInAStormOfRollbacks() {
-        ClusterKeeper keeper = cache.cluster("default").keepers().get(0);
+        RecoveryWorker worker = cache.cluster("default").workers().get(0);
         rollBack(cp);
         cache.fetch(cp, database::get);
         for (int i = 0; i < 1_000; i++) {
             rollBack(cp);
         }
         assertThat(cache.fetch(cp, () -> "never")).isEqualTo("old");
-        keeper.look();
+        worker.tick();
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(1);
 
         bench.clock.advance(RolledBackUpdates.INTERVAL);
         change();
-        keeper.look();
+        worker.tick();
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(2);
         assertThat(cache.fetch(cp, database::get)).isEqualTo("new");
 
         bench.clock.advance(RolledBackUpdates.INTERVAL);
-        keeper.look();
+        worker.tick();
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(2);
         rollBack(cp);
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(3);
@@ -365,7 +367,7 @@ class UpdateTests {
             bench.transactions.rollback();
         }
         assertThat(small.undelivered("default")).isEqualTo(3);
-        assertThat(small.cluster("default").journal().takeOverflowed(hash -> true))
+        assertThat(small.cluster("default").pending().takeOverflowed(hash -> true))
                 .isEmpty();
     }
 

@@ -58,8 +58,11 @@ class VersionsTests {
         }
 
         CacheSpec<Object> spec(Consistency consistency) {
-            return CacheSpec.ofGeneric("value", type)
-                    .withOptions(CacheOptions.defaults().withTtlJitter(0).withConsistency(consistency));
+            return CacheSpec.of("value", type)
+                    .withOptions(CacheOptions.builder()
+                            .ttlJitter(0)
+                            .consistency(consistency)
+                            .build());
         }
 
         @Nullable Object value() {

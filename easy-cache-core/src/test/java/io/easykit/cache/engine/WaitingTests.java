@@ -68,7 +68,7 @@ class WaitingTests {
                         .isInstanceOf(CacheLoadTimeoutException.class)
                         .hasMessageContaining("name::1")
                         .hasMessageContaining("100ms")
-                        .hasMessageContaining("'waiting'");
+                        .hasMessageContaining("'load-wait-timeout'");
             }
         }
     }
@@ -92,7 +92,7 @@ class WaitingTests {
         CacheKey<String> key = key(consistency, 1);
         Workbench.call(() -> cache.fetch(key, this::hang));
         await().until(() -> hanging.get() == 1);
-        bench.clock.advance(key.spec().options().election().plusMillis(1));
+        bench.clock.advance(key.spec().options().loadLease().plusMillis(1));
 
         await().until(() -> {
             assertThat(cache.fetch(key, () -> "value")).isEqualTo("value");
@@ -111,8 +111,10 @@ class WaitingTests {
                 .buildStopped();
         bench.store.away();
         second.away();
-        CacheSpec<String> patient =
-                Workbench.ap().withOptions(Workbench.ap().options().withWaiting(Duration.ofMinutes(1)));
+        CacheSpec<String> patient = Workbench.ap()
+                .withOptions(Workbench.ap().options().toBuilder()
+                        .loadWaitTimeout(Duration.ofMinutes(1))
+                        .build());
         CacheSpec<String> there = patient.withClusterId("second");
         CyclicBarrier loading = new CyclicBarrier(2);
 
@@ -165,8 +167,10 @@ class WaitingTests {
         if (away) {
             bench.store.away();
         }
-        CacheSpec<List<String>> spec = CacheSpec.ofGeneric("names", List.class);
-        CacheKey<List<String>> key = spec.withOptions(spec.options().withWaiting(Duration.ofMinutes(1)))
+        CacheSpec<List<String>> spec = CacheSpec.of("names", (Type) List.class);
+        CacheKey<List<String>> key = spec.withOptions(spec.options().toBuilder()
+                        .loadWaitTimeout(Duration.ofMinutes(1))
+                        .build())
                 .key(1);
         GatedLoader<List<String>> loader = new GatedLoader<>(() -> new ArrayList<>(List.of("Ada")));
         Caller<List<String>> leader = Workbench.call(() -> failing.fetch(key, loader));
@@ -194,7 +198,7 @@ class WaitingTests {
             full.fetch(key, () -> "old");
             bench.node().invalidate(key);
             assertThat(full.fetch(key, () -> "never")).isEqualTo("old");
-            assertThat(bench.store.count(Operation.RELEASE)).isPositive();
+            assertThat(bench.store.count(Operation.RELEASE_LOAD)).isPositive();
             assertThat(bench.node().fetch(key, () -> "never")).isEqualTo("old");
         }
     }
@@ -216,12 +220,16 @@ class WaitingTests {
 
     private static CacheKey<String> key(Consistency consistency, Object part) {
         CacheSpec<String> spec = Workbench.spec(consistency);
-        return spec.withOptions(spec.options().withWaiting(WAITING)).key(part);
+        return spec.withOptions(
+                        spec.options().toBuilder().loadWaitTimeout(WAITING).build())
+                .key(part);
     }
 
     private static CacheKey<String> patient(Object part) {
         CacheSpec<String> spec = Workbench.cp();
-        return spec.withOptions(spec.options().withWaiting(Duration.ofMinutes(1)))
+        return spec.withOptions(spec.options().toBuilder()
+                        .loadWaitTimeout(Duration.ofMinutes(1))
+                        .build())
                 .key(part);
     }
 

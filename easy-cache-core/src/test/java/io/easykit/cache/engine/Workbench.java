@@ -62,18 +62,19 @@ final class Workbench {
                 .transactions(transactions)
                 .background(background)
                 .localLevels(() -> new CaffeineLocalLevel(100))
-                .degraded(DegradedOptions.defaults().withLocalLife(Duration.ofMinutes(1)))
+                .degraded(DegradedOptions.defaults().withLocalTtl(Duration.ofMinutes(1)))
                 .listener(events)
                 .ticker(clock);
     }
 
     static CacheSpec<String> ap() {
         return CacheSpec.of("name", String.class)
-                .withOptions(CacheOptions.defaults().withTtlJitter(0));
+                .withOptions(CacheOptions.builder().ttlJitter(0).build());
     }
 
     static CacheSpec<String> cp() {
-        return ap().withOptions(ap().options().withConsistency(Consistency.CP));
+        return ap().withOptions(
+                        ap().options().toBuilder().consistency(Consistency.CP).build());
     }
 
     static CacheSpec<String> spec(Consistency consistency) {

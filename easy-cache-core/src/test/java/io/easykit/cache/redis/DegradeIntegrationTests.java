@@ -132,7 +132,7 @@ class DegradeIntegrationTests {
             a.invalidate(key(Consistency.AP, i));
         }
         assertThat(commands()).isEqualTo(before + 1);
-        Objects.requireNonNull(a.availability("default")).release();
+        Objects.requireNonNull(a.availability("default")).reset();
         awaitAvailable(a);
         assertThat(a.undelivered("default")).isZero();
     }
@@ -390,7 +390,7 @@ class DegradeIntegrationTests {
 
     private static CacheKey<String> key(Consistency consistency, Object part) {
         return CacheSpec.of(consistency.name(), String.class)
-                .withOptions(CacheOptions.defaults().withConsistency(consistency))
+                .withOptions(CacheOptions.builder().consistency(consistency).build())
                 .key(part);
     }
 

@@ -34,7 +34,7 @@ class EasyCacheIntegrationTests {
 
     record User(long id, String name) {}
 
-    private static final User OLD = new User(1, "Ada");
+    private static final User STALE = new User(1, "Ada");
     private static final User NEW = new User(1, "Ada Lovelace");
 
     private final Node a =
@@ -44,7 +44,7 @@ class EasyCacheIntegrationTests {
     private final RawRedis redis = RedisServer.shared().connect();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final CacheSpec<User> users = CacheSpec.of("user", User.class);
-    private final AtomicReference<User> database = new AtomicReference<>(OLD);
+    private final AtomicReference<User> database = new AtomicReference<>(STALE);
 
     @BeforeEach
     void empty() {
@@ -69,17 +69,18 @@ class EasyCacheIntegrationTests {
     }
 
     private CacheKey<User> key(Consistency consistency, Object part) {
-        return users.withOptions(CacheOptions.defaults().withConsistency(consistency))
+        return users.withOptions(CacheOptions.builder().consistency(consistency).build())
                 .key(part);
     }
 
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void loadsAColdKeyOnceForAHundredReadersOnBothNodes(Consistency consistency) throws Exception {
-        CacheKey<User> key = users.withOptions(CacheOptions.defaults()
-                        .withConsistency(consistency)
-                        .withElection(Duration.ofMinutes(1))
-                        .withWaiting(Duration.ofMinutes(1)))
+        CacheKey<User> key = users.withOptions(CacheOptions.builder()
+                        .consistency(consistency)
+                        .loadLease(Duration.ofMinutes(1))
+                        .loadWaitTimeout(Duration.ofMinutes(1))
+                        .build())
                 .key(1);
         AtomicInteger loads = new AtomicInteger();
         CountDownLatch all = new CountDownLatch(100);
@@ -91,12 +92,12 @@ class EasyCacheIntegrationTests {
                 return cache.fetch(key, () -> {
                     loads.incrementAndGet();
                     assertThat(all.await(10, TimeUnit.SECONDS)).isTrue();
-                    return OLD;
+                    return STALE;
                 });
             }));
         }
         for (Future<User> result : results) {
-            assertThat(result.get()).isEqualTo(OLD);
+            assertThat(result.get()).isEqualTo(STALE);
         }
         assertThat(loads).hasValue(1);
     }
@@ -119,33 +120,36 @@ class EasyCacheIntegrationTests {
             return null;
         });
         updated.countDown();
-        assertThat(reader.get()).isEqualTo(consistency == Consistency.AP ? OLD : NEW);
+        assertThat(reader.get()).isEqualTo(consistency == Consistency.AP ? STALE : NEW);
         assertThat(b.cache().fetch(key, database::get)).isEqualTo(NEW);
-        assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(NEW);
+        assertThat(a.cache().fetch(key, () -> STALE)).isEqualTo(NEW);
     }
 
     @Test
     void servesTheOldValueToWeakReadersOnly() {
-        CacheOptions wide = CacheOptions.defaults().withStaleWindow(Duration.ofMinutes(1));
+        CacheOptions wide =
+                CacheOptions.builder().staleWindow(Duration.ofMinutes(1)).build();
         CacheKey<User> weak = users.withOptions(wide).key("weak");
         CacheKey<User> strong = key(Consistency.CP, "strong");
         for (CacheKey<User> key : List.of(weak, strong)) {
-            a.cache().fetch(key, () -> OLD);
+            a.cache().fetch(key, () -> STALE);
         }
         a.cache().update(List.of(weak, strong), () -> null);
-        assertThat(b.cache().fetch(weak, () -> NEW)).isEqualTo(OLD);
+        assertThat(b.cache().fetch(weak, () -> NEW)).isEqualTo(STALE);
         assertThat(b.cache().fetch(strong, () -> NEW)).isEqualTo(NEW);
-        await().until(() -> a.cache().fetch(weak, () -> OLD).equals(NEW));
+        await().until(() -> a.cache().fetch(weak, () -> STALE).equals(NEW));
         assertThat(redis.command("HLEN", "ec:" + weak.name())).isEqualTo(1L);
     }
 
     @Test
     void endsTheWindowThoughLoadsFailAndUpdatesGoOn() {
-        CacheKey<User> key = users.withOptions(CacheOptions.defaults().withStaleWindow(Duration.ofMillis(300)))
+        CacheKey<User> key = users.withOptions(CacheOptions.builder()
+                        .staleWindow(Duration.ofMillis(300))
+                        .build())
                 .key(1);
-        a.cache().fetch(key, () -> OLD);
+        a.cache().fetch(key, () -> STALE);
         a.cache().invalidate(key);
-        AtomicReference<Object> read = new AtomicReference<>(OLD);
+        AtomicReference<Object> read = new AtomicReference<>(STALE);
         await().atMost(Duration.ofSeconds(5))
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> {
@@ -159,19 +163,21 @@ class EasyCacheIntegrationTests {
                         return true;
                     }
                 });
-        assertThat(read).hasValue(OLD);
+        assertThat(read).hasValue(STALE);
     }
 
     @Test
     void storesWhatALoaderSlowerThanItsElectionBrings() throws Exception {
-        CacheKey<User> key = users.withOptions(
-                        CacheOptions.defaults().withConsistency(Consistency.CP).withElection(Duration.ofMillis(50)))
+        CacheKey<User> key = users.withOptions(CacheOptions.builder()
+                        .consistency(Consistency.CP)
+                        .loadLease(Duration.ofMillis(50))
+                        .build())
                 .key(1);
         CountDownLatch takenOver = new CountDownLatch(1);
         CountDownLatch stored = new CountDownLatch(1);
         Future<User> slow = threads.submit(() -> a.cache().fetch(key, () -> {
             takenOver.await();
-            return OLD;
+            return STALE;
         }));
         await().until(() -> Long.valueOf(1).equals(redis.command("HEXISTS", "ec:" + key.name(), "f")));
         Future<User> successor = threads.submit(() -> b.cache().fetch(key, () -> {
@@ -179,16 +185,16 @@ class EasyCacheIntegrationTests {
             stored.await();
             return NEW;
         }));
-        assertThat(slow.get()).isEqualTo(OLD);
+        assertThat(slow.get()).isEqualTo(STALE);
         stored.countDown();
-        assertThat(successor.get()).isEqualTo(OLD);
-        assertThat(b.cache().fetch(key, () -> NEW)).isEqualTo(OLD);
+        assertThat(successor.get()).isEqualTo(STALE);
+        assertThat(b.cache().fetch(key, () -> NEW)).isEqualTo(STALE);
     }
 
     @Test
     void neverGoesBackForAStrongReaderWhileScriptsAreFlushed() throws Exception {
         CacheSpec<Integer> counters = CacheSpec.of("counter", Integer.class)
-                .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+                .withOptions(CacheOptions.builder().consistency(Consistency.CP).build());
         CacheKey<Integer> key = counters.key(1);
         AtomicInteger row = new AtomicInteger();
         AtomicInteger acknowledged = new AtomicInteger();
@@ -238,8 +244,8 @@ class EasyCacheIntegrationTests {
         for (Consistency consistency : Consistency.values()) {
             CacheKey<User> key = key(consistency, consistency + command);
             spoil(command, key);
-            assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(OLD);
-            assertThat(b.cache().fetch(key, () -> NEW)).isEqualTo(OLD);
+            assertThat(a.cache().fetch(key, () -> STALE)).isEqualTo(STALE);
+            assertThat(b.cache().fetch(key, () -> NEW)).isEqualTo(STALE);
             assertThat(redis.command("HLEN", "ec:" + key.name())).isEqualTo(1L);
         }
     }
@@ -252,7 +258,7 @@ class EasyCacheIntegrationTests {
             spoil(command, key);
             b.cache().update(List.of(key), () -> null);
             assertThat(a.cache().fetch(key, () -> NEW)).isEqualTo(NEW);
-            assertThat(b.cache().fetch(key, () -> OLD)).isEqualTo(NEW);
+            assertThat(b.cache().fetch(key, () -> STALE)).isEqualTo(NEW);
         }
     }
 
@@ -266,7 +272,7 @@ class EasyCacheIntegrationTests {
     void healsAFieldWithoutAName() {
         CacheKey<User> key = key(Consistency.AP, 1);
         redis.command("HSET", "ec:" + key.name(), "", "nothing");
-        assertThat(a.cache().fetch(key, () -> OLD)).isEqualTo(OLD);
+        assertThat(a.cache().fetch(key, () -> STALE)).isEqualTo(STALE);
         assertThat(redis.command("HLEN", "ec:" + key.name())).isEqualTo(1L);
     }
 

@@ -49,7 +49,7 @@ class FailoverIntegrationTests {
     private static final ClientResources RESOURCES = DefaultClientResources.create();
 
     private static final CacheSpec<String> SPEC = CacheSpec.of("stock", String.class)
-            .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+            .withOptions(CacheOptions.builder().consistency(Consistency.CP).build());
 
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final AtomicInteger versions = new AtomicInteger();

@@ -145,10 +145,10 @@ class FetchScriptTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {TAKES_OLD, STRICT})
-    void electsNobodyDuringAnUpdate(boolean takesOld) {
+    void electsNobodyDuringAnUpdate(boolean allowsStale) {
         entry.intent("u", 30).lives(30);
 
-        assertThat(fetch("call", takesOld)).isEqualTo("NEED_QUERY_NO_STORE");
+        assertThat(fetch("call", allowsStale)).isEqualTo("NEED_QUERY_NO_STORE");
 
         assertThat(entry.state()).isEqualTo("{i=+30s, i:u=+30s} lives 30s");
     }
@@ -230,14 +230,14 @@ class FetchScriptTests {
         assertThatThrownBy(() -> fetch("call", STRICT)).hasMessageContaining("WRONGTYPE");
     }
 
-    private String fetch(String caller, boolean takesOld) {
-        return fetch(caller, takesOld, "0");
+    private String fetch(String caller, boolean allowsStale) {
+        return fetch(caller, allowsStale, "0");
     }
 
     /** The reply in words; what is missing in it is left out. */
-    private String fetch(String caller, boolean takesOld, String epoch) {
+    private String fetch(String caller, boolean allowsStale, String epoch) {
         List<?> reply = (List<?>)
-                entry.call(RedisScript.FETCH, caller, "10000", "120000", takesOld ? "1" : "0", "30000", epoch, "v");
+                entry.call(RedisScript.FETCH, caller, "10000", "120000", allowsStale ? "1" : "0", "30000", epoch, "v");
         StringBuilder words = new StringBuilder(reply.get(1).toString());
         if (reply.size() > 2 && !reply.get(2).equals("")) {
             words.append(' ').append(entry.spell("v", reply.get(2).toString()));

@@ -150,8 +150,8 @@ class HalfScriptTests {
                 "NEED_QUERY_NO_STORE".equals(text(strict.get(1))));
     }
 
-    private Object fetch(String takesOld) {
-        return eval(RedisScript.FETCH.text(), "read", "10000", "120000", takesOld, "0", "0", "v");
+    private Object fetch(String allowsStale) {
+        return eval(RedisScript.FETCH.text(), "read", "10000", "120000", allowsStale, "0", "0", "v");
     }
 
     private static @Nullable String valueOf(List<?> reply) {
@@ -163,11 +163,11 @@ class HalfScriptTests {
         return switch (script) {
             case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "v");
             case STORE -> eval(text, ticket(10), "0", "new!", "300000", "v");
-            case RELEASE -> eval(text, ticket(10));
+            case RELEASE_LOAD -> eval(text, ticket(10));
             case PREPARE -> eval(text, "own", "30000", "1");
             case INVALIDATE -> eval(text, "own", "20000");
-            case DISCARD -> eval(text, "old!", "v");
-            case HEAL, PROBE -> eval(text);
+            case REMOVE_UNREADABLE -> eval(text, "old!", "v");
+            case REMOVE_WRONG_TYPE, PROBE -> eval(text);
             case RAISE_EPOCH -> eval(text, "prefix", "7");
             case LEASE -> eval(text, "owner", "300000");
         };

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
-import io.easykit.cache.EntryStore.Snapshot;
+import io.easykit.cache.store.EntryStore.Snapshot;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.IdentityHashMap;

@@ -320,7 +320,7 @@ class InterleavingCheckerTests {
         RELEASE_OF_ANYBODYS_ELECTION(
                 ScriptTexts.shipped()
                         .weaken(
-                                RedisScript.RELEASE,
+                                RedisScript.RELEASE_LOAD,
                                 "if redis.call('HGET', KEYS[1], 'f') ~= ARGV[1]",
                                 "if string.sub(redis.call('HGET', KEYS[1], 'f') or '', 1, 8)"
                                         + " ~= string.sub(ARGV[1], 1, 8)"),

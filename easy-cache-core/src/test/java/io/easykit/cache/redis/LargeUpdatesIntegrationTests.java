@@ -50,7 +50,7 @@ class LargeUpdatesIntegrationTests {
                 .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(factory, COMMAND_TIMEOUT))
                 .build();
         CacheSpec<String> spec = CacheSpec.of("large", String.class)
-                .withOptions(CacheOptions.defaults().withConsistency(consistency));
+                .withOptions(CacheOptions.builder().consistency(consistency).build());
         List<CacheKey<String>> keys =
                 IntStream.range(0, 10_000).mapToObj(spec::key).toList();
         try {

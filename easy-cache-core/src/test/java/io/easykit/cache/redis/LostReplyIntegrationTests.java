@@ -29,10 +29,11 @@ class LostReplyIntegrationTests {
     private final Node healthy =
             Node.on(RedisServer.shared().host(), RedisServer.shared().port());
     private final CacheKey<String> key = CacheSpec.of("lost-reply", String.class)
-            .withOptions(CacheOptions.defaults()
-                    .withStaleWindow(Duration.ZERO)
-                    .withElection(Duration.ofMillis(200))
-                    .withLease(Duration.ofMillis(500)))
+            .withOptions(CacheOptions.builder()
+                    .staleWindow(Duration.ZERO)
+                    .loadLease(Duration.ofMillis(200))
+                    .updateLease(Duration.ofMillis(500))
+                    .build())
             .key(1);
     private boolean loseAfterMiss;
 
@@ -175,8 +176,9 @@ class LostReplyIntegrationTests {
             line.cut();
             for (int i = 0; i < 200; i++) {
                 assertThatThrownBy(() -> node.store().read(key, 0))
-                        .isInstanceOfSatisfying(StoreUnavailableException.class, away -> assertThat(away.isIll())
-                                .isTrue());
+                        .isInstanceOfSatisfying(
+                                StoreUnavailableException.class,
+                                away -> assertThat(away.isServerFailure()).isTrue());
             }
             line.heal();
             await().ignoreExceptions().until(() -> node.store().read(key, 0).value() == null);

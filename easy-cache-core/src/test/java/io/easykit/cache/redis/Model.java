@@ -61,7 +61,7 @@ final class Model {
     private final int window;
     private final int lastTick;
     private final boolean crashes;
-    private final String takesOld;
+    private final String allowsStale;
     private final String windowMillis;
 
     /**
@@ -86,7 +86,7 @@ final class Model {
         this.window = consistency == Consistency.AP ? 1 : 0;
         this.lastTick = lastTick;
         this.crashes = crashes;
-        this.takesOld = consistency == Consistency.AP ? "1" : "0";
+        this.allowsStale = consistency == Consistency.AP ? "1" : "0";
         this.windowMillis = Laboratory.millis(window);
     }
 
@@ -195,9 +195,9 @@ final class Model {
                         name + " stores version " + reader.loaded() + ": " + stored.reply(),
                         stored(world, index, reader, stored)));
             }
-            case RELEASE -> {
-                Result released =
-                        laboratory.run(world.entry(), world.clock(), RedisScript.RELEASE, List.of(reader.ticket()));
+            case RELEASE_LOAD -> {
+                Result released = laboratory.run(
+                        world.entry(), world.clock(), RedisScript.RELEASE_LOAD, List.of(reader.ticket()));
                 steps.add(new Step(
                         name + " releases: " + released.reply(),
                         world.withEntry(released.entry()).with(index, reader.isDone())));
@@ -375,7 +375,7 @@ final class Model {
                         world.entry(),
                         world.clock(),
                         RedisScript.PREPARE,
-                        List.of(RELAY_TOKEN, LEASE, keepsWindow ? takesOld : "0"));
+                        List.of(RELAY_TOKEN, LEASE, keepsWindow ? allowsStale : "0"));
                 addRepeat(steps, world, "the relay prepares", prepared);
                 steps.add(new Step(
                         "the relay prepares",
@@ -549,7 +549,7 @@ final class Model {
     // Arguments of the scripts
 
     private List<String> fetchArguments(String caller, String field) {
-        return List.of(caller, ELECTION, KEEP, takesOld, AHEAD, NO_EPOCH, field);
+        return List.of(caller, ELECTION, KEEP, allowsStale, AHEAD, NO_EPOCH, field);
     }
 
     private static List<String> storeArguments(String ticket, String field, int version) {
@@ -557,7 +557,7 @@ final class Model {
     }
 
     private List<String> prepareArguments(String token) {
-        return List.of(token, LEASE, takesOld);
+        return List.of(token, LEASE, allowsStale);
     }
 
     private List<String> invalidateArguments(String token) {

@@ -195,7 +195,7 @@ final class NestedModel {
     }
 
     private void addOuterFetch(List<Step> steps, NestedWorld world, Reader reader) {
-        Result fetched = fetch(world, true, "R   ", takesStale(outerConsistency));
+        Result fetched = fetch(world, true, "R   ", allowsStale(outerConsistency));
         NestedWorld next = world.withOuter(fetched.entry());
         Outcome outcome = outcome(fetched);
         boolean elected = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
@@ -225,7 +225,7 @@ final class NestedModel {
         if (neighbour.at() == NeighbourAt.STORE && (!neighbour.older() || faults.contains(Fault.SHARES_OLDER_LOAD))) {
             steps.add(new Step("R has P's inner version", world.with(reader.hasInner(neighbour.loaded()))));
         }
-        boolean stale = faults.contains(Fault.TAKES_STALE_INSIDE) && takesStale(innerConsistency);
+        boolean stale = faults.contains(Fault.TAKES_STALE_INSIDE) && allowsStale(innerConsistency);
         Result fetched = fetch(world, false, "Ri  ", stale);
         NestedWorld next = world.withInner(fetched.entry());
         Outcome outcome = outcome(fetched);
@@ -252,7 +252,7 @@ final class NestedModel {
                         world.with(hit ? Neighbour.DONE : neighbour.at(NeighbourAt.FETCH))));
             }
             case FETCH -> {
-                Result fetched = fetch(world, false, "P   ", takesStale(innerConsistency));
+                Result fetched = fetch(world, false, "P   ", allowsStale(innerConsistency));
                 Outcome outcome = outcome(fetched);
                 boolean elected = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
                 steps.add(new Step(
@@ -298,7 +298,7 @@ final class NestedModel {
                 side(world, outer).entry(),
                 world.clock(),
                 RedisScript.PREPARE,
-                List.of(TOKEN, LEASE, takesStale(consistency(outer)) ? "1" : "0"));
+                List.of(TOKEN, LEASE, allowsStale(consistency(outer)) ? "1" : "0"));
         steps.add(new Step(
                 "U prepares the " + name(outer),
                 with(world, outer, prepared.entry())
@@ -327,7 +327,7 @@ final class NestedModel {
             if (hit != null) {
                 requireServable(world, outer, hit, side.floor(), "a plain read would hit the " + name(outer));
             }
-            Result fetched = fetch(world, outer, "look", takesStale(consistency(outer)));
+            Result fetched = fetch(world, outer, "look", allowsStale(consistency(outer)));
             if (outcome(fetched) == Outcome.SUCCESS || outcome(fetched) == Outcome.SUCCESS_NEED_QUERY) {
                 requireServable(world, outer, version(fetched), side.floor(), "a fetch would bring the " + name(outer));
             }
@@ -347,12 +347,12 @@ final class NestedModel {
 
     // Scripts
 
-    private Result fetch(NestedWorld world, boolean outer, String caller, boolean takesStale) {
+    private Result fetch(NestedWorld world, boolean outer, String caller, boolean allowsStale) {
         return laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
                 RedisScript.FETCH,
-                List.of(caller, ELECTION, ELECTION, takesStale ? "1" : "0", "0", NO_EPOCH, "v"));
+                List.of(caller, ELECTION, ELECTION, allowsStale ? "1" : "0", "0", NO_EPOCH, "v"));
     }
 
     private Result store(NestedWorld world, boolean outer, String ticket, int version) {
@@ -391,7 +391,7 @@ final class NestedModel {
         return outer ? "outer" : "inner";
     }
 
-    private static boolean takesStale(Consistency consistency) {
+    private static boolean allowsStale(Consistency consistency) {
         return consistency == Consistency.AP;
     }
 

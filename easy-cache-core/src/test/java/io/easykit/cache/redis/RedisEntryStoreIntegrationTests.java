@@ -104,16 +104,16 @@ class RedisEntryStoreIntegrationTests {
 
         store.prepare(List.of(key), "update", LEASE);
         assertThat(store.read(key, 0).updating()).isTrue();
-        assertThat(store.fetch(key, 0).old()).isTrue();
+        assertThat(store.fetch(key, 0).stale()).isTrue();
 
         store.invalidate(List.of(key), "update");
         Fetched old = store.fetch(key, 0);
         assertThat(old.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
         assertThat(store.read(key, 0).loading()).isTrue();
-        store.release(key, Objects.requireNonNull(old.ticket()));
+        store.releaseLoad(key, Objects.requireNonNull(old.ticket()));
         assertThat(store.read(key, 0).loading()).isFalse();
 
-        store.discard(key, VALUE);
+        store.removeUnreadable(key, VALUE);
         assertThat(store.read(key, 0)).isEqualTo(Snapshot.NOTHING);
     }
 
@@ -141,10 +141,10 @@ class RedisEntryStoreIntegrationTests {
                 () -> assertThat(store.fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY),
                 () -> assertThat(store.store(key, Objects.requireNonNull(fetched.ticket()), VALUE, LIFE))
                         .isFalse(),
-                () -> store.release(key, Objects.requireNonNull(fetched.ticket())),
+                () -> store.releaseLoad(key, Objects.requireNonNull(fetched.ticket())),
                 () -> store.prepare(List.of(key), "update", LEASE),
                 () -> store.invalidate(List.of(key), "update"),
-                () -> store.discard(key, VALUE));
+                () -> store.removeUnreadable(key, VALUE));
     }
 
     private void beforeEachCallThereIsAText(Runnable... calls) {
@@ -170,7 +170,7 @@ class RedisEntryStoreIntegrationTests {
         flushScripts();
         store.invalidate(List.of(key, spec.key(2), spec.key(3)), "update");
         flushScripts();
-        store.release(key, Objects.requireNonNull(fetched.ticket()));
+        store.releaseLoad(key, Objects.requireNonNull(fetched.ticket()));
         flushScripts();
         onShared(redis -> redis.command("SET", "ec:" + spec.key(2).name(), "text"));
         assertThat(store.read(spec.key(2), 0)).isEqualTo(Snapshot.NOTHING);
@@ -206,7 +206,8 @@ class RedisEntryStoreIntegrationTests {
         RedisEntryStore store = store(Client.LETTUCE);
         storeValue(store, key);
         store.invalidate(List.of(key), "");
-        CacheKey<String> strict = spec.withOptions(CacheOptions.defaults().withConsistency(Consistency.CP))
+        CacheKey<String> strict = spec.withOptions(
+                        CacheOptions.builder().consistency(Consistency.CP).build())
                 .key(1);
 
         assertThat(store.read(strict, 0).fresh()).isFalse();
@@ -256,7 +257,7 @@ class RedisEntryStoreIntegrationTests {
                 store.invalidate(keys, "update");
                 assertThat(keys)
                         .allSatisfy(
-                                each -> assertThat(store.fetch(each, 0).old()).isTrue());
+                                each -> assertThat(store.fetch(each, 0).stale()).isTrue());
             }
         }
     }
@@ -354,7 +355,7 @@ class RedisEntryStoreIntegrationTests {
             assertThatExceptionOfType(StoreUnavailableException.class)
                     .isThrownBy(() -> store.read(key, 0))
                     .withMessageContaining("NOPERM")
-                    .matches(failure -> !failure.isIll());
+                    .matches(failure -> !failure.isServerFailure());
         }
     }
 
@@ -444,7 +445,7 @@ class RedisEntryStoreIntegrationTests {
     private static void assertIll(Runnable call) {
         assertThatExceptionOfType(StoreUnavailableException.class)
                 .isThrownBy(call::run)
-                .matches(StoreUnavailableException::isIll);
+                .matches(StoreUnavailableException::isServerFailure);
     }
 
     private static String text(Snapshot seen) {

@@ -39,7 +39,7 @@ class RefusedCommandsIntegrationTests {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final CacheSpec<String> CP = CacheSpec.of("name", String.class)
             .withClusterId("refusing")
-            .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+            .withOptions(CacheOptions.builder().consistency(Consistency.CP).build());
 
     /** Of no other test: their caches may log, too. */
     private static final String CLUSTER = "refusing";
@@ -79,7 +79,7 @@ class RefusedCommandsIntegrationTests {
     static Stream<String> commands() {
         Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)', KEYS");
         Stream<String> ofScripts = Stream.of(RedisScript.values())
-                .filter(script -> script != RedisScript.HEAL)
+                .filter(script -> script != RedisScript.REMOVE_WRONG_TYPE)
                 .flatMap(script -> call.matcher(script.text()).results())
                 .map(match -> match.group(1));
         return Stream.concat(Stream.of("EVALSHA", "HGETALL", "TIME"), ofScripts).distinct();

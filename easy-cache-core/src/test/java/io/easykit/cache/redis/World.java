@@ -47,7 +47,7 @@ record World(
         /** Has loaded and is about to store. */
         STORE,
         /** Could not load and is about to give the election up. */
-        RELEASE,
+        RELEASE_LOAD,
         CRASHED
     }
 
@@ -98,7 +98,7 @@ record World(
         }
 
         Reader cannotLoad() {
-            return new Reader(name, field, ReaderAt.RELEASE, reads, 0, false, ticket, 0, elections, 0);
+            return new Reader(name, field, ReaderAt.RELEASE_LOAD, reads, 0, false, ticket, 0, elections, 0);
         }
 
         Reader takesAnotherTurn() {

@@ -22,12 +22,13 @@ public abstract class EntryStoreContract {
     private static final Duration SHORT = Duration.ofMillis(60);
     private static final Duration LONG = Duration.ofMinutes(1);
 
-    private final CacheOptions ap = CacheOptions.defaults()
-            .withElection(LONG)
-            .withStaleWindow(LONG)
-            .withLease(LONG)
-            .withTtlJitter(0);
-    private final CacheOptions cp = ap.withConsistency(Consistency.CP);
+    private final CacheOptions ap = CacheOptions.builder()
+            .loadLease(LONG)
+            .staleWindow(LONG)
+            .updateLease(LONG)
+            .ttlJitter(0)
+            .build();
+    private final CacheOptions cp = ap.toBuilder().consistency(Consistency.CP).build();
 
     /** One prefix a test. */
     private final String prefix = "contract:" + UUID.randomUUID();
@@ -68,7 +69,7 @@ public abstract class EntryStoreContract {
         Fetched second = store().fetch(key, 0);
         assertThat(second.outcome()).isEqualTo(Outcome.NEED_WAIT);
         assertThat(second.ticket()).isNull();
-        assertThat(second.electionLeft()).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(second.loadLeaseLeft()).isPositive().isLessThanOrEqualTo(LONG);
     }
 
     @Test
@@ -81,7 +82,7 @@ public abstract class EntryStoreContract {
         assertThat(text(seen.value())).isEqualTo("a");
         Fetched fetched = store().fetch(key, 0);
         assertThat(fetched.outcome()).isEqualTo(Outcome.SUCCESS);
-        assertThat(fetched.old()).isFalse();
+        assertThat(fetched.stale()).isFalse();
         assertThat(text(fetched.value())).isEqualTo("a");
     }
 
@@ -97,7 +98,7 @@ public abstract class EntryStoreContract {
     @Test
     void rejectsAStoreThatAnInvalidationOvertook() {
         CacheKey<String> key = key(ap);
-        Ticket ticket = ticket(key);
+        LoadTicket ticket = ticket(key);
         store().invalidate(List.of(key), "");
         assertThat(store().store(key, ticket, value("old"), LONG)).isFalse();
         assertThat(holds(key)).isFalse();
@@ -106,9 +107,9 @@ public abstract class EntryStoreContract {
     @Test
     void rejectsAStoreOfABygoneRightBesideANewOne() {
         CacheKey<String> key = key(cp);
-        Ticket bygone = ticket(key);
+        LoadTicket bygone = ticket(key);
         store().invalidate(List.of(key), "");
-        Ticket present = ticket(key);
+        LoadTicket present = ticket(key);
         assertThat(store().store(key, bygone, value("old"), LONG)).isFalse();
         assertThat(store().store(key, present, value("new"), LONG)).isTrue();
         assertThat(text(store().read(key, 0).value())).isEqualTo("new");
@@ -116,10 +117,10 @@ public abstract class EntryStoreContract {
 
     @Test
     void letsALoaderStoreThatIsSlowerThanItsElection() {
-        CacheKey<String> key = key(cp.withElection(SHORT));
-        Ticket slow = ticket(key);
+        CacheKey<String> key = key(cp.toBuilder().loadLease(SHORT).build());
+        LoadTicket slow = ticket(key);
         pass(SHORT);
-        Ticket successor = ticket(key);
+        LoadTicket successor = ticket(key);
         assertThat(store().store(key, slow, value("a"), LONG)).isTrue();
         assertThat(store().store(key, successor, value("b"), LONG)).isFalse();
     }
@@ -127,20 +128,20 @@ public abstract class EntryStoreContract {
     @Test
     void electsTheNextReaderAtOnceAfterARelease() {
         CacheKey<String> key = key(cp);
-        Ticket failed = ticket(key);
-        store().release(key, failed);
+        LoadTicket failed = ticket(key);
+        store().releaseLoad(key, failed);
         assertThat(store().read(key, 0).loading()).isFalse();
         assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
     }
 
     @Test
     void releasesNobodyElsesElection() {
-        CacheKey<String> key = key(cp.withElection(SHORT));
-        Ticket slow = ticket(key);
+        CacheKey<String> key = key(cp.toBuilder().loadLease(SHORT).build());
+        LoadTicket slow = ticket(key);
         pass(SHORT);
         CacheKey<String> patient = sibling(key, cp);
         ticket(patient);
-        store().release(key, slow);
+        store().releaseLoad(key, slow);
         assertThat(store().fetch(patient, 0).outcome()).isEqualTo(Outcome.NEED_WAIT);
     }
 
@@ -154,18 +155,18 @@ public abstract class EntryStoreContract {
         assertThat(text(seen.value())).isEqualTo("old");
         Fetched first = store().fetch(key, 0);
         assertThat(first.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
-        assertThat(first.old()).isTrue();
+        assertThat(first.stale()).isTrue();
         assertThat(text(first.value())).isEqualTo("old");
         Fetched second = store().fetch(key, 0);
         assertThat(second.outcome()).isEqualTo(Outcome.SUCCESS);
-        assertThat(second.old()).isTrue();
+        assertThat(second.stale()).isTrue();
         assertThat(store().store(key, first.ticket(), value("new"), LONG)).isTrue();
         assertThat(store().read(key, 0).fresh()).isTrue();
     }
 
     @Test
     void refusesAnInvalidatedValueAfterTheWindow() {
-        CacheKey<String> key = stored(key(ap.withStaleWindow(SHORT)), "old");
+        CacheKey<String> key = stored(key(ap.toBuilder().staleWindow(SHORT).build()), "old");
         store().invalidate(List.of(key), "");
         pass(SHORT);
         assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
@@ -173,7 +174,7 @@ public abstract class EntryStoreContract {
 
     @Test
     void neverProlongsTheWindow() {
-        CacheKey<String> key = stored(key(ap.withStaleWindow(SHORT)), "old");
+        CacheKey<String> key = stored(key(ap.toBuilder().staleWindow(SHORT).build()), "old");
         store().invalidate(List.of(key), "");
         store().prepare(List.of(key), "u", SHORT);
         pass(SHORT);
@@ -199,7 +200,7 @@ public abstract class EntryStoreContract {
     @Test
     void letsNobodyStoreWhileAnUpdateCommits() {
         CacheKey<String> key = key(cp);
-        Ticket before = ticket(key);
+        LoadTicket before = ticket(key);
         store().prepare(List.of(key), "u", LONG);
         assertThat(store().store(key, before, value("old"), LONG)).isFalse();
         assertThat(store().read(key, 0).updating()).isTrue();
@@ -218,7 +219,7 @@ public abstract class EntryStoreContract {
         store().prepare(List.of(weak), "u", LONG);
         Fetched fetched = store().fetch(weak, 0);
         assertThat(fetched.outcome()).isEqualTo(Outcome.SUCCESS);
-        assertThat(fetched.old()).isTrue();
+        assertThat(fetched.stale()).isTrue();
     }
 
     @Test
@@ -243,12 +244,12 @@ public abstract class EntryStoreContract {
 
     @Test
     void electsOneReaderNearTheEndOfALife() {
-        CacheKey<String> key = key(cp.withTtl(LONG).withRefreshAhead(LONG));
-        Duration ahead = key.spec().options().ahead();
+        CacheKey<String> key = key(cp.toBuilder().ttl(LONG).refreshAhead(LONG).build());
+        Duration ahead = key.spec().options().effectiveRefreshAhead();
         store().store(key, ticket(key), value("a"), ahead);
         Fetched first = store().fetch(key, 0);
         assertThat(first.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
-        assertThat(first.old()).isFalse();
+        assertThat(first.stale()).isFalse();
         assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.SUCCESS);
         assertThat(store().read(key, 0).loading()).isTrue();
     }
@@ -281,18 +282,18 @@ public abstract class EntryStoreContract {
     @Test
     void discardsAValueThatNobodyCanRead() {
         CacheKey<String> key = stored(key(ap), "odd");
-        store().discard(key, store().read(key, 0).value());
+        store().removeUnreadable(key, store().read(key, 0).value());
         assertThat(holds(key)).isFalse();
     }
 
     @Test
     void discardsNothingButTheValueThatWasSeen() {
         CacheKey<String> key = stored(key(ap), "good");
-        store().discard(key, value("odd"));
+        store().removeUnreadable(key, value("odd"));
         assertThat(text(store().read(key, 0).value())).isEqualTo("good");
         CacheKey<String> loading = sibling(key, "loading", cp);
-        Ticket ticket = ticket(loading);
-        store().discard(loading, value("odd"));
+        LoadTicket ticket = ticket(loading);
+        store().removeUnreadable(loading, value("odd"));
         assertThat(store().store(loading, ticket, value("good"), LONG)).isTrue();
     }
 
@@ -361,7 +362,7 @@ public abstract class EntryStoreContract {
         CacheKey<Integer> two = ofAnotherVersion(cp);
         store().store(one, ticket(one), value("same"), LONG);
         store().store(two, ticket(two), value("same"), LONG);
-        store().discard(one, value("same"));
+        store().removeUnreadable(one, value("same"));
         assertThat(store().read(one, 0)).isEqualTo(Snapshot.NOTHING);
         assertThat(store().read(two, 0).fresh()).isTrue();
     }
@@ -382,7 +383,7 @@ public abstract class EntryStoreContract {
         return key.spec().withOptions(options).key(part);
     }
 
-    private Ticket ticket(CacheKey<?> key) {
+    private LoadTicket ticket(CacheKey<?> key) {
         Fetched fetched = store().fetch(key, 0);
         assertThat(fetched.ticket()).isNotNull();
         return fetched.ticket();

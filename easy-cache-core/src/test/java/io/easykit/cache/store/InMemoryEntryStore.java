@@ -32,10 +32,10 @@ public final class InMemoryEntryStore implements EntryStore {
         READ,
         FETCH,
         STORE,
-        RELEASE,
+        RELEASE_LOAD,
         PREPARE,
         INVALIDATE,
-        DISCARD,
+        REMOVE_UNREADABLE,
         DROP,
         EPOCHS,
         RAISE_EPOCH,
@@ -269,7 +269,7 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         requireHere(Operation.FETCH, List.of(key));
         CacheOptions options = key.spec().options();
         return run(Operation.FETCH, () -> {
@@ -279,12 +279,13 @@ public final class InMemoryEntryStore implements EntryStore {
             Envelope value = own != null && own.epoch >= epoch && now < own.expires ? own.envelope : null;
             boolean loading = entry.fill != null && now < entry.electedUntil;
             if (value != null && entry.staleUntil == null) {
-                boolean due = own.expires - now <= options.ahead().toMillis();
+                boolean due =
+                        own.expires - now <= options.effectiveRefreshAhead().toMillis();
                 return due && !loading
                         ? fetched(Outcome.SUCCESS_NEED_QUERY, value, false, elect(entry, options, epoch), 0)
                         : fetched(Outcome.SUCCESS, value, false, null, 0);
             }
-            boolean served = takesStale && value != null && entry.staleUntil != null && now < entry.staleUntil;
+            boolean served = allowsStale && value != null && entry.staleUntil != null && now < entry.staleUntil;
             Envelope old = served ? value : null;
             if (entry.intents.values().stream().anyMatch(end -> now < end)) {
                 return fetched(old == null ? Outcome.NEED_QUERY_NO_STORE : Outcome.SUCCESS, old, served, null, 0);
@@ -300,7 +301,7 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
         requireHere(Operation.STORE, List.of(key));
         return run(Operation.STORE, () -> {
             Entry entry = find(key);
@@ -328,11 +329,11 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public void release(CacheKey<?> key, Ticket ticket) {
-        requireHere(Operation.RELEASE, List.of(key));
-        run(Operation.RELEASE, () -> {
+    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
+        requireHere(Operation.RELEASE_LOAD, List.of(key));
+        run(Operation.RELEASE_LOAD, () -> {
             Entry entry = find(key);
-            if (entry != null && Arrays.equals(ticket.text(), text(entry))) {
+            if (entry != null && Arrays.equals(ticket.token(), text(entry))) {
                 entry.electedUntil = 0;
             }
             return true;
@@ -355,7 +356,7 @@ public final class InMemoryEntryStore implements EntryStore {
         long ends = now() + lease.toMillis();
         entry.intents.put(token, ends);
         entry.fill = null;
-        if (!key.spec().options().takesOld()) {
+        if (!key.spec().options().allowsStale()) {
             entry.values.clear();
             entry.staleUntil = null;
         } else if (!entry.values.isEmpty()) {
@@ -368,13 +369,13 @@ public final class InMemoryEntryStore implements EntryStore {
     public void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
         requireHere(Operation.INVALIDATE, keys);
         run(Operation.INVALIDATE, () -> {
-            keys.forEach(key -> invalidate(key, token, key.spec().options().window()));
+            keys.forEach(key -> invalidate(key, token, key.spec().options().effectiveStaleWindow()));
             return true;
         });
     }
 
     @Override
-    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+    public void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
         requireHere(Operation.DROP, keys);
         run(Operation.DROP, () -> {
             keys.forEach(key -> invalidate(key, token, Duration.ZERO));
@@ -383,7 +384,7 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public void drop(Map<CacheKey<?>, String> tokens) {
+    public void invalidateNow(Map<CacheKey<?>, String> tokens) {
         requireHere(Operation.DROP, tokens.keySet());
         run(Operation.DROP, () -> {
             tokens.forEach((key, token) -> invalidate(key, token, Duration.ZERO));
@@ -477,9 +478,9 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public void discard(CacheKey<?> key, Envelope unreadable) {
-        requireHere(Operation.DISCARD, List.of(key));
-        run(Operation.DISCARD, () -> {
+    public void removeUnreadable(CacheKey<?> key, Envelope unreadable) {
+        requireHere(Operation.REMOVE_UNREADABLE, List.of(key));
+        run(Operation.REMOVE_UNREADABLE, () -> {
             Entry entry = find(key);
             Value own = entry == null ? null : entry.values.get(key.spec().fingerprint());
             if (entry != null && own != null && Arrays.equals(own.envelope.toBytes(), unreadable.toBytes())) {
@@ -494,27 +495,27 @@ public final class InMemoryEntryStore implements EntryStore {
         });
     }
 
-    private Ticket elect(Entry entry, CacheOptions options, long epoch) {
+    private LoadTicket elect(Entry entry, CacheOptions options, long epoch) {
         if (entry.fill == null) {
             entry.fill = Long.toString(++lastToken);
         }
-        entry.electedUntil = now() + options.election().toMillis();
+        entry.electedUntil = now() + options.loadLease().toMillis();
         entry.gone =
                 Math.max(entry.gone, entry.electedUntil + Duration.ofMinutes(2).toMillis());
-        return new Ticket(text(entry), epoch);
+        return new LoadTicket(text(entry), epoch);
     }
 
     private static byte[] text(Entry entry) {
         return (entry.fill + ":" + entry.electedUntil).getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static String tokenOf(Ticket ticket) {
-        String text = new String(ticket.text(), StandardCharsets.US_ASCII);
+    private static String tokenOf(LoadTicket ticket) {
+        String text = new String(ticket.token(), StandardCharsets.US_ASCII);
         return text.substring(0, text.indexOf(':'));
     }
 
     private static Fetched fetched(
-            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable Ticket ticket, long millis) {
+            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable LoadTicket ticket, long millis) {
         return new Fetched(outcome, value, old, ticket, Duration.ofMillis(millis));
     }
 

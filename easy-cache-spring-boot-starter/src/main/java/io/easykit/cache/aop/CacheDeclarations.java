@@ -154,7 +154,8 @@ final class CacheDeclarations {
         return "easy-cache: " + update.where.shortName() + " updates " + settings.keyPattern(spec, update.keys) + " on "
                 + spec.clusterId() + ", which another application caches; it is treated as "
                 + spec.options().consistency() + " with a stale window of "
-                + Staleness.text(spec.options().window()) + " (easy-cache.caches." + update.name.settingsName()
+                + Staleness.text(spec.options().effectiveStaleWindow()) + " (easy-cache.caches."
+                + update.name.settingsName()
                 + " must be equal in that application)";
     }
 
@@ -167,7 +168,10 @@ final class CacheDeclarations {
 
     private void requireSame(CachedMethod where, Declaration first, Declaration second) {
         if (first.spec.options().consistency() != second.spec.options().consistency()
-                || !first.spec.options().window().equals(second.spec.options().window())) {
+                || !first.spec
+                        .options()
+                        .effectiveStaleWindow()
+                        .equals(second.spec.options().effectiveStaleWindow())) {
             throw where.problem(
                     "the cache '" + second.spec.prefix() + "' is declared with another consistency or stale"
                             + " window by " + first.source,

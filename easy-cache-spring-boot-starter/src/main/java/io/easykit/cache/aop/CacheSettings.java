@@ -5,6 +5,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.Reload;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,11 +21,11 @@ import org.jspecify.annotations.Nullable;
  *     shorter than the TTL. With 0s, or with cp, it is never returned.
  * @param refreshAhead Time before the expiry during which one reader refreshes the value in the background, from 0s to
  *     3650d, but at most a tenth of the TTL. With 0s values are not refreshed early.
- * @param election Time for which one loader holds the exclusive right to load an entry, from 10ms to 3650d. Slower
+ * @param loadLease Time for which one loader holds the exclusive right to load an entry, from 10ms to 3650d. Slower
  *     loads are still stored.
- * @param waiting Maximum time for a reader to wait for the load of another reader before it loads the value itself,
+ * @param loadWaitTimeout Maximum time for a reader to wait for the load of another reader before it loads the value itself,
  *     from 0s to 3650d. Set it longer than the slowest load.
- * @param lease Time for which an entry is not stored after its updater crashed, from 10ms to 3650d. Set it longer than
+ * @param updateLease Time for which an entry is not stored after its updater crashed, from 10ms to 3650d. Set it longer than
  *     any commit takes.
  * @param reload Thread on which a value is reloaded while the older one may still be returned: background, or caller if
  *     the load depends on state of the calling thread.
@@ -36,9 +37,9 @@ public record CacheSettings(
         @Nullable Double ttlJitter,
         @Nullable Duration staleWindow,
         @Nullable Duration refreshAhead,
-        @Nullable Duration election,
-        @Nullable Duration waiting,
-        @Nullable Duration lease,
+        @Nullable Duration loadLease,
+        @Nullable Duration loadWaitTimeout,
+        @Nullable Duration updateLease,
         @Nullable Reload reload) {
 
     public static final CacheSettings NONE =
@@ -53,9 +54,9 @@ public record CacheSettings(
                 first(ttlJitter, other.ttlJitter),
                 first(staleWindow, other.staleWindow),
                 first(refreshAhead, other.refreshAhead),
-                first(election, other.election),
-                first(waiting, other.waiting),
-                first(lease, other.lease),
+                first(loadLease, other.loadLease),
+                first(loadWaitTimeout, other.loadWaitTimeout),
+                first(updateLease, other.updateLease),
                 first(reload, other.reload));
     }
 
@@ -65,18 +66,18 @@ public record CacheSettings(
      * @throws io.easykit.cache.InvalidCacheOptionsException if they are invalid
      */
     CacheOptions toOptions() {
-        CacheOptions defaults = CacheOptions.defaults();
-        return new CacheOptions(
-                or(consistency, defaults.consistency()),
-                or(ttl, defaults.ttl()),
-                or(nullTtl, defaults.nullTtl()),
-                or(ttlJitter, defaults.ttlJitter()),
-                or(staleWindow, defaults.staleWindow()),
-                or(refreshAhead, defaults.refreshAhead()),
-                or(election, defaults.election()),
-                or(waiting, defaults.waiting()),
-                or(lease, defaults.lease()),
-                or(reload, defaults.reload()));
+        CacheOptions.Builder options = CacheOptions.builder();
+        set(consistency, options::consistency);
+        set(ttl, options::ttl);
+        set(nullTtl, options::nullTtl);
+        set(ttlJitter, options::ttlJitter);
+        set(staleWindow, options::staleWindow);
+        set(refreshAhead, options::refreshAhead);
+        set(loadLease, options::loadLease);
+        set(loadWaitTimeout, options::loadWaitTimeout);
+        set(updateLease, options::updateLease);
+        set(reload, options::reload);
+        return options.build();
     }
 
     /**
@@ -90,9 +91,9 @@ public record CacheSettings(
                 () -> with(null, null, ttlJitter, null, null, null, null, null),
                 () -> with(null, null, null, staleWindow, null, null, null, null),
                 () -> with(null, null, null, null, refreshAhead, null, null, null),
-                () -> with(null, null, null, null, null, election, null, null),
-                () -> with(null, null, null, null, null, null, waiting, null),
-                () -> with(null, null, null, null, null, null, null, lease));
+                () -> with(null, null, null, null, null, loadLease, null, null),
+                () -> with(null, null, null, null, null, null, loadWaitTimeout, null),
+                () -> with(null, null, null, null, null, null, null, updateLease));
     }
 
     private static void with(
@@ -101,9 +102,9 @@ public record CacheSettings(
             @Nullable Double ttlJitter,
             @Nullable Duration staleWindow,
             @Nullable Duration refreshAhead,
-            @Nullable Duration election,
-            @Nullable Duration waiting,
-            @Nullable Duration lease) {
+            @Nullable Duration loadLease,
+            @Nullable Duration loadWaitTimeout,
+            @Nullable Duration updateLease) {
         new CacheSettings(
                         Consistency.CP,
                         ttl,
@@ -111,9 +112,9 @@ public record CacheSettings(
                         ttlJitter,
                         staleWindow,
                         refreshAhead,
-                        election,
-                        waiting,
-                        lease,
+                        loadLease,
+                        loadWaitTimeout,
+                        updateLease,
                         null)
                 .toOptions();
     }
@@ -122,7 +123,9 @@ public record CacheSettings(
         return one != null ? one : other;
     }
 
-    private static <T> T or(@Nullable T value, T otherwise) {
-        return value != null ? value : otherwise;
+    private static <T> void set(@Nullable T value, Consumer<T> option) {
+        if (value != null) {
+            option.accept(value);
+        }
     }
 }

@@ -22,12 +22,13 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
 
     private String worst(CacheOptions options) {
         if (options.consistency() == Consistency.CP) {
-            return "never stale (not stored for " + text(options.lease()) + " after a crash of an updater), except"
+            return "never stale (not stored for " + text(options.updateLease())
+                    + " after a crash of an updater), except"
                     + failover(options)
                     + (degraded.cpUpdates() == DegradedOptions.CpUpdates.REFUSE ? "" : ", and " + untold(options));
         }
-        return "worst staleness " + text(options.window()) + " while every node reaches Redis ("
-                + text(options.lease()) + " after a crash of an updater, +" + text(degraded.localLife())
+        return "worst staleness " + text(options.effectiveStaleWindow()) + " while every node reaches Redis ("
+                + text(options.updateLease()) + " after a crash of an updater, +" + text(degraded.localTtl())
                 + " while Redis is away; "
                 + (degraded.apUpdates() == DegradedOptions.ApUpdates.REFUSE
                         ? "updates on a node without Redis are refused"

@@ -32,8 +32,18 @@ final class ClusterMeters implements MeterBinder {
                     .description("Invalidations not yet delivered to the Redis cluster")
                     .tag("cluster", id)
                     .register(registry);
-            outbox(registry, id, "waiting", "Invalidations in the outbox that are not delivered", OutboxBacklog::waiting);
-            outbox(registry, id, "delivered", "Invalidations in the outbox that are delivered", OutboxBacklog::delivered);
+            outbox(
+                    registry,
+                    id,
+                    "waiting",
+                    "Invalidations in the outbox that are not delivered",
+                    OutboxBacklog::waiting);
+            outbox(
+                    registry,
+                    id,
+                    "delivered",
+                    "Invalidations in the outbox that are delivered",
+                    OutboxBacklog::delivered);
             outbox(
                     registry,
                     id,

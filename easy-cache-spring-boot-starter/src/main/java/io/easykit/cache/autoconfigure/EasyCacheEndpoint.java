@@ -44,7 +44,7 @@ final class EasyCacheEndpoint {
         switch (state) {
             case AVAILABLE -> availability.force(State.AVAILABLE);
             case UNAVAILABLE -> availability.force(State.UNAVAILABLE);
-            case AUTO -> availability.release();
+            case AUTO -> availability.reset();
         }
         return clusters();
     }

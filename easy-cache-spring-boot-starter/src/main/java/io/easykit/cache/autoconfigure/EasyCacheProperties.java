@@ -103,7 +103,7 @@ record EasyCacheProperties(
                 degraded.cpReads(),
                 degraded.cpUpdates(),
                 degraded.apUpdates(),
-                degraded.journalSize());
+                degraded.maxPendingInvalidations());
     }
 
     CacheSettingsTable table() {
@@ -178,7 +178,7 @@ record EasyCacheProperties(
      *     exception, proceed accepts stale reads on other nodes until the invalidation is delivered.
      * @param apUpdates Result of an ap update that cannot be marked in Redis before its commit: proceed accepts stale
      *     reads on other nodes until the invalidation is delivered, refuse throws an exception.
-     * @param journalSize Maximum number of keys with undelivered invalidations kept in memory, 1 or more. Beyond it
+     * @param maxPendingInvalidations Maximum number of keys with undelivered invalidations kept in memory, 1 or more. Beyond it
      *     whole prefixes are invalidated.
      */
     record Degraded(
@@ -186,14 +186,14 @@ record EasyCacheProperties(
             @DefaultValue("bypass") DegradedOptions.CpReads cpReads,
             @DefaultValue("refuse") DegradedOptions.CpUpdates cpUpdates,
             @DefaultValue("proceed") DegradedOptions.ApUpdates apUpdates,
-            @DefaultValue("10000") int journalSize) {
+            @DefaultValue("10000") int maxPendingInvalidations) {
 
         Degraded {
             Duration life = Duration.ofSeconds(1);
             String prefix = "easy-cache.degraded.";
             List<Runnable> attempts = List.of(
                     () -> new DegradedOptions(life, concurrentLoads, cpReads, cpUpdates, apUpdates, 1),
-                    () -> new DegradedOptions(life, 1, cpReads, cpUpdates, apUpdates, journalSize));
+                    () -> new DegradedOptions(life, 1, cpReads, cpUpdates, apUpdates, maxPendingInvalidations));
             new SettingChecks(prefix)
                     .add(OptionChecks.problems(prefix, attempts))
                     .complete();

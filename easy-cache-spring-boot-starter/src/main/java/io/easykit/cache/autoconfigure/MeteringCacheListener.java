@@ -116,7 +116,7 @@ final class MeteringCacheListener implements CacheListener {
         Counter of(Hit hit) {
             return switch (hit) {
                 case FRESH -> hits;
-                case OLD -> stale;
+                case STALE -> stale;
                 case LOCAL -> local;
             };
         }

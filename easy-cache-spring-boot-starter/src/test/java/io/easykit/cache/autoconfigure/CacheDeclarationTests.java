@@ -705,7 +705,7 @@ class CacheDeclarationTests {
 
     @Test
     void saysOnceWhatIsCachedAndHowOldItCanBe(CapturedOutput output) {
-        runner.withPropertyValues("easy-cache.caches.stock.lease=1m")
+        runner.withPropertyValues("easy-cache.caches.stock.update-lease=1m")
                 .withBean(Valid.class)
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)

@@ -111,15 +111,15 @@ class ClusterAutoConfigurationTests {
         refuses("easy-cache.availability.window=1ms", "easy-cache.availability.window is too short", "100ms");
         refuses("easy-cache.availability.probe-interval=2s", "probe-interval is 2s", "at most 1s");
         refuses("easy-cache.degraded.concurrent-loads=0", "easy-cache.degraded.concurrent-loads is 0", "1 or more");
-        refuses("easy-cache.degraded.journal-size=0", "easy-cache.degraded.journal-size is 0", "1 or more");
+        refuses(
+                "easy-cache.degraded.max-pending-invalidations=0",
+                "easy-cache.degraded.max-pending-invalidations is 0",
+                "1 or more");
     }
 
     @Test
     void refusesToStartWithoutRedisIfThatWasChosen() {
-        refuses(
-                "easy-cache.require-redis-at-start=true",
-                "Redis cluster 'default' does not reply",
-                "Start that Redis");
+        refuses("easy-cache.require-redis-at-start=true", "Redis cluster 'default' does not reply", "Start that Redis");
         runner.run(context -> assertThat(context).hasNotFailed());
     }
 
@@ -127,15 +127,15 @@ class ClusterAutoConfigurationTests {
     void looksAfterItsClustersOnlyWhileItRuns() {
         runner.withPropertyValues("easy-cache.clusters.trade.port=2").run(context -> {
             assertThat(context.getBean(EasyCacheLifecycle.class).isRunning()).isTrue();
-            assertThat(keepers()).contains("easy-cache-keeper-default", "easy-cache-keeper-trade");
+            assertThat(recoveryThreads()).contains("easy-cache-recovery-default", "easy-cache-recovery-trade");
             for (int i = 0; i < 2; i++) {
                 stop(context);
-                await().until(() -> keepers().isEmpty());
+                await().until(() -> recoveryThreads().isEmpty());
                 start(context);
-                assertThat(keepers()).hasSize(2);
+                assertThat(recoveryThreads()).hasSize(2);
             }
         });
-        await().until(() -> keepers().isEmpty());
+        await().until(() -> recoveryThreads().isEmpty());
     }
 
     @Test
@@ -234,10 +234,10 @@ class ClusterAutoConfigurationTests {
         ((ConfigurableApplicationContext) context).start();
     }
 
-    private static List<String> keepers() {
+    private static List<String> recoveryThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)
-                .filter(name -> name.startsWith("easy-cache-keeper-"))
+                .filter(name -> name.startsWith("easy-cache-recovery-"))
                 .toList();
     }
 }

@@ -35,12 +35,13 @@ class CrashIntegrationTests {
 
     private static final Duration LEASE = Duration.ofSeconds(2);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final CacheOptions OPTIONS = CacheOptions.defaults().withLease(LEASE);
+    private static final CacheOptions OPTIONS =
+            CacheOptions.builder().updateLease(LEASE).build();
     private static final CacheKey<String> AP = CacheSpec.of(CrashingApplication.AP, String.class)
             .withOptions(OPTIONS)
             .key(1);
     private static final CacheKey<String> CP = CacheSpec.of(CrashingApplication.CP, String.class)
-            .withOptions(OPTIONS.withConsistency(Consistency.CP))
+            .withOptions(OPTIONS.toBuilder().consistency(Consistency.CP).build())
             .key(1);
 
     private static RedisServer redis;
@@ -137,9 +138,9 @@ class CrashIntegrationTests {
                 "--spring.main.web-application-type=none",
                 "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s",
                 "--easy-cache.external-prefixes=" + CrashingApplication.AP + "," + CrashingApplication.CP,
-                "--easy-cache.caches." + CrashingApplication.AP + ".lease=" + LEASE.toSeconds() + "s",
+                "--easy-cache.caches." + CrashingApplication.AP + ".update-lease=" + LEASE.toSeconds() + "s",
                 "--easy-cache.caches." + CrashingApplication.CP + ".consistency=CP",
-                "--easy-cache.caches." + CrashingApplication.CP + ".lease=" + LEASE.toSeconds() + "s")) {
+                "--easy-cache.caches." + CrashingApplication.CP + ".update-lease=" + LEASE.toSeconds() + "s")) {
             child.awaitLine(("stopped " + point)::equals, PATIENCE);
             child.kill();
         }

@@ -167,7 +167,7 @@ class OutboxIntegrationTests {
                         "spring.main.web-application-type=none",
                         "easy-cache.command-timeout=" + (proxy == proxyOfA ? "250ms" : "10s"),
                         "easy-cache.defaults.stale-window=1m",
-                        "easy-cache.defaults.lease=1m",
+                        "easy-cache.defaults.update-lease=1m",
                         "easy-cache.outbox=jdbc",
                         "easy-cache.jdbc.initialize-schema=always")
                 .run();

@@ -10,7 +10,7 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.EntryStore.Fetched;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.Ticket;
+import io.easykit.cache.store.LoadTicket;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
@@ -85,17 +85,17 @@ class PermissionsIntegrationTests {
 
     private void callEachOperation(EntryStore store, RawRedis redis, String keyPrefix) {
         CacheKey<String> other = spec.key(3);
-        Ticket ticket = elected(store.fetch(other, 0));
-        store.release(other, ticket);
+        LoadTicket ticket = elected(store.fetch(other, 0));
+        store.releaseLoad(other, ticket);
         Envelope value = Envelope.wrap(new byte[] {1, 'v', '1'}, 0);
         assertThat(store.store(other, elected(store.fetch(other, 0)), value, Duration.ofMinutes(1)))
                 .isTrue();
         assertThat(store.read(other, 0).fresh()).isTrue();
         store.prepare(List.of(other), "token", Duration.ofSeconds(30));
         store.invalidate(List.of(other), "token");
-        store.drop(List.of(other), "token");
+        store.invalidateNow(List.of(other), "token");
         await().until(() -> store.store(other, elected(store.fetch(other, 0)), value, Duration.ofMinutes(1)));
-        store.discard(other, value);
+        store.removeUnreadable(other, value);
         redis.command("SET", keyPrefix + other.name(), "no hash");
         assertThat(store.read(other, 0).value()).isNull();
         assertThat(redis.command("EXISTS", keyPrefix + other.name())).isEqualTo(0L);
@@ -105,7 +105,7 @@ class PermissionsIntegrationTests {
         store.probe();
     }
 
-    private static Ticket elected(Fetched fetched) {
+    private static LoadTicket elected(Fetched fetched) {
         return Objects.requireNonNull(fetched.ticket());
     }
 }

@@ -218,7 +218,7 @@ class UpdateDeclarationTests {
     // Caches that no annotation declares
 
     private static final CacheSpec<String> STRONG = CacheSpec.of("user", String.class)
-            .withOptions(CacheOptions.defaults().withConsistency(Consistency.CP));
+            .withOptions(CacheOptions.builder().consistency(Consistency.CP).build());
 
     @Test
     void takesACacheSpecThatIsABeanWithItsOptions() {

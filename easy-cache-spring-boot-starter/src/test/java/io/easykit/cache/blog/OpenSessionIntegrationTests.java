@@ -255,8 +255,10 @@ class OpenSessionIntegrationTests {
         EasyCacheEngine elsewhere = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .build();
-        CacheOptions options =
-                CacheOptions.defaults().withTtl(Duration.ofHours(2)).withStaleWindow(Duration.ofHours(1));
+        CacheOptions options = CacheOptions.builder()
+                .ttl(Duration.ofHours(2))
+                .staleWindow(Duration.ofHours(1))
+                .build();
         elsewhere.invalidate(List.of(
                 CacheSpec.of("summary", Summary.class).withOptions(options).key(REVISED_ELSEWHERE),
                 CacheSpec.of("demanding", List.class).withOptions(options).key(REVISED_ELSEWHERE)));

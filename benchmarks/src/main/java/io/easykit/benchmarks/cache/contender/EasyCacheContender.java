@@ -26,7 +26,7 @@ final class EasyCacheContender {
                 beans -> beans.registerBean(Cached.class, () -> new Cached(setup.database())),
                 "--spring.data.redis.host=" + setup.host(),
                 "--spring.data.redis.port=" + setup.port(),
-                "--easy-cache.defaults.election=" + setup.election().toMillis() + "ms");
+                "--easy-cache.defaults.load-lease=" + setup.election().toMillis() + "ms");
         return Contender.of(context.getBean(Cached.class), context::close);
     }
 

@@ -4,8 +4,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.LoadTicket;
 import io.easykit.cache.store.Partitions;
-import io.easykit.cache.store.Ticket;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Collection;
@@ -25,17 +25,17 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public Fetched fetch(CacheKey<?> key, long epoch, boolean takesStale) {
+    public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public boolean store(CacheKey<?> key, Ticket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public void release(CacheKey<?> key, Ticket ticket) {
+    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
         throw new UnsupportedOperationException();
     }
 
@@ -50,7 +50,7 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public void discard(CacheKey<?> key, Envelope unreadable) {
+    public void removeUnreadable(CacheKey<?> key, Envelope unreadable) {
         throw new UnsupportedOperationException();
     }
 

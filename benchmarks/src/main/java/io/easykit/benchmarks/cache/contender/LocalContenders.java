@@ -46,7 +46,7 @@ final class LocalContenders {
                 .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
                 .transactions(transactions)
                 .localLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE))
-                .degraded(DegradedOptions.defaults().withLocalLife(Setup.TTL))
+                .degraded(DegradedOptions.defaults().withLocalTtl(Setup.TTL))
                 .build();
         Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).force(Availability.State.UNAVAILABLE);
         return cache;

@@ -43,9 +43,9 @@ import org.slf4j.LoggerFactory;
  * a value from an old one, and store it under the new epoch. So they are raised once more when every node has learned the
  * first ones.
  */
-final class ClusterKeeper {
+final class RecoveryWorker {
 
-    private static final Logger log = LoggerFactory.getLogger(ClusterKeeper.class);
+    private static final Logger log = LoggerFactory.getLogger(RecoveryWorker.class);
 
     /** Every node looks once a second; the rest is for slow answers. */
     private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
@@ -56,13 +56,13 @@ final class ClusterKeeper {
     /** How long looks may fail behind large values. */
     private static final Duration EXCUSED = Duration.ofSeconds(10);
 
-    private final Cluster cluster;
+    private final CacheCluster cluster;
     private final EntryStore store;
     private final CircuitBreakers availability;
     private final CircuitBreaker breaker;
     private final Partitions partitions;
     private final int partition;
-    private final Journal journal;
+    private final PendingInvalidations pending;
     private final Redelivery redelivery;
     private final AvailabilityOptions options;
     private final Ticker ticker;
@@ -70,44 +70,44 @@ final class ClusterKeeper {
     private final AtomicBoolean repetitionDue = new AtomicBoolean();
 
     /** One that was stopped may still be at work when the next one starts. */
-    private final Lock working = new ReentrantLock();
+    private final Lock tickLock = new ReentrantLock();
 
     private volatile @Nullable ScheduledExecutorService thread;
     private int probes;
-    private int failedLooks;
-    private long quietUntil;
-    private long lastLook;
+    private int failedTicks;
+    private long epochsSeenAt;
+    private long lastTick;
 
     /**
      * @param breaker that of the partition
      */
-    ClusterKeeper(Cluster cluster, CircuitBreaker breaker, AvailabilityOptions options, Ticker ticker) {
+    RecoveryWorker(CacheCluster cluster, CircuitBreaker breaker, AvailabilityOptions options, Ticker ticker) {
         this.cluster = cluster;
         this.store = cluster.store();
         this.availability = cluster.availability();
         this.breaker = breaker;
         this.partitions = breaker.partitions();
         this.partition = breaker.partition();
-        this.journal = cluster.journal();
+        this.pending = cluster.pending();
         this.redelivery = cluster.redelivery();
         this.options = options;
         this.ticker = ticker;
-        this.quietUntil = ticker.nanoTime();
-        this.lastLook = ticker.nanoTime();
+        this.epochsSeenAt = ticker.nanoTime();
+        this.lastTick = ticker.nanoTime();
     }
 
     synchronized void start() {
         if (thread == null) {
             // At the first start nothing was invalidated before, and what comes now needs no repetition.
             repetitionDue.set(repetitionDue.get() || !cluster.recent().isEmpty());
-            String name = "easy-cache-keeper-" + cluster.id() + (partitions.count() > 1 ? "-" + partition : "");
+            String name = "easy-cache-recovery-" + cluster.id() + (partitions.count() > 1 ? "-" + partition : "");
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
-                Thread keeper = new Thread(task, name);
-                keeper.setDaemon(true);
-                return keeper;
+                Thread worker = new Thread(task, name);
+                worker.setDaemon(true);
+                return worker;
             });
             var unused = started.scheduleWithFixedDelay(
-                    this::look, 0, options.probeInterval().toNanos(), TimeUnit.NANOSECONDS);
+                    this::tick, 0, options.probeInterval().toNanos(), TimeUnit.NANOSECONDS);
             thread = started;
         }
     }
@@ -130,9 +130,9 @@ final class ClusterKeeper {
     }
 
     /** Does not wait for the next look: an invalidation was kept back although the cluster may be told. */
-    void deliverSoon() {
+    void submitDelivery() {
         if (deliveryQueued.compareAndSet(false, true)) {
-            soon(() -> {
+            submit(() -> {
                 deliveryQueued.set(false);
                 safely(this::catchUp);
             });
@@ -145,13 +145,13 @@ final class ClusterKeeper {
             return;
         }
         repetitionDue.set(true);
-        deliverSoon();
+        submitDelivery();
         if (!breaker.mayRead()) {
-            soon(this::look);
+            submit(this::tick);
         }
     }
 
-    private void soon(Runnable task) {
+    private void submit(Runnable task) {
         ScheduledExecutorService running = thread;
         if (running == null) {
             deliveryQueued.set(false);
@@ -165,11 +165,11 @@ final class ClusterKeeper {
         }
     }
 
-    private void lookAfter(Duration pause) {
+    private void tickAfter(Duration pause) {
         ScheduledExecutorService running = thread;
         if (running != null) {
             try {
-                var unused = running.schedule(this::look, pause.toNanos(), TimeUnit.NANOSECONDS);
+                var unused = running.schedule(this::tick, pause.toNanos(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException stopped) {
                 log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
             }
@@ -177,13 +177,13 @@ final class ClusterKeeper {
     }
 
     /** One look after the partition. */
-    void look() {
+    void tick() {
         safely(cluster::invalidateLateCommits);
         safely(() -> {
             if (cluster.repartition()) {
                 log.debug("Redis cluster '{}' has other partitions now", cluster.id());
             } else if (breaker.mayRead()) {
-                tend();
+                maintain();
             } else if (availability.forced().isEmpty()) {
                 probe();
             } else {
@@ -194,7 +194,7 @@ final class ClusterKeeper {
 
     /** Never throws, or the next look would not come. */
     private void safely(Runnable work) {
-        working.lock();
+        tickLock.lock();
         try {
             work.run();
         } catch (StoreUnavailableException away) {
@@ -202,25 +202,25 @@ final class ClusterKeeper {
         } catch (Throwable fault) {
             log.error("The keeper of Redis cluster '{}' failed and goes on", cluster.id(), fault);
         } finally {
-            working.unlock();
+            tickLock.unlock();
         }
     }
 
-    private void tend() {
+    private void maintain() {
         try {
             store.checkPermissions(partitions, partition);
-            learnEpochs();
+            refreshEpochs();
             catchUp();
             raiseEpochs();
             raiseAgain();
             cluster.invalidateRolledBackLate();
             cluster.recent().forgetOld(this::isHere);
-            failedLooks = 0;
-            lastLook = ticker.nanoTime();
+            failedTicks = 0;
+            lastTick = ticker.nanoTime();
         } catch (StoreUnavailableException away) {
-            failedLooks += isExcused(away) ? 0 : 1;
-            if (failedLooks >= options.probesToRecover()) {
-                failedLooks = 0;
+            failedTicks += isExcused(away) ? 0 : 1;
+            if (failedTicks >= options.probesToRecover()) {
+                failedTicks = 0;
                 breaker.unavailable(away);
             }
             throw away;
@@ -229,7 +229,7 @@ final class ClusterKeeper {
 
     /** Behind large values a look may come late. For how long a node may miss raised epochs has a bound all the same. */
     private boolean isExcused(StoreUnavailableException away) {
-        return away.isDelayed() && ticker.nanoTime() - lastLook < EXCUSED.toNanos();
+        return away.isDelayed() && ticker.nanoTime() - lastTick < EXCUSED.toNanos();
     }
 
     private void catchUp() {
@@ -246,7 +246,7 @@ final class ClusterKeeper {
             if (probes >= options.probesToRecover()) {
                 recover();
             } else {
-                lookAfter(options.probeInterval().dividedBy(CONFIRMATIONS));
+                tickAfter(options.probeInterval().dividedBy(CONFIRMATIONS));
             }
         } catch (StoreUnavailableException away) {
             probes = 0;
@@ -257,24 +257,24 @@ final class ClusterKeeper {
 
     private void recover() {
         breaker.recovering();
-        cluster.awaitTold();
+        cluster.awaitInFlightInvalidations();
         repeat();
         deliver();
-        learnEpochs();
+        refreshEpochs();
         if (raiseEpochs()) {
-            quietUntil = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
+            epochsSeenAt = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
         }
-        if (quietUntil - ticker.nanoTime() > 0) {
+        if (epochsSeenAt - ticker.nanoTime() > 0) {
             return;
         }
         raiseAgain();
         probes = 0;
-        lastLook = ticker.nanoTime();
+        lastTick = ticker.nanoTime();
         breaker.recovered();
     }
 
     private void deliver() {
-        redelivery.deliver(journal, this::isHere);
+        redelivery.deliver(pending, this::isHere);
     }
 
     private boolean isHere(CacheKey<?> key) {
@@ -285,20 +285,20 @@ final class ClusterKeeper {
         return partitions.ofEpochs(hash) == partition;
     }
 
-    private void learnEpochs() {
+    private void refreshEpochs() {
         Epochs epochs = cluster.epochs();
         for (int hash = 0; hash < store.epochHashes(); hash++) {
             if (isHere(hash)) {
-                List<String> lost = epochs.lostBy(hash, epochs.learn(hash));
+                List<String> lost = epochs.missingIn(hash, epochs.refresh(hash));
                 for (String prefix : lost) {
-                    journal.overflow(hash, prefix);
+                    pending.overflow(hash, prefix);
                 }
             }
         }
     }
 
     private boolean raiseEpochs() {
-        Map<Integer, Set<String>> left = journal.takeOverflowed(this::isHere);
+        Map<Integer, Set<String>> left = pending.takeOverflowed(this::isHere);
         Set<String> dropped = new TreeSet<>();
         try {
             for (int hash : List.copyOf(left.keySet())) {
@@ -306,13 +306,13 @@ final class ClusterKeeper {
                 cluster.epochs().raise(hash, prefixes);
                 left.remove(hash);
                 dropped.addAll(prefixes);
-                journal.raised(hash, prefixes);
+                pending.raised(hash, prefixes);
                 raiseLater(hash, prefixes);
             }
         } finally {
             left.forEach((hash, prefixes) -> {
-                prefixes.forEach(prefix -> journal.overflow(hash, prefix));
-                journal.raised(hash, prefixes);
+                prefixes.forEach(prefix -> pending.overflow(hash, prefix));
+                pending.raised(hash, prefixes);
             });
             dropped.forEach(this::warnOfDropped);
         }
@@ -323,20 +323,20 @@ final class ClusterKeeper {
     private void raiseLater(int hash, Set<String> prefixes) {
         long seen = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
         if (store.epochHashes() > 1) {
-            journal.raiseAgain(hash, prefixes, seen);
+            pending.raiseAgain(hash, prefixes, seen);
         }
-        cluster.raiseMates(journal.takeMates(hash), seen);
+        cluster.raiseSiblings(pending.takeSiblings(hash), seen);
     }
 
     private void raiseAgain() {
-        Map<Integer, Set<String>> left = journal.takeAgain(this::isHere, ticker.nanoTime());
+        Map<Integer, Set<String>> left = pending.takeAgain(this::isHere, ticker.nanoTime());
         try {
             for (int hash : List.copyOf(left.keySet())) {
                 cluster.epochs().raise(hash, left.getOrDefault(hash, Set.of()));
                 left.remove(hash);
             }
         } finally {
-            left.forEach((hash, prefixes) -> journal.raiseAgain(hash, prefixes, ticker.nanoTime()));
+            left.forEach((hash, prefixes) -> pending.raiseAgain(hash, prefixes, ticker.nanoTime()));
         }
     }
 

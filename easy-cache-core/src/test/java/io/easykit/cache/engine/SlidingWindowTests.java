@@ -6,11 +6,11 @@ import io.easykit.cache.AvailabilityOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class CallWindowTests {
+class SlidingWindowTests {
 
     private final ManualClock clock = new ManualClock();
-    private final CallWindow calls =
-            new CallWindow(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 4, Duration.ofSeconds(1), 3), clock);
+    private final SlidingWindow calls =
+            new SlidingWindow(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 4, Duration.ofSeconds(1), 3), clock);
 
     @Test
     void saysNothingBelowTheMinimum() {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-class HealScriptTests {
+class RemoveWrongTypeScriptTests {
 
     @AutoClose
     private final SeededEntry entry = new SeededEntry();
@@ -14,7 +14,7 @@ class HealScriptTests {
     void removesWhatIsNoHash() {
         entry.isText();
 
-        assertThat(entry.call(RedisScript.HEAL)).isEqualTo(1L);
+        assertThat(entry.call(RedisScript.REMOVE_WRONG_TYPE)).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
     }
@@ -23,7 +23,7 @@ class HealScriptTests {
     void leavesAHash() {
         entry.value(300, 0, "value").lives(300);
 
-        assertThat(entry.call(RedisScript.HEAL)).isEqualTo(0L);
+        assertThat(entry.call(RedisScript.REMOVE_WRONG_TYPE)).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{v=value +300s epoch 0} lives 300s");
     }
@@ -31,9 +31,9 @@ class HealScriptTests {
     @Test
     void doesNothingWhenRepeated() {
         entry.isText();
-        entry.call(RedisScript.HEAL);
+        entry.call(RedisScript.REMOVE_WRONG_TYPE);
 
-        assertThat(entry.call(RedisScript.HEAL)).isEqualTo(0L);
+        assertThat(entry.call(RedisScript.REMOVE_WRONG_TYPE)).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
     }

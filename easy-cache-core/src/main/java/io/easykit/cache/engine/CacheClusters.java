@@ -7,28 +7,28 @@ import java.util.Collection;
 import java.util.Map;
 
 /** Every Redis by its id. */
-record Clusters(Map<String, Cluster> byId) {
+record CacheClusters(Map<String, CacheCluster> byId) {
 
-    Clusters {
+    CacheClusters {
         byId = Map.copyOf(byId);
     }
 
     /**
      * @throws UnknownClusterException if the key's cluster is none of these
      */
-    Cluster of(CacheKey<?> key) {
+    CacheCluster of(CacheKey<?> key) {
         return of(key.spec());
     }
 
-    Cluster of(CacheSpec<?> spec) {
-        Cluster cluster = byId.get(spec.clusterId());
+    CacheCluster of(CacheSpec<?> spec) {
+        CacheCluster cluster = byId.get(spec.clusterId());
         if (cluster == null) {
             throw new UnknownClusterException(spec.clusterId(), spec.prefix(), byId.keySet());
         }
         return cluster;
     }
 
-    Collection<Cluster> all() {
+    Collection<CacheCluster> all() {
         return byId.values();
     }
 }

@@ -13,7 +13,7 @@ import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.Loader;
-import io.easykit.cache.engine.LoadLimit.Permit;
+import io.easykit.cache.engine.LoadBulkhead.Permit;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -26,12 +26,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class LoadLimitTests {
+class LoadBulkheadTests {
 
     private static final Duration SHORT = Duration.ofMillis(50);
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    private final LoadLimit limit = new LoadLimit(1, Ticker.SYSTEM);
+    private final LoadBulkhead limit = new LoadBulkhead(1, Ticker.SYSTEM);
 
     @Test
     void letsTheNextInWhenOneHasLoaded() throws Exception {
@@ -53,22 +53,22 @@ class LoadLimitTests {
                         }))
                         .load())
                 .isSameAs(failure);
-        assertThat(LoadLimit.isInside()).isFalse();
+        assertThat(LoadBulkhead.isInside()).isFalse();
         assertThat(call(LONG, () -> "next").result()).isEqualTo("next");
     }
 
     @Test
     void knowsWhoHasAPermit() throws Throwable {
-        assertThat(LoadLimit.isInside()).isFalse();
-        assertThat(limit.around(read(LONG, () -> String.valueOf(LoadLimit.isInside())))
+        assertThat(LoadBulkhead.isInside()).isFalse();
+        assertThat(limit.around(read(LONG, () -> String.valueOf(LoadBulkhead.isInside())))
                         .load())
                 .isEqualTo("true");
-        assertThat(LoadLimit.isInside()).isFalse();
+        assertThat(LoadBulkhead.isInside()).isFalse();
     }
 
     @Test
     void asksForNoSecondPermitInsideALoadOfAnyCluster() throws Throwable {
-        LoadLimit other = new LoadLimit(1, Ticker.SYSTEM);
+        LoadBulkhead other = new LoadBulkhead(1, Ticker.SYSTEM);
         GatedLoader<String> loader = new GatedLoader<>(() -> "first");
         Caller<String> first = Workbench.call(() -> load(other, read(LONG, loader)));
         loader.awaitEntered();
@@ -107,7 +107,7 @@ class LoadLimitTests {
 
     @Test
     void givesOneKeyAQuarterOfThePermitsForOverdueReaders() throws Exception {
-        LoadLimit eight = new LoadLimit(8, Ticker.SYSTEM);
+        LoadBulkhead eight = new LoadBulkhead(8, Ticker.SYSTEM);
         assertThat(overdue(eight, 1, 5)).hasSize(2);
         assertThat(overdue(eight, 2, 5)).hasSize(2);
         List<Permit> third = overdue(eight, 3, 5);
@@ -120,7 +120,7 @@ class LoadLimitTests {
     @Test
     void fadesByDoublingEachSecond() throws Exception {
         ManualClock clock = new ManualClock();
-        LoadLimit fading = new LoadLimit(4, clock);
+        LoadBulkhead fading = new LoadBulkhead(4, clock);
         assertThat(fading.isFading()).isFalse();
         fading.onUnavailable();
         fading.onAvailable();
@@ -142,10 +142,10 @@ class LoadLimitTests {
         Workbench bench = new Workbench();
         EasyCacheEngine cache = bench.node(
                 new DegradedOptions(Duration.ofMinutes(1), 4, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2));
-        Cluster cluster = Objects.requireNonNull(cache.cluster(CacheSpec.DEFAULT_CLUSTER));
+        CacheCluster cluster = Objects.requireNonNull(cache.cluster(CacheSpec.DEFAULT_CLUSTER));
         cluster.availability().breakers().get(0).unavailable(new StoreUnavailableException("away", true, null));
         for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
-            cluster.keepers().get(0).look();
+            cluster.workers().get(0).tick();
         }
         assertThat(cluster.availability().state()).isEqualTo(State.AVAILABLE);
         for (int size = 4; size <= 128; size *= 2) {
@@ -158,7 +158,8 @@ class LoadLimitTests {
     /** How many of the readers load while the others wait. */
     private static int loadsAtATime(EasyCacheEngine cache, int readers) throws Exception {
         CacheSpec<String> spec = Workbench.ap();
-        CacheSpec<String> patient = spec.withOptions(spec.options().withWaiting(LONG));
+        CacheSpec<String> patient = spec.withOptions(
+                spec.options().toBuilder().loadWaitTimeout(LONG).build());
         AtomicInteger running = new AtomicInteger();
         CountDownLatch gate = new CountDownLatch(1);
         List<Caller<String>> all = new ArrayList<>();
@@ -182,7 +183,7 @@ class LoadLimitTests {
     }
 
     /** As many as there are, each on a thread of its own. */
-    private static List<Permit> enterAll(LoadLimit limit, int expected) throws Exception {
+    private static List<Permit> enterAll(LoadBulkhead limit, int expected) throws Exception {
         List<Permit> taken = new ArrayList<>();
         for (int id = 0; id < expected + 3; id++) {
             CacheKey<String> key = Workbench.ap().key(id);
@@ -195,7 +196,7 @@ class LoadLimitTests {
     }
 
     /** Each reader on a thread of its own. */
-    private static List<Permit> overdue(LoadLimit limit, int id, int readers) throws Exception {
+    private static List<Permit> overdue(LoadBulkhead limit, int id, int readers) throws Exception {
         List<Permit> taken = new ArrayList<>();
         for (Caller<Permit> reader : Workbench.call(
                 readers, () -> limit.tryEnterOverdue(Workbench.ap().key(id)))) {
@@ -207,18 +208,19 @@ class LoadLimitTests {
         return taken;
     }
 
-    private static Read<String> read(Duration waiting, Loader<String, ?> loader) {
+    private static ReadRequest<String> read(Duration waiting, Loader<String, ?> loader) {
         CacheSpec<String> spec = Workbench.ap();
-        CacheKey<String> key =
-                spec.withOptions(spec.options().withWaiting(waiting)).key(1);
-        return new Read<>(key, loader, any -> true, System.nanoTime());
+        CacheKey<String> key = spec.withOptions(
+                        spec.options().toBuilder().loadWaitTimeout(waiting).build())
+                .key(1);
+        return new ReadRequest<>(key, loader, any -> true, System.nanoTime());
     }
 
     private Caller<String> call(Duration waiting, Loader<String, RuntimeException> loader) {
         return Workbench.call(() -> load(limit, read(waiting, loader)));
     }
 
-    private static String load(LoadLimit limit, Read<String> read) {
+    private static String load(LoadBulkhead limit, ReadRequest<String> read) {
         try {
             return limit.around(read).load();
         } catch (Throwable failure) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-class ReleaseScriptTests {
+class ReleaseLoadScriptTests {
 
     @AutoClose
     private final SeededEntry entry = new SeededEntry();
@@ -16,7 +16,7 @@ class ReleaseScriptTests {
         String ticket = entry.ticket("fill-tok", 10);
         entry.value(300, 0, "old").stale(20).field("f", ticket).lives(130);
 
-        assertThat(entry.call(RedisScript.RELEASE, ticket)).isEqualTo(1L);
+        assertThat(entry.call(RedisScript.RELEASE_LOAD, ticket)).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok released, s=+20s, v=old +300s epoch 0} lives 130s");
     }
@@ -25,7 +25,7 @@ class ReleaseScriptTests {
     void leavesALaterElectionOfTheSameFillToken() {
         entry.fill("fill-tok", 20).lives(130);
 
-        assertThat(entry.call(RedisScript.RELEASE, entry.ticket("fill-tok", 10)))
+        assertThat(entry.call(RedisScript.RELEASE_LOAD, entry.ticket("fill-tok", 10)))
                 .isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok +20s} lives 130s");
@@ -35,16 +35,16 @@ class ReleaseScriptTests {
     void doesNothingWhenRepeated() {
         String ticket = entry.ticket("fill-tok", 10);
         entry.field("f", ticket).lives(130);
-        entry.call(RedisScript.RELEASE, ticket);
+        entry.call(RedisScript.RELEASE_LOAD, ticket);
 
-        assertThat(entry.call(RedisScript.RELEASE, ticket)).isEqualTo(0L);
+        assertThat(entry.call(RedisScript.RELEASE_LOAD, ticket)).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok released} lives 130s");
     }
 
     @Test
     void leavesNothingWhereNothingWas() {
-        assertThat(entry.call(RedisScript.RELEASE, entry.ticket("fill-tok", 10)))
+        assertThat(entry.call(RedisScript.RELEASE_LOAD, entry.ticket("fill-tok", 10)))
                 .isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
@@ -54,7 +54,7 @@ class ReleaseScriptTests {
     void failsOnAKeyOfAnotherType() {
         entry.isText();
 
-        assertThatThrownBy(() -> entry.call(RedisScript.RELEASE, entry.ticket("fill-tok", 10)))
+        assertThatThrownBy(() -> entry.call(RedisScript.RELEASE_LOAD, entry.ticket("fill-tok", 10)))
                 .hasMessageContaining("WRONGTYPE");
     }
 }

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Allows one log line a minute. */
-final class RareLine {
+final class RateLimitedLog {
 
     private static final long PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final Ticker ticker;
     private final AtomicLong next;
 
-    RareLine(Ticker ticker) {
+    RateLimitedLog(Ticker ticker) {
         this.ticker = ticker;
         this.next = new AtomicLong(ticker.nanoTime());
     }

@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One Redis at work: how it is read and told of updates, and what is kept for it while it is away. */
-final class Cluster {
+final class CacheCluster {
 
-    private static final Logger log = LoggerFactory.getLogger(Cluster.class);
+    private static final Logger log = LoggerFactory.getLogger(CacheCluster.class);
 
     /** A failover, and the time until enough calls have failed, fit into it. */
     private static final Duration KEEP_RECENT = Duration.ofSeconds(30);
@@ -49,12 +49,12 @@ final class Cluster {
     private final GuardedStore store;
     private final Epochs epochs;
     private final LocalEntries local;
-    private final Journal journal;
+    private final PendingInvalidations pending;
     private final RecentInvalidations recent;
     private final RolledBackUpdates rolledBack;
     private final LateCommits lateCommits;
     private final OwnUpdates ownUpdates;
-    private final LoadLimit limit;
+    private final LoadBulkhead limit;
     private final CacheReader reader;
     private final Redelivery redelivery;
     private final StoppedCluster afterStop;
@@ -64,27 +64,27 @@ final class Cluster {
     private final Ticker ticker;
 
     /** One for each partition, in their order. */
-    private volatile List<ClusterKeeper> keepers;
+    private volatile List<RecoveryWorker> workers;
 
-    private volatile @Nullable Clusters all;
+    private volatile @Nullable CacheClusters all;
     private boolean started;
 
     /** Held in common by those who tell the store of an invalidation or, failing that, the journal. */
-    private final StampedLock telling = new StampedLock();
+    private final StampedLock deliveryBarrier = new StampedLock();
 
-    Cluster(
+    CacheCluster(
             String id,
             EntryStore store,
             LocalLevel level,
             AvailabilityOptions options,
             DegradedOptions degraded,
             @Nullable Outbox outbox,
-            Engine engine) {
+            EngineContext engine) {
         this.id = id;
         this.degraded = degraded;
         this.options = options;
         this.listener = engine.listener();
-        this.journal = new Journal(degraded.journalSize(), store);
+        this.pending = new PendingInvalidations(degraded.maxPendingInvalidations(), store);
         this.recent = new RecentInvalidations(KEEP_RECENT, MOST_RECENT, engine.ticker());
         this.rolledBack = new RolledBackUpdates(engine.ticker());
         this.lateCommits = new LateCommits(engine.ticker());
@@ -92,23 +92,23 @@ final class Cluster {
         this.availability = new CircuitBreakers(id, options, engine.ticker(), this::onAvailability);
         this.store = new GuardedStore(store, availability);
         this.epochs = new Epochs(this.store, availability);
-        this.local = new LocalEntries(level, engine.values(), degraded.localLife());
-        Freshness freshness = new Freshness(ownUpdates, journal);
-        this.limit = new LoadLimit(degraded.concurrentLoads(), engine.ticker());
+        this.local = new LocalEntries(level, engine.values(), degraded.localTtl());
+        Freshness freshness = new Freshness(ownUpdates, pending);
+        this.limit = new LoadBulkhead(degraded.concurrentLoads(), engine.ticker());
         CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, engine);
-        this.reader = new DegradingReader(id, dispatcher, freshness, local, degraded, limit, engine);
-        this.redelivery = new Redelivery(this.store, recent, new MatesElsewhere());
-        this.afterStop = new StoppedCluster(id, store, journal, recent, availability, outbox != null, engine.ticker());
+        this.reader = new FallbackReader(id, dispatcher, freshness, local, degraded, limit, engine);
+        this.redelivery = new Redelivery(this.store, recent, new SiblingsElsewhere());
+        this.afterStop = new StoppedCluster(id, store, pending, recent, availability, outbox != null, engine.ticker());
         this.transactions = engine.transactions();
         this.ticker = engine.ticker();
-        this.keepers = newKeepers();
-        this.store.onReconnect(server -> keepers.forEach(keeper -> keeper.onReconnect(server)));
+        this.workers = newWorkers();
+        this.store.onReconnect(server -> workers.forEach(worker -> worker.onReconnect(server)));
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
         this.relay = outbox == null ? null : new OutboxRelay(this, outbox, engine.ticker());
     }
 
     /** Keys of one update may lie in several clusters. */
-    void join(Clusters clusters) {
+    void join(CacheClusters clusters) {
         this.all = clusters;
     }
 
@@ -116,8 +116,8 @@ final class Cluster {
         if (!started) {
             started = true;
             afterStop.started();
-            epochs.doubt();
-            keepers.forEach(ClusterKeeper::start);
+            epochs.markUnknown();
+            workers.forEach(RecoveryWorker::start);
         }
         if (relay != null) {
             relay.start();
@@ -130,7 +130,7 @@ final class Cluster {
         }
         if (started) {
             started = false;
-            keepers.forEach(ClusterKeeper::stop);
+            workers.forEach(RecoveryWorker::stop);
             afterStop.stopped();
         }
     }
@@ -154,20 +154,20 @@ final class Cluster {
             if (availability.partitions() != present) {
                 return false;
             }
-            keepers.forEach(ClusterKeeper::stop);
+            workers.forEach(RecoveryWorker::stop);
             availability.repartition(next);
-            keepers = newKeepers();
-            keepers.forEach(ClusterKeeper::repeatOnce);
+            workers = newWorkers();
+            workers.forEach(RecoveryWorker::repeatOnce);
             if (started) {
-                keepers.forEach(ClusterKeeper::start);
+                workers.forEach(RecoveryWorker::start);
             }
             return true;
         }
     }
 
-    private List<ClusterKeeper> newKeepers() {
+    private List<RecoveryWorker> newWorkers() {
         return availability.breakers().stream()
-                .map(breaker -> new ClusterKeeper(this, breaker, options, ticker))
+                .map(breaker -> new RecoveryWorker(this, breaker, options, ticker))
                 .toList();
     }
 
@@ -191,8 +191,8 @@ final class Cluster {
         return local;
     }
 
-    Journal journal() {
-        return journal;
+    PendingInvalidations pending() {
+        return pending;
     }
 
     RecentInvalidations recent() {
@@ -212,15 +212,15 @@ final class Cluster {
         return reader;
     }
 
-    List<ClusterKeeper> keepers() {
-        return keepers;
+    List<RecoveryWorker> workers() {
+        return workers;
     }
 
-    private ClusterKeeper keeper(CircuitBreaker breaker) {
-        return keepers.stream()
+    private RecoveryWorker worker(CircuitBreaker breaker) {
+        return workers.stream()
                 .filter(one -> one.breaker() == breaker)
                 .findFirst()
-                .orElse(keepers.get(0));
+                .orElse(workers.get(0));
     }
 
     /** Null without an outbox. */
@@ -239,23 +239,23 @@ final class Cluster {
     boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
         Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(keys);
         if (parts.size() > 1 && !afterStop.isStopped()) {
-            refuseAhead(parts);
+            refuseBeforeSending(parts);
         }
         TimeLeft time = new TimeLeft(keys.size());
-        List<CacheKey<?>> untold = new ArrayList<>();
+        List<CacheKey<?>> undelivered = new ArrayList<>();
         for (List<CacheKey<?>> part : parts.values()) {
             if (!prepare(part, token, lease, time)) {
-                untold.addAll(part);
+                undelivered.addAll(part);
             }
         }
-        if (!untold.isEmpty()) {
-            writeToOutbox(untold, token, lease, beforeCommit);
+        if (!undelivered.isEmpty()) {
+            writeToOutbox(undelivered, token, lease, beforeCommit);
         }
-        return untold.isEmpty();
+        return undelivered.isEmpty();
     }
 
     /** Before anything is sent: an update that is refused by one partition need not cost the values in the others. */
-    private void refuseAhead(Map<CircuitBreaker, List<CacheKey<?>>> parts) {
+    private void refuseBeforeSending(Map<CircuitBreaker, List<CacheKey<?>>> parts) {
         parts.forEach((breaker, part) -> {
             if (!breaker.mayWrite()) {
                 refuseOrGoOn(part, StoreUnavailableException.notCalled("The cluster is marked unavailable"));
@@ -291,7 +291,7 @@ final class Cluster {
 
         private final int keys;
         private final @Nullable Duration left;
-        private final long began = ticker.nanoTime();
+        private final long startedAt = ticker.nanoTime();
 
         TimeLeft(int keys) {
             this.keys = keys;
@@ -299,7 +299,7 @@ final class Cluster {
         }
 
         void check() {
-            if (left != null && ticker.nanoTime() - began >= left.toNanos()) {
+            if (left != null && ticker.nanoTime() - startedAt >= left.toNanos()) {
                 throw new StoreUnavailableException(
                         "The transaction's time is over before all of its " + keys + " keys were prepared",
                         false,
@@ -331,30 +331,30 @@ final class Cluster {
         keys.forEach(local::invalidate);
         Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(keys);
         List<CacheKey<?>> together = parts.size() > 1 || update.size() > keys.size() ? List.copyOf(update) : List.of();
-        List<CacheKey<?>> told = new ArrayList<>();
+        List<CacheKey<?>> delivered = new ArrayList<>();
         parts.forEach((breaker, part) -> {
             StoreUnavailableException away =
-                    tell(part, token, together, untold -> journal.add(untold, token, together));
+                    sendInvalidations(part, token, together, undelivered -> pending.add(undelivered, token, together));
             part.forEach(key -> listener.onInvalidation(key, away));
             if (away == null) {
-                told.addAll(part);
+                delivered.addAll(part);
             } else if (breaker.mayWrite()) {
-                keeper(breaker).deliverSoon();
+                worker(breaker).submitDelivery();
             }
         });
         ownUpdates.add(keys);
-        boolean untold = told.size() < keys.size();
+        boolean undelivered = delivered.size() < keys.size();
         if (outbox != null) {
-            endInOutbox(outbox, keys, token, untold);
+            endInOutbox(outbox, keys, token, undelivered);
         }
-        if (untold && afterStop.isStopped()) {
+        if (undelivered && afterStop.isStopped()) {
             afterStop.deliver();
         }
-        return told;
+        return delivered;
     }
 
     /** Keys that lie elsewhere than others of their update are invalidated again when those were delivered late. */
-    private final class MatesElsewhere implements Mates {
+    private final class SiblingsElsewhere implements SiblingKeys {
 
         @Override
         public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
@@ -367,12 +367,12 @@ final class Cluster {
         }
 
         @Override
-        public void drop(Collection<? extends CacheKey<?>> keys, String token) {
-            byCluster(keys).forEach((cluster, group) -> cluster.dropAgain(group, token));
+        public void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
+            byCluster(keys).forEach((cluster, group) -> cluster.invalidateAgain(group, token));
         }
 
-        private Map<Cluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
-            Map<Cluster, List<CacheKey<?>>> groups = new LinkedHashMap<>();
+        private Map<CacheCluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
+            Map<CacheCluster, List<CacheKey<?>>> groups = new LinkedHashMap<>();
             for (CacheKey<?> key : keys) {
                 groups.computeIfAbsent(clusterOf(key.spec()), any -> new ArrayList<>())
                         .add(key);
@@ -381,27 +381,27 @@ final class Cluster {
         }
     }
 
-    private Cluster clusterOf(CacheSpec<?> spec) {
-        Clusters clusters = all;
+    private CacheCluster clusterOf(CacheSpec<?> spec) {
+        CacheClusters clusters = all;
         return clusters == null ? this : clusters.of(spec);
     }
 
     /** Drops what was stored since the keys were invalidated. */
     void invalidateAgain(List<CacheKey<?>> keys) {
-        dropAgain(keys, NO_TOKEN);
+        invalidateAgain(keys, NO_TOKEN);
     }
 
-    private void dropAgain(List<CacheKey<?>> keys, String token) {
+    private void invalidateAgain(List<CacheKey<?>> keys, String token) {
         keys.forEach(local::invalidate);
         store.byPartition(keys).forEach((breaker, part) -> {
             try {
                 for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(part)) {
-                    store.drop(batch, token);
+                    store.invalidateNow(batch, token);
                     recent.add(batch);
                 }
             } catch (StoreUnavailableException away) {
                 log.debug("{} are kept to be invalidated again", part, away);
-                journal.add(part, NO_TOKEN);
+                pending.add(part, NO_TOKEN);
             }
         });
     }
@@ -411,11 +411,11 @@ final class Cluster {
      *
      * @param at ticker time
      */
-    void raiseMates(List<CacheSpec<?>> prefixes, long at) {
+    void raiseSiblings(List<CacheSpec<?>> prefixes, long at) {
         for (CacheSpec<?> spec : prefixes) {
-            Cluster cluster = clusterOf(spec);
+            CacheCluster cluster = clusterOf(spec);
             for (int hash = 0; hash < cluster.store.epochHashes(); hash++) {
-                cluster.journal.raiseAgain(hash, Set.of(spec.prefix()), at);
+                cluster.pending.raiseAgain(hash, Set.of(spec.prefix()), at);
             }
         }
     }
@@ -449,7 +449,7 @@ final class Cluster {
         }
         keys.forEach(local::invalidate);
         store.byPartition(keys).forEach((breaker, part) -> {
-            StoreUnavailableException away = tell(part, NO_TOKEN, List.of(), journal::addIfRoom);
+            StoreUnavailableException away = sendInvalidations(part, NO_TOKEN, List.of(), pending::addIfRoom);
             part.forEach(key -> listener.onInvalidation(key, away));
         });
     }
@@ -459,35 +459,35 @@ final class Cluster {
      * @param together all keys of the update, if some are elsewhere
      * @param keep takes all keys if one of them could not be delivered: they belong together
      */
-    private @Nullable StoreUnavailableException tell(
+    private @Nullable StoreUnavailableException sendInvalidations(
             Collection<? extends CacheKey<?>> keys,
             String token,
             List<CacheKey<?>> together,
             Consumer<List<CacheKey<?>>> keep) {
-        long stamp = telling.readLock();
-        List<CacheKey<?>> untold = new ArrayList<>(keys);
+        long stamp = deliveryBarrier.readLock();
+        List<CacheKey<?>> undelivered = new ArrayList<>(keys);
         try {
-            while (!untold.isEmpty()) {
-                List<CacheKey<?>> batch = untold.subList(0, Math.min(Batches.SIZE, untold.size()));
+            while (!undelivered.isEmpty()) {
+                List<CacheKey<?>> batch = undelivered.subList(0, Math.min(Batches.SIZE, undelivered.size()));
                 store.invalidate(batch, token);
                 recent.add(batch, together);
                 batch.clear();
             }
             return null;
         } catch (StoreUnavailableException away) {
-            log.debug("The invalidation of {} waits for Redis cluster '{}'", untold, id, away);
+            log.debug("The invalidation of {} waits for Redis cluster '{}'", undelivered, id, away);
             return away;
         } finally {
-            if (!untold.isEmpty()) {
+            if (!undelivered.isEmpty()) {
                 keep.accept(List.copyOf(keys));
             }
-            telling.unlockRead(stamp);
+            deliveryBarrier.unlockRead(stamp);
         }
     }
 
     /** Returns when all who were refused before are in the journal. */
-    void awaitTold() {
-        telling.unlockWrite(telling.writeLock());
+    void awaitInFlightInvalidations() {
+        deliveryBarrier.unlockWrite(deliveryBarrier.writeLock());
     }
 
     private void refuseOrGoOn(Collection<? extends CacheKey<?>> keys, StoreUnavailableException away) {
@@ -508,10 +508,10 @@ final class Cluster {
 
     /** An update that was prepared, or is in the outbox, needs no more: its lease or its message covers it. */
     private static void endInOutbox(
-            OutboxWriter outbox, Collection<? extends CacheKey<?>> keys, String token, boolean untold) {
+            OutboxWriter outbox, Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
         if (!token.isEmpty()) {
             outbox.close(token);
-        } else if (untold) {
+        } else if (undelivered) {
             outbox.addLate(keys);
         }
     }

@@ -1,4 +1,4 @@
--- release: gives up the caller's own election after a failed load, so that the next reader loads at once.
+-- release-load: gives up the caller's own election after a failed load, so that the next reader loads at once.
 --
 -- KEYS[1]  the entry
 -- ARGV[1]  ticket of the loader, all 14 bytes: a later election has another end

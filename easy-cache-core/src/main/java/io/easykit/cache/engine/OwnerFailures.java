@@ -10,11 +10,11 @@ import java.util.concurrent.CancellationException;
  * Failures of a load that say nothing about the load, but something about the thread that ran it: it was interrupted,
  * its stack was too deep, or its waiting time was over. Readers that share the load look again instead of failing as well.
  */
-final class PilotFailures {
+final class OwnerFailures {
 
     private static final int DEEPEST_CAUSE = 20;
 
-    private PilotFailures() {}
+    private OwnerFailures() {}
 
     /** Called on the thread that ran the load. */
     static boolean contain(Throwable failure) {

@@ -3,7 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.ValueCodec;
-import io.easykit.cache.engine.Flight.Landing;
+import io.easykit.cache.engine.InFlightLoad.LoadResult;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Envelope.Kind;
 import io.easykit.cache.type.ImmutableTypes;
@@ -16,32 +16,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Values into envelopes and back. */
-final class Values {
+final class ValueEnvelopes {
 
-    private static final Logger log = LoggerFactory.getLogger(Values.class);
+    private static final Logger log = LoggerFactory.getLogger(ValueEnvelopes.class);
     private static final byte[] NO_PAYLOAD = {};
 
     private final ValueCodec codec;
     private final RoundTrips roundTrips;
 
-    Values(ValueCodec codec) {
+    ValueEnvelopes(ValueCodec codec) {
         this.codec = codec;
         this.roundTrips = new RoundTrips(codec);
     }
 
     /** Null if nobody can read it: garbage, another format, another type's bytes. */
     @SuppressWarnings("unchecked") // the spec's type is the caller's word for V
-    <V> @Nullable Opened<V> open(Envelope envelope, CacheKey<V> key) {
+    <V> @Nullable Decoded<V> decode(Envelope envelope, CacheKey<V> key) {
         Kind kind = envelope.kind();
         if (kind == null) {
             return null;
         }
         try {
             return switch (kind) {
-                case NULL -> new Opened<>(null);
-                case EMPTY_OPTIONAL -> new Opened<>((V) Optional.empty());
+                case NULL -> new Decoded<>(null);
+                case EMPTY_OPTIONAL -> new Decoded<>((V) Optional.empty());
                 case VALUE ->
-                    new Opened<>((V) codec.decode(envelope.payload(), key.spec().type()));
+                    new Decoded<>(
+                            (V) codec.decode(envelope.payload(), key.spec().type()));
             };
         } catch (Exception | LinkageError | StackOverflowError unreadable) {
             log.debug("Cannot read the value of {}: {}", key, codec.describe(unreadable));
@@ -50,7 +51,7 @@ final class Values {
     }
 
     /** Null if it would not come back as it is. */
-    <V> @Nullable Envelope seal(@Nullable V value, CacheKey<V> key) {
+    <V> @Nullable Envelope encode(@Nullable V value, CacheKey<V> key) {
         if (value == null) {
             return Envelope.of(Kind.NULL, NO_PAYLOAD);
         }
@@ -66,26 +67,26 @@ final class Values {
     }
 
     /** A landing for several readers: a value that one of them could change is packed before its pilot has it. */
-    <V> Landing<V> pack(Landing<V> landing, CacheKey<V> key) {
-        if (!landing.shared() || landing.value() == null || landing.packed() != null || areImmutable(key)) {
+    <V> LoadResult<V> snapshot(LoadResult<V> landing, CacheKey<V> key) {
+        if (!landing.shared() || landing.value() == null || landing.snapshot() != null || areImmutable(key)) {
             return landing;
         }
-        Envelope packed = seal(landing.value(), key);
-        return packed == null ? refused(landing.value(), landing.asOf(), key) : landing.packed(packed);
+        Envelope snapshot = encode(landing.value(), key);
+        return snapshot == null ? refused(landing.value(), landing.asOf(), key) : landing.snapshot(snapshot);
     }
 
     /** The landing of a value that has no bytes: several readers can share it only if none of them could change it. */
-    <V> Landing<V> refused(@Nullable V value, long asOf, CacheKey<V> key) {
-        return areImmutable(key) ? Landing.of(value, asOf) : Landing.unstorable(value, null);
+    <V> LoadResult<V> refused(@Nullable V value, long asOf, CacheKey<V> key) {
+        return areImmutable(key) ? LoadResult.of(value, asOf) : LoadResult.unstorable(value, null);
     }
 
     /** The landing for one more reader, with an object of its own. */
-    <V> Landing<V> unpack(Landing<V> landing, CacheKey<V> key) {
-        if (landing.packed() == null || areImmutable(key)) {
+    <V> LoadResult<V> copyFor(LoadResult<V> landing, CacheKey<V> key) {
+        if (landing.snapshot() == null || areImmutable(key)) {
             return landing;
         }
-        Opened<V> own = open(landing.packed(), key);
-        return own == null ? landing : Landing.of(own.value(), landing.asOf());
+        Decoded<V> own = decode(landing.snapshot(), key);
+        return own == null ? landing : LoadResult.of(own.value(), landing.asOf());
     }
 
     private static boolean areImmutable(CacheKey<?> key) {
@@ -93,7 +94,7 @@ final class Values {
     }
 
     /** How long a value may live: shorter for "nothing", and a little shorter by chance. */
-    static Duration life(@Nullable Object value, CacheOptions options) {
+    static Duration ttl(@Nullable Object value, CacheOptions options) {
         boolean nothing = value == null || (value instanceof Optional<?> optional && optional.isEmpty());
         Duration whole = nothing ? options.nullTtl() : options.ttl();
         double cut = options.ttlJitter() * ThreadLocalRandom.current().nextDouble();
@@ -101,5 +102,5 @@ final class Values {
     }
 
     /** A value that could be read, "nothing" included. */
-    record Opened<V>(@Nullable V value) {}
+    record Decoded<V>(@Nullable V value) {}
 }

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Node A is cut off and comes back; node B looks on. */
-class ClusterKeeperTests {
+class RecoveryWorkerTests {
 
     private static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
     private static final Duration KEEP_RECENT = Duration.ofSeconds(30);
@@ -59,12 +59,12 @@ class ClusterKeeperTests {
     void recoversAfterSeveralProbesInARow() {
         cutOff();
         bench.store.back();
-        look(a, PROBES - 1);
+        tick(a, PROBES - 1);
         bench.store.failNext(Operation.PROBE, Fault.LOST_REPLY);
-        look(a, 1);
-        look(a, PROBES - 1);
+        tick(a, 1);
+        tick(a, PROBES - 1);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
-        look(a, 1);
+        tick(a, 1);
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
         assertThat(bench.events.next()).contains("default UNAVAILABLE", "default AVAILABLE");
         assertThat(a.fetch(key, () -> "value")).isEqualTo("value");
@@ -78,9 +78,9 @@ class ClusterKeeperTests {
         a.update(List.of(key), () -> null);
         assertThat(a.undelivered("default")).isEqualTo(1);
         bench.store.back();
-        look(a, PROBES - 1);
+        tick(a, PROBES - 1);
         Held delivery = bench.store.hold(Operation.DROP);
-        Caller<Boolean> recovery = inBackground(() -> look(a, 1));
+        Caller<Boolean> recovery = inBackground(() -> tick(a, 1));
         delivery.awaitReached();
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
         delivery.release();
@@ -97,9 +97,9 @@ class ClusterKeeperTests {
         a.invalidate(key);
         bench.store.back();
         b.fetch(other, () -> "old");
-        look(a, PROBES - 1);
+        tick(a, PROBES - 1);
         Held delivery = bench.store.hold(Operation.DROP);
-        Caller<Boolean> recovery = inBackground(() -> look(a, 1));
+        Caller<Boolean> recovery = inBackground(() -> tick(a, 1));
         delivery.awaitReached();
         a.invalidate(other);
         assertThat(bench.store.parts(other)).contains("staleUntil");
@@ -110,16 +110,16 @@ class ClusterKeeperTests {
     @Test
     void waitsForThoseWhoWereRefusedBeforeTheRecovery() throws Exception {
         b.fetch(key, () -> "old");
-        Held telling = bench.store.hold(Operation.INVALIDATE);
+        Held deliveryBarrier = bench.store.hold(Operation.INVALIDATE);
         Caller<Boolean> update = inBackground(() -> a.invalidate(key));
-        telling.awaitReached();
+        deliveryBarrier.awaitReached();
         cutOff();
         bench.store.back();
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
-        look(a, PROBES - 1);
-        Caller<Boolean> recovery = inBackground(() -> look(a, 1)).awaitWaiting();
+        tick(a, PROBES - 1);
+        Caller<Boolean> recovery = inBackground(() -> tick(a, 1)).awaitWaiting();
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
-        telling.release();
+        deliveryBarrier.release();
         update.result();
         recovery.result();
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
@@ -132,7 +132,7 @@ class ClusterKeeperTests {
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
         a.update(List.of(cp), () -> null);
         assertThat(bench.store.parts(cp)).containsExactly("intents");
-        look(a, 1);
+        tick(a, 1);
         assertThat(bench.store.parts(cp)).isEmpty();
         assertThat(a.undelivered("default")).isZero();
     }
@@ -156,14 +156,14 @@ class ClusterKeeperTests {
             a.invalidate(Workbench.ap().key(id));
         }
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
-        look(b, 1);
+        tick(b, 1);
         bench.clock.advance(SEEN_EVERYWHERE.minusMillis(1));
-        look(a, 1);
+        tick(a, 1);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
         bench.clock.advance(Duration.ofMillis(1));
-        look(a, 1);
+        tick(a, 1);
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
         assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(1);
         for (int id = 1; id <= 3; id++) {
@@ -175,7 +175,7 @@ class ClusterKeeperTests {
     void updatesGoStraightToTheStoreWhileTheEpochIsBeingSeen() {
         overflow();
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
         b.fetch(key, () -> "old");
         a.invalidate(key);
         assertThat(a.undelivered("default")).isZero();
@@ -189,13 +189,13 @@ class ClusterKeeperTests {
         a.invalidate(key);
         bench.store.back();
         bench.store.failNext(Operation.DROP, Fault.LOST_REQUEST);
-        look(a, PROBES);
+        tick(a, PROBES);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
         a.invalidate(Workbench.ap().key(2));
         assertThat(a.undelivered("default")).isEqualTo(2);
-        look(a, PROBES - 1);
+        tick(a, PROBES - 1);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
-        look(a, 1);
+        tick(a, 1);
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
@@ -206,13 +206,13 @@ class ClusterKeeperTests {
         overflow();
         bench.store.back();
         bench.store.failNext(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
-        look(a, PROBES);
+        tick(a, PROBES);
         assertThat(a.undelivered("default")).isEqualTo(1);
-        look(a, PROBES);
+        tick(a, PROBES);
         bench.clock.advance(SEEN_EVERYWHERE);
-        look(a, 1);
+        tick(a, 1);
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
-        look(b, 1);
+        tick(b, 1);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
 
@@ -221,7 +221,7 @@ class ClusterKeeperTests {
         b.fetch(key, () -> "old");
         overflow();
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
         assertThat(bench.node().fetch(key, () -> "new")).isEqualTo("new");
     }
 
@@ -232,11 +232,11 @@ class ClusterKeeperTests {
         loader.awaitEntered();
         overflow();
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
         loader.letGo();
         early.result();
         assertThat(bench.store.parts(key)).contains("value");
-        look(b, 1);
+        tick(b, 1);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
 
@@ -244,12 +244,12 @@ class ClusterKeeperTests {
     void raisesAgainTheEpochThatAStoreHasLost() {
         overflow();
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
         bench.clock.advance(SEEN_EVERYWHERE);
-        look(a, 1);
+        tick(a, 1);
         bench.store.loseEpochs();
         bench.node().fetch(key, () -> "from before the epoch");
-        look(a, 1);
+        tick(a, 1);
         assertThat(bench.node().fetch(key, () -> "new")).isEqualTo("new");
         assertThat(a.fetch(key, () -> "newer")).isEqualTo("new");
     }
@@ -259,7 +259,7 @@ class ClusterKeeperTests {
         a.invalidate(key);
         bench.store.reconnect();
         b.fetch(key, () -> "what the new master has");
-        look(a, 1);
+        tick(a, 1);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
 
@@ -270,7 +270,7 @@ class ClusterKeeperTests {
         bench.clock.advance(Duration.ofHours(1));
         bench.store.back();
         b.fetch(key, () -> "what the new master has");
-        look(a, PROBES);
+        tick(a, PROBES);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
 
@@ -278,12 +278,12 @@ class ClusterKeeperTests {
     void saysAgainWhatWasDeliveredByTheJournal() {
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
         a.invalidate(key);
-        look(a, 1);
+        tick(a, 1);
         assertThat(a.undelivered("default")).isZero();
 
         b.fetch(key, () -> "what the new master has");
         bench.store.reconnect();
-        look(a, 1);
+        tick(a, 1);
 
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
@@ -294,11 +294,11 @@ class ClusterKeeperTests {
         a.invalidate(key);
         bench.clock.advance(KEEP_RECENT.multipliedBy(2));
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
 
         b.fetch(key, () -> "what the new master has");
         bench.store.reconnect();
-        look(a, 1);
+        tick(a, 1);
 
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
@@ -308,13 +308,13 @@ class ClusterKeeperTests {
         a.invalidate(key);
         bench.clock.advance(KEEP_RECENT.minusSeconds(1));
         bench.store.reconnect();
-        look(a, 1);
+        tick(a, 1);
         bench.clock.advance(KEEP_RECENT.minusSeconds(1));
-        look(a, 1);
+        tick(a, 1);
 
         b.fetch(key, () -> "what the new master has");
         bench.store.reconnect();
-        look(a, 1);
+        tick(a, 1);
 
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
@@ -347,7 +347,7 @@ class ClusterKeeperTests {
         }
 
         beforeEachDrop(() -> b.fetch(view, loadView));
-        look(large, 1);
+        tick(large, 1);
 
         assertThat(large.undelivered("default")).isZero();
         assertThat(b.fetch(view, loadView)).isEqualTo("view of new");
@@ -380,11 +380,11 @@ class ClusterKeeperTests {
             EasyCacheEngine stopped = bench.builder(new JacksonValueCodec()).build();
             stopped.stop();
             bench.store.away();
-            long began = bench.clock.nanoTime();
+            long startedAt = bench.clock.nanoTime();
             for (int id = 0; id < 50; id++) {
                 stopped.invalidate(Workbench.ap().key(id));
             }
-            assertThat(Duration.ofNanos(bench.clock.nanoTime() - began))
+            assertThat(Duration.ofNanos(bench.clock.nanoTime() - startedAt))
                     .isBetween(Duration.ofSeconds(2), Duration.ofMillis(2100));
             assertThat(log.warnings())
                     .singleElement()
@@ -413,9 +413,9 @@ class ClusterKeeperTests {
     void saysNothingAgainThatIsLongPast() {
         a.invalidate(key);
         bench.clock.advance(KEEP_RECENT.plusMillis(1));
-        look(a, 1);
+        tick(a, 1);
         bench.store.reconnect();
-        look(a, 1);
+        tick(a, 1);
         assertThat(bench.store.count(Operation.DROP)).isZero();
     }
 
@@ -425,9 +425,9 @@ class ClusterKeeperTests {
         bench.store.reconnect();
         b.fetch(key, () -> "what the new master has");
         bench.store.failNext(Operation.DROP, Fault.LOST_REQUEST);
-        look(a, 2);
+        tick(a, 2);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
-        look(a, 1);
+        tick(a, 1);
         assertThat(bench.store.count(Operation.DROP)).isEqualTo(2);
     }
 
@@ -439,19 +439,19 @@ class ClusterKeeperTests {
             a.fetch(key, () -> "old");
         }
         a.invalidate(key);
-        look(a, PROBES - 1);
+        tick(a, PROBES - 1);
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
-        look(a, 1);
+        tick(a, 1);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
         assertThat(a.fetch(key, () -> "new")).isEqualTo("new");
     }
 
     @Test
     void forgivesFailuresThatDoNotFollowEachOther() {
-        look(a, 1);
+        tick(a, 1);
         for (int i = 0; i < 5; i++) {
             bench.store.failNext(Operation.EPOCHS, Fault.LOST_REQUEST);
-            look(a, 3);
+            tick(a, 3);
         }
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
     }
@@ -464,7 +464,7 @@ class ClusterKeeperTests {
         Caller<String> slow = Workbench.call(() -> a.fetch(Workbench.ap().key(2), loader));
         loader.awaitEntered();
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
         loader.letGo();
         slow.result();
         bench.store.away();
@@ -475,14 +475,14 @@ class ClusterKeeperTests {
     @Test
     void leavesToTheOperatorWhatIsForced() {
         availability(a).force(State.UNAVAILABLE);
-        look(a, 10);
+        tick(a, 10);
         assertThat(bench.store.count()).isZero();
         a.invalidate(key);
         b.fetch(key, () -> "old");
-        availability(a).release();
-        look(a, PROBES - 1);
+        availability(a).reset();
+        tick(a, PROBES - 1);
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
-        look(a, 1);
+        tick(a, 1);
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
@@ -494,7 +494,7 @@ class ClusterKeeperTests {
         int before = bench.store.count();
         for (int i = 0; i < 100; i++) {
             a.fetch(key, () -> "value");
-            look(a, 1);
+            tick(a, 1);
         }
         assertThat(bench.store.count()).isGreaterThanOrEqualTo(before + 200);
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
@@ -505,12 +505,12 @@ class ClusterKeeperTests {
         bench.store.onNext(Operation.EPOCHS, () -> {
             throw new NoClassDefFoundError("a jar that is gone");
         });
-        look(a, 1);
+        tick(a, 1);
         assertThat(bench.store.count(Operation.EPOCHS)).isEqualTo(1);
         b.fetch(key, () -> "old");
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
         a.invalidate(key);
-        look(a, 1);
+        tick(a, 1);
         assertThat(a.undelivered("default")).isZero();
     }
 
@@ -570,7 +570,7 @@ class ClusterKeeperTests {
         b.fetch(key, () -> "old");
         overflow();
         bench.store.back();
-        look(a, PROBES);
+        tick(a, PROBES);
         Held firstLook = bench.store.hold(Operation.EPOCHS);
         b.start();
         Caller<String> reader = Workbench.call(() -> b.fetch(key, () -> "new"));
@@ -598,12 +598,12 @@ class ClusterKeeperTests {
     @Test
     void doesNotCountWhatWaitedBehindLargeValues() {
         for (int i = 0; i < 20; i++) {
-            bench.store.onNext(Operation.READ, ClusterKeeperTests::waitBehindLargeValues);
+            bench.store.onNext(Operation.READ, RecoveryWorkerTests::waitBehindLargeValues);
             a.fetch(key, () -> "value");
         }
         for (int i = 0; i < 20; i++) {
-            bench.store.onNext(Operation.EPOCHS, ClusterKeeperTests::waitBehindLargeValues);
-            look(a, 1);
+            bench.store.onNext(Operation.EPOCHS, RecoveryWorkerTests::waitBehindLargeValues);
+            tick(a, 1);
         }
         assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
         bench.store.failNext(Operation.READ, Fault.LOST_REQUEST);
@@ -614,12 +614,12 @@ class ClusterKeeperTests {
     /** It would learn of no raised epoch. */
     @Test
     void marksUnavailableWhatItCannotLookAfterForLongBehindLargeValues() {
-        look(a, 1);
+        tick(a, 1);
         bench.clock.advance(Duration.ofSeconds(10));
         for (int i = 0; i < PROBES; i++) {
             assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
-            bench.store.onNext(Operation.EPOCHS, ClusterKeeperTests::waitBehindLargeValues);
-            look(a, 1);
+            bench.store.onNext(Operation.EPOCHS, RecoveryWorkerTests::waitBehindLargeValues);
+            tick(a, 1);
         }
         assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
     }
@@ -644,9 +644,9 @@ class ClusterKeeperTests {
         }
     }
 
-    private static void look(EasyCacheEngine cache, int times) {
+    private static void tick(EasyCacheEngine cache, int times) {
         for (int i = 0; i < times; i++) {
-            cluster(cache).keepers().get(0).look();
+            cluster(cache).workers().get(0).tick();
         }
     }
 
@@ -665,7 +665,7 @@ class ClusterKeeperTests {
         return availability(cache).state();
     }
 
-    private static Cluster cluster(EasyCacheEngine cache) {
+    private static CacheCluster cluster(EasyCacheEngine cache) {
         return Objects.requireNonNull(cache.cluster("default"));
     }
 }

@@ -9,4 +9,5 @@ import java.util.concurrent.Executor;
  *
  * @param background where refreshes run; rejects what it has no thread for
  */
-record Engine(Values values, Transactions transactions, Executor background, CacheListener listener, Ticker ticker) {}
+record EngineContext(
+        ValueEnvelopes values, Transactions transactions, Executor background, CacheListener listener, Ticker ticker) {}

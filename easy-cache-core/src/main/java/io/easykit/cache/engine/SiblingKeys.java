@@ -7,11 +7,11 @@ import java.util.Collection;
  * Keys that were updated together with others that are redelivered, and lie in another partition or another cluster. They
  * are redelivered along, as far as their stores answer.
  */
-interface Mates {
+interface SiblingKeys {
 
     /** What cannot be prepared is skipped. */
     void prepare(Collection<? extends CacheKey<?>> keys, String token);
 
     /** What cannot be dropped is kept for later. */
-    void drop(Collection<? extends CacheKey<?>> keys, String token);
+    void invalidateNow(Collection<? extends CacheKey<?>> keys, String token);
 }

@@ -8,7 +8,7 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
-import io.easykit.cache.engine.Values.Opened;
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -22,52 +22,52 @@ import org.slf4j.LoggerFactory;
  * <p>Two readers do not wait for a place: one amid unfinished work of its caller, which holds a connection of the database,
  * and one inside a load, which holds a place. Those that it would wait for may be waiting for these.
  */
-final class DegradingReader implements CacheReader {
+final class FallbackReader implements CacheReader {
 
-    private static final Logger log = LoggerFactory.getLogger(DegradingReader.class);
+    private static final Logger log = LoggerFactory.getLogger(FallbackReader.class);
 
     private final String clusterId;
     private final CacheReader normal;
     private final Freshness freshness;
     private final LocalEntries local;
     private final CpReads cpReads;
-    private final LoadLimit limit;
-    private final SoloLoads loads;
+    private final LoadBulkhead limit;
+    private final UncachedLoads loads;
     private final CacheListener listener;
     private final Transactions transactions;
     private final Ticker ticker;
 
-    DegradingReader(
+    FallbackReader(
             String clusterId,
             CacheReader normal,
             Freshness freshness,
             LocalEntries local,
             DegradedOptions options,
-            LoadLimit limit,
-            Engine engine) {
+            LoadBulkhead limit,
+            EngineContext engine) {
         this.clusterId = clusterId;
         this.normal = normal;
         this.freshness = freshness;
         this.local = local;
         this.cpReads = options.cpReads();
         this.limit = limit;
-        this.loads = new SoloLoads(limit, engine);
+        this.loads = new UncachedLoads(limit, engine);
         this.listener = engine.listener();
         this.transactions = engine.transactions();
         this.ticker = engine.ticker();
     }
 
     @Override
-    public <V> @Nullable V fetch(Read<V> read) throws Throwable {
+    public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
         try {
             return normal.fetch(read);
         } catch (StoreUnavailableException away) {
             log.debug("Reading {} without Redis", read.key(), away);
-            return withoutStore(freshness.demandedBy(read), away);
+            return withoutStore(freshness.requiredFor(read), away);
         }
     }
 
-    private <V> @Nullable V withoutStore(Read<V> read, StoreUnavailableException away) throws Throwable {
+    private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
         boolean strong = read.options().consistency() == Consistency.CP;
         if (strong && cpReads == CpReads.FAIL) {
             throw new CacheUnavailableException(
@@ -76,7 +76,7 @@ final class DegradingReader implements CacheReader {
                             + " Repeat the call when Redis is back, or let CP reads bypass the cache.",
                     away);
         }
-        if (LoadLimit.isInside()) {
+        if (LoadBulkhead.isInside()) {
             return loads.load(read).get();
         }
         try (LoadScope scope = transactions.openLoadScope()) {
@@ -87,8 +87,8 @@ final class DegradingReader implements CacheReader {
         }
     }
 
-    private <V> @Nullable V fromLocalLevel(Read<V> read) throws Throwable {
-        Opened<V> known = freshness.allowsLocalLevel() ? local.get(read.key()) : null;
+    private <V> @Nullable V fromLocalLevel(ReadRequest<V> read) throws Throwable {
+        Decoded<V> known = freshness.allowsLocalLevel() ? local.get(read.key()) : null;
         if (known != null) {
             listener.onHit(read.key(), Hit.LOCAL);
             return known.value();
@@ -98,19 +98,19 @@ final class DegradingReader implements CacheReader {
     }
 
     /** Whoever loads puts in what it loaded: those who share it came later, perhaps after an invalidation. */
-    private <V> Read<V> keeping(Read<V> read) {
+    private <V> ReadRequest<V> keeping(ReadRequest<V> read) {
         return read.with(() -> {
             long stamp = local.stamp(read.key());
-            long began = ticker.nanoTime();
+            long startedAt = ticker.nanoTime();
             V value = read.loader().load();
             if (LoadInProgress.isStorable() && read.storable().test(value)) {
-                local.put(read.key(), value, stamp, Duration.ofNanos(ticker.nanoTime() - began));
+                local.put(read.key(), value, stamp, Duration.ofNanos(ticker.nanoTime() - startedAt));
             }
             return value;
         });
     }
 
-    private <V> @Nullable V load(Read<V> read) throws Throwable {
+    private <V> @Nullable V load(ReadRequest<V> read) throws Throwable {
         return loads.join(read.with(limit.around(read)), null).get();
     }
 }

@@ -1,4 +1,4 @@
--- heal: removes a key that is no hash, so that the entry can be cached again.
+-- remove-wrong-type: removes a key that is no hash, so that the entry can be cached again.
 --
 -- KEYS[1]  the entry
 --

@@ -4,22 +4,22 @@ package io.easykit.cache.store;
  * The right to store what is loaded, and the election to load it. Comes with a {@link EntryStore.Fetched} and goes back
  * with the store or the release.
  */
-public final class Ticket {
+public final class LoadTicket {
 
-    private final byte[] text;
+    private final byte[] token;
     private final long epoch;
 
     /**
-     * @param text the store's own words
+     * @param token opaque to the engine; the store made it
      * @param epoch the prefix's epoch when the ticket was given
      */
-    public Ticket(byte[] text, long epoch) {
-        this.text = text;
+    public LoadTicket(byte[] token, long epoch) {
+        this.token = token;
         this.epoch = epoch;
     }
 
-    public byte[] text() {
-        return text;
+    public byte[] token() {
+        return token;
     }
 
     public long epoch() {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may
  * be waiting for it, in this cluster or in another one.
  */
-final class LoadLimit {
+final class LoadBulkhead {
 
     static final int FADING_STEPS = 6;
 
@@ -36,7 +36,7 @@ final class LoadLimit {
     private volatile boolean fading;
     private long fadingSince;
 
-    LoadLimit(int concurrentLoads, Ticker ticker) {
+    LoadBulkhead(int concurrentLoads, Ticker ticker) {
         this.concurrentLoads = concurrentLoads;
         this.permits = new Permits(concurrentLoads);
         this.ticker = ticker;
@@ -82,7 +82,7 @@ final class LoadLimit {
 
     /** The loader with a permit, for which it waits as long as its reader may. */
     @SuppressWarnings("try") // the permit is held, not used
-    <V> Loader<V, Throwable> around(Read<V> read) {
+    <V> Loader<V, Throwable> around(ReadRequest<V> read) {
         return () -> {
             try (Permit permit = enter(read)) {
                 return read.loader().load();
@@ -108,7 +108,7 @@ final class LoadLimit {
         };
     }
 
-    private Permit enter(Read<?> read) {
+    private Permit enter(ReadRequest<?> read) {
         if (isInside()) {
             return Permit.NONE;
         }
@@ -123,9 +123,9 @@ final class LoadLimit {
         };
     }
 
-    private boolean acquire(Read<?> read) {
+    private boolean acquire(ReadRequest<?> read) {
         try {
-            return permits.tryAcquire(Math.max(0, read.patience(ticker)), TimeUnit.NANOSECONDS);
+            return permits.tryAcquire(Math.max(0, read.remainingWait(ticker)), TimeUnit.NANOSECONDS);
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             return permits.tryAcquire();

@@ -9,18 +9,18 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** This JVM's present effort for one key, and what others who want the key may have of it. */
-final class Flight<V> {
+final class InFlightLoad<V> {
 
     /** How long a reader whose waiting time is over still waits for the load of another such reader. */
     static final Duration GRACE = Duration.ofMillis(500);
 
-    private final Thread pilot = Thread.currentThread();
-    private final long began = System.nanoTime();
-    private final CompletableFuture<Landing<V>> landing = new CompletableFuture<>();
+    private final Thread owner = Thread.currentThread();
+    private final long startedAt = System.nanoTime();
+    private final CompletableFuture<LoadResult<V>> landing = new CompletableFuture<>();
 
     /** Whether the calling thread flies this one itself: a loader that reads its own key must not wait for itself. */
-    boolean isOwn() {
-        return pilot == Thread.currentThread();
+    boolean isOwnedByCallingThread() {
+        return owner == Thread.currentThread();
     }
 
     /**
@@ -30,17 +30,17 @@ final class Flight<V> {
      */
     boolean isStuck(Duration waiting) {
         Duration longest = waiting.compareTo(GRACE) < 0 ? GRACE : waiting;
-        return System.nanoTime() - began > longest.toNanos();
+        return System.nanoTime() - startedAt > longest.toNanos();
     }
 
     /** Ends the flight. A failure that concerns its pilot only, such as an interrupt, is nobody else's. */
-    void land(Landing<V> result) {
+    void complete(LoadResult<V> result) {
         Throwable failure = result.failure();
-        landing.complete(failure != null && PilotFailures.contain(failure) ? Landing.ownOnly(null) : result);
+        landing.complete(failure != null && OwnerFailures.contain(failure) ? LoadResult.ownOnly(null) : result);
     }
 
     /** The landing of this flight or of another, whichever is first; null when the time is over. */
-    @Nullable Landing<V> await(@Nullable Flight<V> other, long nanos) throws InterruptedException {
+    @Nullable LoadResult<V> await(@Nullable InFlightLoad<V> other, long nanos) throws InterruptedException {
         CompletableFuture<?> first = other == null ? landing : CompletableFuture.anyOf(landing, other.landing);
         try {
             first.get(nanos, TimeUnit.NANOSECONDS);
@@ -58,10 +58,11 @@ final class Flight<V> {
      * @param asOf a moment, in nanoseconds of the ticker, at which the value is known to have been the current one: when
      *     the load began or, later, when the store that was accepted was sent
      * @param use what may be done with it
-     * @param packed the value in bytes, from which {@link Values} gives each of several readers an object of its own;
+     * @param snapshot the value in bytes, from which {@link ValueEnvelopes} gives each of several readers an object of its own;
      *     null if there is no need, or no way
      */
-    record Landing<V>(@Nullable V value, @Nullable Throwable failure, long asOf, Use use, @Nullable Envelope packed) {
+    record LoadResult<V>(
+            @Nullable V value, @Nullable Throwable failure, long asOf, Use use, @Nullable Envelope snapshot) {
 
         enum Use {
             SHARED,
@@ -73,25 +74,25 @@ final class Flight<V> {
             UNSTORABLE
         }
 
-        static <V> Landing<V> of(@Nullable V value, long asOf) {
-            return new Landing<>(value, null, asOf, Use.SHARED, null);
+        static <V> LoadResult<V> of(@Nullable V value, long asOf) {
+            return new LoadResult<>(value, null, asOf, Use.SHARED, null);
         }
 
-        static <V> Landing<V> failed(Throwable failure, long asOf) {
-            return new Landing<>(null, failure, asOf, Use.SHARED, null);
+        static <V> LoadResult<V> failed(Throwable failure, long asOf) {
+            return new LoadResult<>(null, failure, asOf, Use.SHARED, null);
         }
 
-        static <V> Landing<V> ownOnly(@Nullable V value) {
-            return new Landing<>(value, null, 0, Use.OWN, null);
+        static <V> LoadResult<V> ownOnly(@Nullable V value) {
+            return new LoadResult<>(value, null, 0, Use.OWN, null);
         }
 
-        static <V> Landing<V> rejected(@Nullable V value, long asOf) {
-            return new Landing<>(value, null, asOf, Use.OVERTAKEN, null);
+        static <V> LoadResult<V> rejected(@Nullable V value, long asOf) {
+            return new LoadResult<>(value, null, asOf, Use.OVERTAKEN, null);
         }
 
         /** The value or the failure of a load that saw what may neither be stored nor shared. */
-        static <V> Landing<V> unstorable(@Nullable V value, @Nullable Throwable failure) {
-            return new Landing<>(value, failure, 0, Use.UNSTORABLE, null);
+        static <V> LoadResult<V> unstorable(@Nullable V value, @Nullable Throwable failure) {
+            return new LoadResult<>(value, failure, 0, Use.UNSTORABLE, null);
         }
 
         boolean shared() {
@@ -106,13 +107,13 @@ final class Flight<V> {
             return use == Use.UNSTORABLE;
         }
 
-        Landing<V> packed(Envelope bytes) {
-            return new Landing<>(value, failure, asOf, use, bytes);
+        LoadResult<V> snapshot(Envelope bytes) {
+            return new LoadResult<>(value, failure, asOf, use, bytes);
         }
 
         /** Whether a reader may have the result. */
-        boolean serves(Read<V> read) {
-            return shared() && read.accepts(asOf);
+        boolean serves(ReadRequest<V> read) {
+            return shared() && read.isFreshEnough(asOf);
         }
 
         @Nullable V get() throws Throwable {

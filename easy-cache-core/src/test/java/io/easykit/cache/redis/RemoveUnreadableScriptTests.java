@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-class DiscardScriptTests {
+class RemoveUnreadableScriptTests {
 
     @AutoClose
     private final SeededEntry entry = new SeededEntry();
@@ -15,7 +15,7 @@ class DiscardScriptTests {
     void removesTheValueThatWasSeen() {
         entry.value(300, 7, "garbage").lives(300);
 
-        assertThat(discard("garbage")).isEqualTo(1L);
+        assertThat(removeUnreadable("garbage")).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
     }
@@ -28,7 +28,7 @@ class DiscardScriptTests {
                 .intent("update", 30)
                 .lives(300);
 
-        assertThat(discard("garbage")).isEqualTo(1L);
+        assertThat(removeUnreadable("garbage")).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo("{i=+30s, i:update=+30s} lives 300s");
     }
@@ -37,7 +37,7 @@ class DiscardScriptTests {
     void leavesAnotherValue() {
         entry.value(300, 0, "good").lives(300);
 
-        assertThat(discard("garbage")).isEqualTo(0L);
+        assertThat(removeUnreadable("garbage")).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{v=good +300s epoch 0} lives 300s");
     }
@@ -46,14 +46,14 @@ class DiscardScriptTests {
     void leavesAnElectionToLoadWhatIsNotThere() {
         entry.fill("fill-tok", 10).lives(130);
 
-        assertThat(discard("garbage")).isEqualTo(0L);
+        assertThat(removeUnreadable("garbage")).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok +10s} lives 130s");
     }
 
     @Test
     void doesNothingWithoutAnEntry() {
-        assertThat(discard("garbage")).isEqualTo(0L);
+        assertThat(removeUnreadable("garbage")).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
     }
@@ -62,7 +62,7 @@ class DiscardScriptTests {
     void failsOnAKeyOfAnotherType() {
         entry.isText();
 
-        assertThatThrownBy(() -> discard("garbage")).hasMessageContaining("WRONGTYPE");
+        assertThatThrownBy(() -> removeUnreadable("garbage")).hasMessageContaining("WRONGTYPE");
     }
 
     @Test
@@ -73,7 +73,7 @@ class DiscardScriptTests {
                 .stale(20)
                 .lives(130);
 
-        assertThat(discard("bad")).isEqualTo(1L);
+        assertThat(removeUnreadable("bad")).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok +10s, s=+20s, vA=one +100s epoch 0} lives 130s");
     }
@@ -82,12 +82,12 @@ class DiscardScriptTests {
     void leavesAValueOfAnotherVersionWithTheSameBytes() {
         entry.value("vA", 300, 0, "bad").lives(300);
 
-        assertThat(discard("bad")).isEqualTo(0L);
+        assertThat(removeUnreadable("bad")).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{vA=bad +300s epoch 0} lives 300s");
     }
 
-    private Object discard(String envelope) {
-        return entry.call(RedisScript.DISCARD, envelope, "v");
+    private Object removeUnreadable(String envelope) {
+        return entry.call(RedisScript.REMOVE_UNREADABLE, envelope, "v");
     }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Counts calls and failures of the last while, in slots of time. Two threads that enter a new slot at the same moment may
  * lose a few counts: this is a thermometer, not a ledger.
  */
-final class CallWindow {
+final class SlidingWindow {
 
     static final int SLOTS = 10;
 
@@ -22,7 +22,7 @@ final class CallWindow {
     private final AtomicIntegerArray failures = new AtomicIntegerArray(SLOTS);
     private final AtomicLong newest = new AtomicLong();
 
-    CallWindow(AvailabilityOptions options, Ticker ticker) {
+    SlidingWindow(AvailabilityOptions options, Ticker ticker) {
         this.failureRate = options.failureRate();
         this.minimumCalls = options.minimumCalls();
         this.slotNanos = options.window().toNanos() / SLOTS;

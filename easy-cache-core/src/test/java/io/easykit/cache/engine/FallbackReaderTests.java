@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class DegradedReadTests {
+class FallbackReaderTests {
 
     private static final Duration LOCAL_LIFE = Duration.ofSeconds(5);
 

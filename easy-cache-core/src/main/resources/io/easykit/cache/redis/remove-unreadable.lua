@@ -1,4 +1,4 @@
--- discard: removes a value that nobody can read, if it is still the one that was seen.
+-- remove-unreadable: removes a value that nobody can read, if it is still the one that was seen.
 --
 -- KEYS[1]  the entry
 -- ARGV[1]  envelope that was seen

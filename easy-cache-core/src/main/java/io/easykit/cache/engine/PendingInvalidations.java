@@ -19,11 +19,11 @@ import java.util.function.Predicate;
  * Invalidations that could not be delivered: the latest of each key, up to a limit; beyond it the prefixes of all that
  * it held, whose epochs are to be raised instead. Kept in memory: undelivered invalidations are lost if the process dies.
  */
-final class Journal {
+final class PendingInvalidations {
 
     private final int limit;
     private final EntryStore store;
-    private final Map<CacheKey<?>, Undelivered> undelivered = new LinkedHashMap<>();
+    private final Map<CacheKey<?>, Pending> undelivered = new LinkedHashMap<>();
     private final Set<Range> overflowed = new LinkedHashSet<>();
     private final Set<Range> raising = new LinkedHashSet<>();
 
@@ -31,7 +31,7 @@ final class Journal {
      * Prefixes of which entries elsewhere were updated together with entries that are to be dropped, by the hash with
      * epochs of the latter.
      */
-    private final Map<Integer, Map<String, CacheSpec<?>>> mates = new HashMap<>();
+    private final Map<Integer, Map<String, CacheSpec<?>>> siblings = new HashMap<>();
 
     /** Ranges that are to be raised once more, with the ticker time at which that is due. */
     private final Map<Range, Long> again = new HashMap<>();
@@ -41,7 +41,7 @@ final class Journal {
     /**
      * @param store decides which epochs belong to a key; not called otherwise
      */
-    Journal(int limit, EntryStore store) {
+    PendingInvalidations(int limit, EntryStore store) {
         this.limit = limit;
         this.store = store;
     }
@@ -61,14 +61,14 @@ final class Journal {
     synchronized void add(Collection<? extends CacheKey<?>> keys, String token, List<CacheKey<?>> together) {
         for (CacheKey<?> key : keys) {
             if (overflowed.containsAll(rangesOf(key))) {
-                addMates(key, together);
+                addSiblings(key, together);
             } else {
-                undelivered.merge(key, new Undelivered(key, token, together), Undelivered::then);
+                undelivered.merge(key, new Pending(key, token, together), Pending::then);
             }
         }
         if (undelivered.size() > limit) {
             undelivered.keySet().forEach(key -> overflowed.addAll(rangesOf(key)));
-            undelivered.values().forEach(one -> addMates(one.key, one.together));
+            undelivered.values().forEach(one -> addSiblings(one.key, one.together));
             undelivered.clear();
         }
         changed();
@@ -84,20 +84,20 @@ final class Journal {
     }
 
     /** All of them. They stay until {@link #delivered}. */
-    synchronized List<Undelivered> all() {
+    synchronized List<Pending> all() {
         return List.copyOf(undelivered.values());
     }
 
     /** Those of one partition. */
-    synchronized List<Undelivered> all(Predicate<CacheKey<?>> partition) {
+    synchronized List<Pending> all(Predicate<CacheKey<?>> partition) {
         return undelivered.values().stream()
                 .filter(one -> partition.test(one.key))
                 .toList();
     }
 
     /** Forgets what was delivered, unless the key was invalidated again meanwhile. */
-    synchronized void delivered(List<Undelivered> done) {
-        for (Undelivered one : done) {
+    synchronized void delivered(List<Pending> done) {
+        for (Pending one : done) {
             if (undelivered.get(one.key) == one) {
                 undelivered.remove(one.key);
             }
@@ -151,8 +151,8 @@ final class Journal {
     }
 
     /** Takes one spec of each prefix of which entries were updated together with those in the range of a hash. */
-    synchronized List<CacheSpec<?>> takeMates(int hash) {
-        Map<String, CacheSpec<?>> taken = mates.remove(hash);
+    synchronized List<CacheSpec<?>> takeSiblings(int hash) {
+        Map<String, CacheSpec<?>> taken = siblings.remove(hash);
         return taken == null ? List.of() : List.copyOf(taken.values());
     }
 
@@ -180,12 +180,12 @@ final class Journal {
         waiting = !isEmpty() || !raising.isEmpty();
     }
 
-    private void addMates(CacheKey<?> dropped, List<CacheKey<?>> together) {
+    private void addSiblings(CacheKey<?> dropped, List<CacheKey<?>> together) {
         if (together.isEmpty()) {
             return;
         }
         for (Range range : rangesOf(dropped)) {
-            Map<String, CacheSpec<?>> all = mates.computeIfAbsent(range.hash, any -> new LinkedHashMap<>());
+            Map<String, CacheSpec<?>> all = siblings.computeIfAbsent(range.hash, any -> new LinkedHashMap<>());
             together.forEach(
                     key -> all.put(key.spec().clusterId() + " " + key.spec().prefix(), key.spec()));
         }
@@ -201,21 +201,21 @@ final class Journal {
     }
 
     /** One invalidation; two of one key are two, even if they look the same. */
-    static final class Undelivered {
+    static final class Pending {
 
         private final CacheKey<?> key;
         private final String token;
         private final List<CacheKey<?>> together;
 
-        private Undelivered(CacheKey<?> key, String token, List<CacheKey<?>> together) {
+        private Pending(CacheKey<?> key, String token, List<CacheKey<?>> together) {
             this.key = key;
             this.token = token;
             this.together = together;
         }
 
         /** What a later one leaves of an earlier one. */
-        private Undelivered then(Undelivered later) {
-            return new Undelivered(
+        private Pending then(Pending later) {
+            return new Pending(
                     key,
                     later.token.isEmpty() ? token : later.token,
                     later.together.isEmpty() ? together : later.together);
