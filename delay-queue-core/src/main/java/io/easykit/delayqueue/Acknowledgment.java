@@ -3,9 +3,9 @@ package io.easykit.delayqueue;
 import java.time.Duration;
 
 /**
- * Settles one message. The first call settles it, later ones change nothing. Without a call, the container settles it when
- * the handler ends; in manual mode it stays with the listener, and keeps its place, until a call comes. The calls return at
- * once, on any thread; the store is told by the container.
+ * Settles one message. The first call decides; later calls change nothing. Without a call, the container settles the message
+ * when the handler ends. In manual mode the message keeps its permit until a call. The calls return at once, on any thread;
+ * the container sends the result to the store.
  */
 public interface Acknowledgment {
 
@@ -22,8 +22,8 @@ public interface Acknowledgment {
     void reject(Throwable error);
 
     /**
-     * Whether the message no longer belongs to this listener: its lease has been lost, or it was handed back by a stop. It
-     * may be running elsewhere; whatever settles it here changes nothing.
+     * Returns whether this listener has lost the message: its lease expired, or a stop handed it back. The message may be
+     * running elsewhere, so settling it here changes nothing.
      */
     boolean isLost();
 }

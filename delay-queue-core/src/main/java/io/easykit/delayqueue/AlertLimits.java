@@ -32,7 +32,7 @@ public record AlertLimits(
         }
     }
 
-    /** What can be over its limit. */
+    /** Kinds of limits. */
     public enum Kind {
         LATENESS,
         DUE,

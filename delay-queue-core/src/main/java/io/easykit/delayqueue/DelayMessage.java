@@ -7,19 +7,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A message in the hands of a listener.
+ * A message that was delivered to a listener.
  *
- * @param topic          where it was sent to
- * @param id             own or generated
- * @param payload        decoded
+ * @param topic          topic of the message
+ * @param id             chosen by the sender, or generated
+ * @param payload        decoded payload
  * @param headers        as sent
- * @param due            when it was due, by the store's clock
- * @param deliveryId     the same for each attempt of this message, another one when its id is sent again: a key for
- *                       handlers that must take effect once
- * @param failures       runs that have failed so far
- * @param leaseExpirations leases that were lost so far, with a node or by a long pause
+ * @param due            due time, by the store's clock
+ * @param deliveryId     the same for each attempt of this message, and a new one if its id is sent again. Use it as the key
+ *     of effects that must happen once
+ * @param failures       failed runs so far
+ * @param leaseExpirations leases that expired so far, because a node died or paused too long
  * @param releases       deliveries that were handed back without a run
- * @param acknowledgment settles the message, and tells whether it still belongs to this listener
+ * @param acknowledgment settles the message, and returns whether this listener has lost it
  */
 public record DelayMessage<T>(
         String topic,

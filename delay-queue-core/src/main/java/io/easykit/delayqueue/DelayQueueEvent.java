@@ -22,9 +22,9 @@ public sealed interface DelayQueueEvent {
             implements DelayQueueEvent {}
 
     /**
-     * A message is done. The store may not have been told yet.
+     * A message is done. The acknowledgement may not have reached the store yet.
      *
-     * @param runtime since the handler began
+     * @param runtime time since the handler began
      */
     record Completed(String topic, String listener, String id, int attempt, Duration runtime)
             implements DelayQueueEvent {}
@@ -67,13 +67,13 @@ public sealed interface DelayQueueEvent {
     record LeaseExpired(String topic, String id, String owner, int lost) implements DelayQueueEvent {}
 
     /**
-     * A limit of {@link AlertLimits} is exceeded; told by one node of the fleet.
+     * A limit of {@link AlertLimits} is exceeded. One node of the fleet publishes it.
      *
      * @param value the count, or the age in milliseconds
      * @param limit the limit in the same unit
      */
     record AlertRaised(String topic, AlertLimits.Kind kind, long value, long limit) implements DelayQueueEvent {}
 
-    /** A limit is no longer exceeded; told by one node of the fleet. */
+    /** A limit is no longer exceeded. One node of the fleet publishes it. */
     record AlertResolved(String topic, AlertLimits.Kind kind) implements DelayQueueEvent {}
 }

@@ -2,7 +2,7 @@ package io.easykit.delayqueue;
 
 import org.jspecify.annotations.Nullable;
 
-/** The root of what the delay queue throws. */
+/** Root of the exceptions of the delay queue. */
 public abstract class DelayQueueException extends RuntimeException {
 
     protected DelayQueueException(String message, @Nullable Throwable cause) {

@@ -1,8 +1,8 @@
 package io.easykit.delayqueue;
 
 /**
- * Told what happens on this node. Called on the threads that do the work, so it returns soon; what it throws is logged and
- * changes nothing.
+ * Receives the events of this node. Runs on the threads that do the work, so it must return soon. Exceptions are logged and
+ * ignored.
  */
 public interface DelayQueueListener {
 

@@ -8,13 +8,13 @@ import java.util.Optional;
 /**
  * Sends messages that are delivered later, and changes them while they wait.
  *
- * <p>Inside a transaction a send is kept back by its {@link SendPhase} and its result is pending; the sends of a transaction
- * go out together. Cancel, reschedule and find act at once, inside of transactions too, and do not know of what the
- * transaction has still to send; {@link #cancelAfterCommit} does.
+ * <p>Inside a transaction the {@link SendPhase} decides when a message is stored. Until then its result is pending. The
+ * messages of one transaction are sent together. Cancel, reschedule and find act at once, also inside a transaction, and do
+ * not see messages that the transaction has not sent yet; {@link #cancelAfterCommit} does.
  *
- * <p>Errors: {@link StoreUnavailableException} when the store did not answer in time, and the message may be stored or not;
- * {@link StoreFullException}; {@link StoreRefusedException}; {@link IllegalArgumentException} for what cannot be sent.
- * {@link TopicConflictException} when the topic has another number of shards than configured.
+ * <p>Errors: {@link StoreUnavailableException} if the store did not answer in time, so the message may be stored or not;
+ * {@link StoreFullException}; {@link StoreRefusedException}; {@link TopicConflictException} if the topic has another number
+ * of shards than configured; {@link IllegalArgumentException} for a message that cannot be sent.
  */
 public interface DelayQueueTemplate {
 
@@ -32,11 +32,11 @@ public interface DelayQueueTemplate {
     SendResult send(OutgoingMessage message);
 
     /**
-     * Sends many messages, up to a hundred in one call. A store that does not answer is waited for twice at most, whatever
-     * the number of messages. Inside a transaction either all are kept for it or, after an exception, none.
+     * Sends many messages, up to a hundred in one call. If the store does not answer, the operation ends after two timeouts,
+     * whatever the number of messages. Inside a transaction either all of them are kept for it or, after an exception, none.
      *
-     * @return for each message in order
-     * @throws BatchSendException when the store did not answer for all of them; it says for which it did
+     * @return one result for each message, in their order
+     * @throws BatchSendException if the store did not answer for all of them; it lists the results that are known
      */
     List<SendResult> sendAll(List<OutgoingMessage> messages);
 
@@ -44,9 +44,9 @@ public interface DelayQueueTemplate {
     ChangeOutcome cancel(String topic, String id);
 
     /**
-     * Ends a message after the commit of this thread's transaction, or at once where there is none. If the store is away
-     * then, the message is delivered although it should not be: a caller that has committed cannot be failed for that, and
-     * a handler looks at the state of things anyway.
+     * Cancels a message after the commit of this thread's transaction, or at once without a transaction. If the store is away
+     * at that time, the message is delivered all the same, because the commit cannot be undone. Handlers must check the
+     * current state.
      */
     void cancelAfterCommit(String topic, String id);
 
@@ -56,6 +56,6 @@ public interface DelayQueueTemplate {
     /** Gives a message that waits another due time. */
     ChangeOutcome reschedule(String topic, String id, Instant due);
 
-    /** A look at a live message: waiting, in flight, or dead. */
+    /** Finds a live message: waiting, in flight, or dead. */
     Optional<MessageInfo> find(String topic, String id);
 }

@@ -164,7 +164,7 @@ public final class ListenerEndpoint {
         return alerts;
     }
 
-    /** Builds an endpoint; what each setting means is said there. */
+    /** Builds an endpoint. The accessors of {@link ListenerEndpoint} describe the settings. */
     public static final class Builder {
 
         private final String id;

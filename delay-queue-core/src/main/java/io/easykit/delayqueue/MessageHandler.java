@@ -3,8 +3,8 @@ package io.easykit.delayqueue;
 import java.util.List;
 
 /**
- * Handles messages, one at a time on a thread. Returning acknowledges the message, unless the endpoint says otherwise;
- * throwing fails it. The thread is interrupted when the message is lost to this listener.
+ * Handles messages, one at a time on a thread. A return acknowledges the message, unless the endpoint has another mode; an
+ * exception fails it. The thread is interrupted when this listener loses the message.
  */
 @FunctionalInterface
 public interface MessageHandler<T> {

@@ -33,7 +33,7 @@ public final class NameRules {
     /**
      * Returns the id if a sender may choose it.
      *
-     * @throws IllegalArgumentException if it is blank, too long, or looks like a generated id
+     * @throws IllegalArgumentException if it is blank, too long, or has the form of a generated id
      */
     public static String requireOwnId(String id) {
         int length = requireWellFormed(id).getBytes(StandardCharsets.UTF_8).length;

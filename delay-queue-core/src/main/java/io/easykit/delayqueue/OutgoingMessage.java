@@ -11,21 +11,21 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message to be sent. Begin with {@link #of}; each further method returns a changed copy.
+ * A message to send. Start with {@link #of}; each further method returns a changed copy.
  *
  * <pre>{@code
  * OutgoingMessage.of("order-close", new CloseOrder(id)).in(Duration.ofMinutes(30)).id("close-" + id)
  * }</pre>
  *
- * @param topic   where to
- * @param payload anything the codec encodes
- * @param due     when; at once unless said otherwise
- * @param id      own id, or null for a generated one
+ * @param topic   topic to send to
+ * @param payload any object that the codec encodes
+ * @param due     due time; at once by default
+ * @param id      id chosen by the sender, or null for a generated one
  * @param headers names and values
- * @param retry   the message's own policy, or null for that of its listener
- * @param phase   when to store it in a transaction, or null for the template's
+ * @param retry   the message's own retry policy, or null for that of its listener
+ * @param phase   when to store it in a transaction, or null for the template's phase
  * @param payloadType type to encode the payload as, or null for its class
- * @param sendTimeout how long the send may wait for a store that is away, or null for the template's
+ * @param sendTimeout maximum time to wait for a store that is away, or null for the template's
  */
 public record OutgoingMessage(
         String topic,
@@ -100,8 +100,8 @@ public record OutgoingMessage(
     }
 
     /**
-     * Encodes the payload as this type. A generic payload needs it where its elements are polymorphic, because a list does not
-     * know the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}.
+     * Encodes the payload as this type. Needed for a generic payload with polymorphic elements, because a list does not carry
+     * the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}.
      */
     public OutgoingMessage payloadType(Type type) {
         return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, type, sendTimeout);

@@ -4,10 +4,10 @@ import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns payloads into bytes and back. Both ends agree on the type; the bytes do not name it.
+ * Encodes payloads, and decodes them. Both ends agree on the type; the bytes do not name it.
  *
- * <p>Whatever {@link #decode} throws counts as a failed run: the message is tried again after its back-off, because a node of
- * a newer or older version may be able to read it, and is dead after the last attempt, with its bytes kept. Exceptions should
+ * <p>An exception of {@link #decode} counts as a failed run. The message is retried after its back-off, because a node of
+ * another version may be able to read it, and becomes a dead letter with its bytes after the last attempt. Exceptions should
  * not quote the payload, because their messages reach logs.
  */
 public interface PayloadCodec {
@@ -15,7 +15,7 @@ public interface PayloadCodec {
     Bytes encode(Object payload);
 
     /**
-     * As {@link #encode(Object)}, for a payload whose class does not tell everything, such as a list of a polymorphic type.
+     * As {@link #encode(Object)}, for a payload whose class is not enough, such as a list of a polymorphic type.
      *
      * @param type the declared type, generics included, or null if the sender gave none
      */
@@ -31,8 +31,8 @@ public interface PayloadCodec {
     Object decode(Bytes body, Type type);
 
     /**
-     * What keeps every payload of a type from being decoded; null if nothing does, or if only a payload will tell. Asked at
-     * the start for each listener.
+     * Returns why no payload of this type can be decoded, or null if there is no such reason. Called at the start for each
+     * listener.
      */
     default @Nullable String problemWith(Type type) {
         return null;

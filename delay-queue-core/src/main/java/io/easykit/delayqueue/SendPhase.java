@@ -3,11 +3,11 @@ package io.easykit.delayqueue;
 /** When a message that is sent inside a transaction is stored. Outside of one it is stored at once. */
 public enum SendPhase {
     /**
-     * Just before the commit, and cancelled if the transaction rolls back after all. What cannot be stored fails the
-     * transaction, so a committed send is stored. A message of a transaction that never was remains after a crash between
-     * store and commit. One that is due before the commit is done may be delivered before, and although the commit fails;
-     * a warning tells of the latter. So handlers look at the state again, and what needs the rows of its transaction has
-     * a delay longer than a commit takes.
+     * Stored just before the commit, and cancelled if the transaction rolls back after all. If the message cannot be stored,
+     * the transaction fails, so a committed send is always stored. After a crash between store and commit the message of a
+     * rolled-back transaction remains. A message that is due before the commit may be delivered before it, and even if the
+     * commit fails; a warning names the latter. So handlers should check the current state. If a handler needs rows of the
+     * transaction, use a delay that is longer than a commit takes.
      */
     BEFORE_COMMIT,
     /**
@@ -15,6 +15,6 @@ public enum SendPhase {
      * of the store, which is a {@link BatchSendException} after the fact.
      */
     AFTER_COMMIT,
-    /** At once, whatever becomes of the transaction. */
+    /** Stored at once, even if the transaction rolls back. */
     IMMEDIATELY
 }

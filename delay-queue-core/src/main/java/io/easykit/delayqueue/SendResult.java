@@ -3,12 +3,12 @@ package io.easykit.delayqueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one message that was sent.
+ * The result of one send.
  *
- * @param topic   where it was sent to
- * @param id      own or generated; names the message for cancel, reschedule and find
- * @param outcome what the store did; null while the message waits for the end of its transaction, and in a
- *                {@link BatchSendException} for those whose fate is not known
+ * @param topic   topic of the message
+ * @param id      id of the message, for cancel, reschedule and find
+ * @param outcome result in the store; null while the message waits for the end of its transaction, and in a {@link
+ *     BatchSendException} for messages without a known outcome
  */
 public record SendResult(String topic, String id, @Nullable SendOutcome outcome) {
 

@@ -25,7 +25,7 @@ public record ShardStats(
         @Nullable Instant oldestDue,
         Counters counters) {
 
-    /** What was sent, less what ended, less what is there: 0, or something has been done to the keys by hand. */
+    /** Messages sent, minus messages ended, minus messages present: 0, unless keys were changed by hand. */
     public long imbalance() {
         long ended = counters.acknowledged() + counters.cancelled() + counters.purged();
         return counters.sent() - ended - waiting - inFlight - dead;

@@ -1,8 +1,8 @@
 package io.easykit.delayqueue;
 
 /**
- * What is set for a topic contradicts what holds for it already: the shard count that the store has kept, or the settings of
- * another listener that runs. Says what to do about it.
+ * The settings of a topic contradict those in force: the shard count that the store keeps, or the settings of another running
+ * listener. The message names the remedy.
  */
 public final class TopicConflictException extends DelayQueueException {
 

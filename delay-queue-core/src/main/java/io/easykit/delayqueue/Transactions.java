@@ -23,19 +23,22 @@ public interface Transactions {
      */
     <P extends Participant> Optional<P> join(Object key, Supplier<P> newcomer);
 
-    /** Told about the end of one transaction, on its thread. */
+    /** Callbacks at the end of one transaction, on its thread. */
     interface Participant {
 
-        /** Just before the commit; what it throws rolls the transaction back. For those that join too late, just after it. */
+        /**
+         * Called just before the commit; an exception rolls the transaction back. Called just after the commit if the caller
+         * joined too late.
+         */
         void beforeCommit();
 
         /**
-         * After the commit, whether or not {@link #beforeCommit} threw; what it throws reaches the caller, although the commit
-         * is done, or a log where nobody calls any more.
+         * Called after the commit, whether or not {@link #beforeCommit} threw. An exception reaches the caller although the
+         * transaction is committed, or is logged if there is no caller.
          */
         void afterCommit();
 
-        /** After a roll-back, whether or not {@link #beforeCommit} was called. Not called when nobody knows the outcome. */
+        /** Called after a rollback, whether or not {@link #beforeCommit} was called. Not called if the outcome is unknown. */
         void afterRollback();
     }
 }

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the log why consumers have to wait. A store that does not answer is an outage: it is told once, however many notice
- * it in these seconds, and so is its end. What the store refuses, or a defect, stays until somebody mends it, and is told of
- * each shard, during an outage too.
+ * Logs why consumers have to wait. A store that does not answer is an outage: its begin and its end are logged once, however
+ * many consumers notice it. A refusal or a defect lasts until it is mended, and is logged for each shard, also during an
+ * outage.
  */
 final class Availability {
 
@@ -51,7 +51,7 @@ final class Availability {
         }
         unanswered.remove(consumer);
         if (!e.toString().equals(refused.put(consumer, e.toString()))) {
-            // What the store says needs no stack; anything else is a defect.
+            // A reply of the store needs no stack trace; anything else is a defect.
             Throwable defect = e instanceof DelayQueueException ? null : e;
             log.warn(
                     "Delivery of {} stands still until this is mended, and is tried each second: {}",

@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
 /**
- * Reads frames that a claim has left out because of their size, on the threads of handlers. At most {@link #AT_A_TIME} pieces
- * are under way at once, so that all others on the connection wait for some 10 ms on a line of 100 Mbit/s, and not for whole
- * frames. A piece without an answer is asked for again in halves.
+ * Reads frames that a claim left out because of their size, on the threads of handlers. At most {@link #AT_A_TIME} pieces are
+ * read at once, so that other calls on the connection wait for some 10 ms on a line of 100 Mbit/s, and not for whole frames.
+ * A piece without a reply is read again in halves.
  */
 final class BodyReader {
 
@@ -27,9 +27,9 @@ final class BodyReader {
     }
 
     /**
-     * The frame of a delivery; empty if the message belongs to somebody else now.
+     * Returns the frame of a delivery; empty if another consumer owns the message now.
      *
-     * @throws StoreUnavailableException when the store does not answer several times in a row
+     * @throws StoreUnavailableException if the store does not answer several times in a row
      */
     Optional<Bytes> read(ShardKey shard, InFlightMessage message) {
         Attempt attempt = new Attempt(shard, message);

@@ -7,12 +7,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places of a listener: as many as it may call its handler at a time, shared by the consumers of its shards; and some
- * more to wait for one where the handler is quick ({@link PrefetchPolicy}). A place that becomes free belongs to the consumer that
- * has waited longest, so a busy shard cannot starve the others.
+ * The permits of a listener: one for each call of its handler at a time, shared by the consumers of its shards. If the
+ * handler is quick, there are some more for messages that wait for a permit ({@link PrefetchPolicy}). A permit that becomes
+ * free goes to the consumer that has waited longest, so a busy shard cannot starve the others.
  *
- * <p>Nothing is ahead while somebody needs a place that is free, nor beside a run that is suspect: one with a message that
- * has lost a lease, and so may be what kills its consumers. All that they hold would lose a lease with it.
+ * <p>No prefetching while a consumer waits for a free permit, or while a suspected poison message runs, which is one that has
+ * lost a lease: a crash would expire all prefetched leases.
  */
 final class ConcurrencyLimiter {
 
@@ -29,7 +29,7 @@ final class ConcurrencyLimiter {
         this.prefetch = new PrefetchPolicy(count, ahead, nanos);
     }
 
-    /** Somebody who takes places. */
+    /** A consumer that takes permits. */
     static final class Waiter {
 
         private final Runnable wake;
@@ -44,10 +44,10 @@ final class ConcurrencyLimiter {
     }
 
     /**
-     * What somebody has taken.
+     * Permits that were taken.
      *
-     * @param all  how many
-     * @param free of these, how many are free now; the others have to wait for one
+     * @param all  number of permits
+     * @param free of these, permits that are free now; the others are for prefetched messages
      */
     record Permits(int all, int free) {
 
@@ -67,7 +67,7 @@ final class ConcurrencyLimiter {
         return new Permits(all, Math.max(0, Math.min(all, free)));
     }
 
-    /** The next place that is free is kept for the waiter, and it is woken: what it could get cannot be claimed ahead. */
+    /** Keeps the next free permit for the waiter and wakes it. Its messages must not be prefetched. */
     void awaitNonPrefetch(Waiter waiter) {
         if (isKeptAtOnce(waiter)) {
             waiter.wake.run();
@@ -108,7 +108,7 @@ final class ConcurrencyLimiter {
         }
     }
 
-    /** The waiter needs none now, and gives back what was kept for it. */
+    /** The waiter no longer needs a permit, and returns the one that was kept for it. */
     void cancelWait(Waiter waiter) {
         boolean granted;
         synchronized (this) {

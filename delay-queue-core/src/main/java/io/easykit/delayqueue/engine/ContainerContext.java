@@ -4,12 +4,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 
 /**
- * What the consumers of a container share.
+ * Shared by the consumers of a container.
  *
- * @param limiter   free calls of the handler
+ * @param limiter   permits for calls of the handler
  * @param workers  runs handlers
- * @param isPaused whether the container shall claim nothing for now
- * @param shardsKept takes the number of shards that the store has kept
+ * @param isPaused whether the container must claim nothing for now
+ * @param shardsKept receives the number of shards that the store keeps
  */
 record ContainerContext(
         EngineContext engine,

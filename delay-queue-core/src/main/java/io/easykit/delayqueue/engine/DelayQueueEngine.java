@@ -23,9 +23,7 @@ import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One delay queue of an application: a store, and what those share who send to it, listen to it, and look after it.
- */
+/** The delay queue of an application: a store, and the parts that senders, listeners and administration share. */
 public final class DelayQueueEngine implements AutoCloseable {
 
     private final QueueBackend store;
@@ -97,13 +95,13 @@ public final class DelayQueueEngine implements AutoCloseable {
     }
 
     /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
-    @SuppressWarnings("unchecked") // the codec makes what the endpoint's type says
+    @SuppressWarnings("unchecked") // the codec returns the type of the endpoint
     public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
         return new ListenerContainer(
                 context, endpoint, (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler);
     }
 
-    /** Ends what the engine itself does in the background. Stop the containers before; the store is its owner's. */
+    /** Ends the background work of the engine. Stop the containers first. The store stays open. */
     @Override
     public void close() {
         context.loopEvents().close();
@@ -155,13 +153,13 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /** Adds somebody who is told of events. */
+        /** Adds a listener for events. */
         public Builder listener(DelayQueueListener listener) {
             listeners.add(() -> List.of(listener));
             return this;
         }
 
-        /** Adds some who are asked for at the first event: they may themselves need what this engine has. */
+        /** Adds listeners that are supplied at the first event, because they may depend on this engine themselves. */
         public Builder listeners(Supplier<? extends Collection<? extends DelayQueueListener>> later) {
             listeners.add(later);
             return this;
@@ -173,16 +171,13 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /** When sends inside a transaction are stored unless they say otherwise; before the commit unless given. */
+        /** Default phase of sends inside a transaction. Default: before the commit. */
         public Builder sendPhase(SendPhase sendPhase) {
             this.sendPhase = sendPhase;
             return this;
         }
 
-        /**
-         * How long a send may wait for a store that is away, unless the message says otherwise; zero unless given, up to an
-         * hour.
-         */
+        /** Default maximum time for a send to wait for a store that is away. Default: zero. At most one hour. */
         public Builder sendTimeout(Duration sendTimeout) {
             if (!OutgoingMessage.isPossible(sendTimeout)) {
                 throw new IllegalArgumentException(

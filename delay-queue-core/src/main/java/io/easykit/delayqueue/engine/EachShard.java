@@ -27,7 +27,7 @@ final class EachShard {
         }
     }
 
-    /** What was refused, in words; for results that say so themselves. */
+    /** Text of the refusals, for results that contain them. */
     List<String> refused() {
         if (done == 0) {
             throwIfRefused();
@@ -35,7 +35,7 @@ final class EachShard {
         return refusals.stream().map(e -> String.valueOf(e.getMessage())).toList();
     }
 
-    /** For actions whose result cannot say that it is incomplete. */
+    /** For actions whose result cannot show that it is incomplete. */
     void throwIfRefused() {
         if (!refusals.isEmpty()) {
             StoreRefusedException first = refusals.get(0);

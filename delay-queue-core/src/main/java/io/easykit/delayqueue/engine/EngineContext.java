@@ -6,12 +6,12 @@ import io.easykit.delayqueue.store.QueueBackend;
 import java.util.function.Function;
 
 /**
- * What the containers of an engine share.
+ * Shared by the containers of an engine.
  *
  * @param events     for handler threads: delivers on the calling thread
  * @param loopEvents for loops: delivers on a thread of its own
- * @param lines      for log lines of single messages
- * @param workers    makes what runs the handlers of a container
+ * @param lines      for log lines about single messages
+ * @param workers    creates the executor of handlers of a container
  * @param node       name of this process
  */
 record EngineContext(

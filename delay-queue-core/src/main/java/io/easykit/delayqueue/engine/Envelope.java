@@ -20,17 +20,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message as its sender made it, and its form in the store, the <em>frame</em>. What can change later (counts, errors)
- * is not in here.
+ * A message as its sender made it, and its form in the store, the <em>frame</em>. State that changes later (counts, errors)
+ * is kept elsewhere.
  *
- * <p>The frame: 8 bytes of nonce, a byte of version, a byte that tells what follows (bit 0 headers, bit 1 a retry policy),
- * these, and the body as the rest. Numbers are varints. The nonce leads whatever the version, because it tells one life
- * of an id from the next: see {@link #incarnation}. An empty message costs 10 bytes.
+ * <p>The frame: 8 bytes of nonce, a byte of version, a byte of flags (bit 0 headers, bit 1 a retry policy), headers and
+ * policy if present, and the body as the rest. Numbers are varints. The nonce comes first in every version, because it
+ * distinguishes two incarnations of an id: see {@link #incarnation}. An empty message costs 10 bytes.
  *
  * @param nonce   random, a new one for each send, the same when the same send is repeated
  * @param headers names and values; iteration keeps their order
- * @param retry   the message's own policy, or null for that of its topic
- * @param body    the payload, encoded
+ * @param retry   the message's own retry policy, or null for that of its topic
+ * @param body    the encoded payload
  */
 record Envelope(long nonce, Map<String, String> headers, @Nullable RetryPolicy retry, Bytes body) {
 

@@ -9,7 +9,7 @@ final class ErrorText {
 
     private ErrorText() {}
 
-    /** Never throws, whatever the methods of the exception do. */
+    /** Never throws, even if the methods of the exception do. */
     static String of(Throwable error) {
         try {
             return describe(error);

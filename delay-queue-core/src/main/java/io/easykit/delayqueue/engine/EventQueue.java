@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the events of loops to listeners on a thread of its own, in their order. A loop renews leases, so a slow listener
- * on its thread would cost other messages theirs. The queue is bounded: a listener that falls {@link #MOST} events behind
- * loses the newer ones, and a warning says so.
+ * Delivers the events of loops to listeners, in their order, on a thread of its own. A loop renews leases, so a slow listener
+ * on its thread would let other leases expire. The queue is bounded: a listener that falls {@link #MOST} events behind loses
+ * the newer ones, and a warning is logged.
  */
 final class EventQueue implements LoopExecutor.Step {
 

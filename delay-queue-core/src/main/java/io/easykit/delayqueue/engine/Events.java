@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells all listeners, who are asked for at the first event, and survives what they throw. */
+/** Passes events to all listeners, which are supplied at the first event. Exceptions of listeners are logged. */
 final class Events {
 
     private static final Logger log = LoggerFactory.getLogger(Events.class);

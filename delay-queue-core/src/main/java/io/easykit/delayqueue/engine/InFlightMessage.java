@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that this node has claimed, until the store knows what became of it. Settled once, by whoever comes first: the
- * handler, its call of the handler, or a stop that hands it back.
+ * A message that this node has claimed, until the store has settled it. It is settled once, by the first of: the handler's
+ * acknowledgment, the end of the handler, a stop that hands the message back.
  */
 final class InFlightMessage implements Acknowledgment {
 
@@ -38,27 +38,27 @@ final class InFlightMessage implements Acknowledgment {
     }
 
     /**
-     * A verdict with what the store has to know.
+     * A result for the store.
      *
-     * @param failure what the store is told of a failed run, or null
-     * @param error   what has failed, or null
+     * @param failure failure to store, or null
+     * @param error   the error, or null
      */
     record Result(Verdict verdict, @Nullable Failure failure, @Nullable Throwable error) {
 
-        /** What the message is to die of, or null. */
+        /** Reason of the dead letter, or null. */
         @Nullable String death() {
             return failure == null || failure.retryAfter() != null ? null : ErrorText.firstLine(failure.error());
         }
     }
 
-    /** Where it is told that the message is settled, on any thread. */
+    /** Receives settled messages, on any thread. */
     interface SettlementSink {
 
         void settled(InFlightMessage message);
 
         void wake();
 
-        /** Reads a frame that its claim has left out; empty if the message belongs to somebody else now. */
+        /** Reads a frame that its claim left out; empty if another consumer owns the message now. */
         Optional<Bytes> frame(InFlightMessage message);
     }
 
@@ -162,7 +162,7 @@ final class InFlightMessage implements Acknowledgment {
         return delivery.lease();
     }
 
-    /** Reads what its claim has left out, on a thread of handlers; empty if it belongs to somebody else now. */
+    /** Reads a frame that its claim left out, on a handler thread; empty if another consumer owns the message now. */
     Optional<Bytes> frame() {
         return delivery.unread() == 0 ? Optional.of(delivery.frame()) : sink.frame(this);
     }
@@ -216,7 +216,7 @@ final class InFlightMessage implements Acknowledgment {
         failed(error, null, ErrorText.of(error));
     }
 
-    /** Dead at once: somebody deleted what was to be handled. */
+    /** Dead at once: the body was deleted by hand. */
     void rejectWithoutBody() {
         failed(new UndecodableMessageException("The body was deleted", null), null, ErrorNote.BODY_MISSING);
     }
@@ -246,7 +246,7 @@ final class InFlightMessage implements Acknowledgment {
         return lost || (settled != null && settled.verdict().isForOthers());
     }
 
-    /** It belongs to somebody else now, or may. */
+    /** Another consumer owns the message now, or may own it. */
     void lose() {
         lost = true;
     }

@@ -7,8 +7,8 @@ import java.util.Set;
 
 /**
  * The leases of the messages that a consumer holds and that are not settled yet. They are renewed together after a third of
- * their time. A message is lost when the store says so, or when its lease has ended by this node's own clock, which started
- * before the store's: its handler is interrupted and told.
+ * their time. A message is lost when the store reports it, or when its lease has expired by this node's own clock, which was
+ * read before the claim was sent. Then its handler is interrupted.
  */
 final class LeaseRenewer {
 
@@ -20,7 +20,7 @@ final class LeaseRenewer {
         this.context = context;
     }
 
-    /** Takes in messages whose leases were asked for at this time. */
+    /** Adds messages whose claim was sent at this time. */
     void add(List<InFlightMessage> messages, long asked) {
         if (open.isEmpty()) {
             renewAt = asked + context.leaseNanos() / 3;

@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one listener: claims due messages from all shards of its topic, about as many as there are free places, and passes them
- * to the handler.
+ * Runs one listener: claims due messages from all shards of its topic, about as many as there are free permits, and passes
+ * them to the handler.
  *
- * <p>Start and stop may be repeated and called from any thread. A stop has two halves: it tells the loops to end, and a thread
- * of its own waits for them and cleans up. So it is always completed, also when the caller is interrupted, or is a handler of
- * this container, which cannot wait for its own end.
+ * <p>Start and stop may be repeated and called from any thread. A stop has two halves: it signals the loops to end, and a
+ * thread of its own waits for them and cleans up. So it always completes, also if the caller is interrupted, or is a handler
+ * of this container, which cannot wait for its own end.
  */
 public final class ListenerContainer {
 
@@ -115,10 +115,11 @@ public final class ListenerContainer {
     }
 
     /**
-     * Ends delivery: claims no more, hands back what has not begun, waits for running handlers as long as the endpoint
-     * says, then interrupts them and gives up their messages at the cost of a lost lease each. Returns when all is settled, or when the store does not
-     * answer for two seconds. Called by a handler of this container, or by an interrupted thread, it returns at once, and the
-     * stop completes in the background; the handler has the same time to end as the others.
+     * Ends delivery: claims no more, hands back messages that have not begun, waits for running handlers up to the stop
+     * timeout of the endpoint, then interrupts them and gives up their messages, which costs each of them one lease
+     * expiration. Returns when all messages are settled, or when the store has not answered for two seconds. Called by a
+     * handler of this container or by an interrupted thread, it returns at once and completes in the background; the handler
+     * has the same time to end as the others.
      */
     public void stop() {
         Thread ending = beginStopping();
@@ -163,7 +164,7 @@ public final class ListenerContainer {
             }
             engine.loopEvents().awaitDelivered(EVENTS_FAREWELL.toNanos());
         } catch (InterruptedException e) {
-            // Nobody else knows this thread; it ends now in any case.
+            // This thread ends now in any case.
             Thread.currentThread().interrupt();
         } finally {
             finishStop();
@@ -185,9 +186,7 @@ public final class ListenerContainer {
         return running;
     }
 
-    /**
-     * Claims no more until resumed; what was claimed goes on. Only this node; stopping and starting does not end a pause.
-     */
+    /** Claims no more until resumed; claimed messages still run. Affects this node only. Stop and start do not end a pause. */
     public void pause() {
         paused = true;
     }

@@ -27,7 +27,7 @@ interface LoopExecutor {
     /** A loop that has not begun. */
     Loop create(String name, Step step);
 
-    /** Does what is to be done now. */
+    /** Does the work that is due now. */
     @FunctionalInterface
     interface Step {
 
@@ -116,7 +116,7 @@ interface LoopExecutor {
                 }
             }
 
-            /** The same error again is told once a minute only. */
+            /** A repeated error is logged once a minute only. */
             private void tell(Throwable error) {
                 try {
                     long now = System.nanoTime();
@@ -127,7 +127,7 @@ interface LoopExecutor {
                         log.error("{} goes on after an error", thread.getName(), error);
                     }
                 } catch (Throwable alsoThat) {
-                    // Where there is no memory left to tell, it is better to go on.
+                    // If logging fails for lack of memory, the loop goes on.
                 }
             }
         }

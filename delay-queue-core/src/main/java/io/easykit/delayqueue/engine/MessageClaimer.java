@@ -13,30 +13,33 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a consumer gets its messages from: knows when to look, claims, and takes back what others have lost.
+ * Claims messages for a consumer: decides when to claim, repeats claims without a reply, and reaps expired leases.
  *
- * <p><b>When.</b> Each claim tells when the next message is due. The next look is then, or at a bell that tells of something
- * earlier, or after a second, in case a bell was lost. All of this only decides when to ask; what is due is for the store
- * to say.
+ * <p><b>When.</b> The reply to a claim contains the next due time. The next claim is then, or at a wakeup for an earlier
+ * message, or after a second, in case a wakeup was lost. This only schedules the calls; the store decides which messages are
+ * due.
  *
- * <p><b>Lost answers.</b> A claim without an answer may have been carried out. It is asked again with the same number until
- * it is answered, before anything else is claimed. The reply may have been too large for the command timeout, so each
- * repetition asks for half as many bytes of bodies, down to {@link #LEAST_BYTES}. The number grows again with the answers.
+ * <p><b>Lost replies.</b> A claim without a reply may have been carried out. It is repeated with the same number until it is
+ * answered, before anything else is claimed. The reply may have been too large for the command timeout, so each repetition
+ * requests half as many bytes of bodies, down to {@link #LEAST_BYTES}. The number grows again with the replies.
  */
 final class MessageClaimer {
 
-    /** A look once a second, a little sooner so that a message whose bell was lost is claimed within the second. */
+    /**
+     * Interval of idle claims: a little less than a second, so that a message whose wakeup was lost is claimed within the
+     * second.
+     */
     private static final long POLL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(950);
 
     private static final long SHORT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** An outage shorter than this costs nobody a lease. */
+    /** Outages up to this length expire no lease. */
     private static final long LONG_OUTAGE = TimeUnit.SECONDS.toNanos(1);
 
     /** Other nodes notice the end of an outage up to a second later, and then send their settlements. */
     private static final long GRACE = TimeUnit.SECONDS.toNanos(2);
 
-    /** A reply that has to fit, whatever the line. */
+    /** Size of a reply that fits into the command timeout on any line. */
     private static final int LEAST_BYTES = 1 << 12;
 
     private static final int ANSWERS_UNTIL_MORE_BYTES = 16;
@@ -68,15 +71,15 @@ final class MessageClaimer {
     }
 
     /**
-     * The answer to a claim.
+     * The reply to a claim.
      *
-     * @param requestedAt when it was asked for, by this node's clock, so that the leases end by then at the earliest
-     * @param blockedByPrefetchRule whether there is something due that is not handed out ahead: to ask again before a place is free is
-     *                 useless
+     * @param requestedAt time of the request, by this node's clock; the leases expire no earlier than counted from it
+     * @param blockedByPrefetchRule whether a due message was not handed out, because it must not be prefetched; another claim
+     *     is useless until a permit is free
      */
     record ClaimResult(List<Delivery> deliveries, long requestedAt, boolean blockedByPrefetchRule) {}
 
-    /** Something is due earlier than the last claim told. */
+    /** A message is due earlier than the due time in the last reply. */
     void expect(Instant due) {
         dueAt = Math.min(dueAt, storeClock.nanosAt(due));
     }
@@ -93,12 +96,12 @@ final class MessageClaimer {
         return unanswered != null;
     }
 
-    /** How many messages the store does not know to be acknowledged, because a claim without an answer has them along. */
+    /** Number of acknowledgements in a claim without a reply, which may not have reached the store. */
     int piggybacked() {
         return piggybacked.size();
     }
 
-    /** Claims for so many calls of the handler, or asks again for the answer to the last claim. */
+    /** Claims messages for this many permits, or repeats the last claim. */
     ClaimResult claim(ConcurrencyLimiter.Permits calls) {
         if (unanswered == null) {
             int batch = context.endpoint().batchSize();
@@ -162,7 +165,7 @@ final class MessageClaimer {
         dueAt = nextDue == null ? now + LoopExecutor.NEVER : storeClock.nanosAt(nextDue);
         boolean nothing = answer.deliveries().isEmpty();
         if (nothing && now - dueAt >= 0 && !blockedByPrefetchRule) {
-            // What is due has gone elsewhere: no reason to ask in a rush.
+            // The due messages went to other consumers: no reason to hurry.
             dueAt = now + SHORT_PAUSE;
         }
         pollAt = now + POLL_INTERVAL;
@@ -223,7 +226,7 @@ final class MessageClaimer {
         return storeClock.since(delivery.due(), context.nanos());
     }
 
-    /** For how long nothing is due, nor time to look. */
+    /** Time until the next claim, if no message is due before. */
     long untilDue(long now) {
         return Math.min(pollAt, dueAt) - now;
     }

@@ -22,8 +22,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of the handler, with one message or a batch: decodes on the worker's thread, calls, and settles what the handler
- * has left open. It keeps its place until the handler has returned and no message of it is open.
+ * One call of the handler, with one message or a batch: decodes on the worker's thread, calls the handler, and settles the
+ * messages that the handler left open. It keeps its permit until the handler has returned and all its messages are settled.
  */
 final class MessageExecution implements Runnable, InFlightMessage.Execution {
 
@@ -91,7 +91,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         Throwable thrown = handle();
         CURRENT.remove();
         end();
-        // After the end, so that the place is free when the consumer hears of the last message.
+        // Called at the end, so that the permit is free when the consumer gets the last message back.
         messages.forEach(message -> settle(message, thrown));
         onAllSettled();
     }
@@ -142,7 +142,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         onPermitFree.accept(hasRun ? context.nanos().getAsLong() - startedAt : -1);
     }
 
-    /** Tells the handler when it works for nothing: what it has not settled is lost. */
+    /** Interrupts the handler if all messages that it has not settled are lost. */
     @Override
     public synchronized void interruptIfLost() {
         if (thread != null && areAllSettled() && messages.stream().anyMatch(InFlightMessage::isLost)) {

@@ -7,7 +7,7 @@ import io.easykit.delayqueue.store.StoredMessage;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Decodes stored messages for people who look at them. */
+/** Decodes stored messages for the administration. */
 final class MessageInfos {
 
     private MessageInfos() {}

@@ -9,9 +9,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds how long an operation of many calls waits for a store that does not answer: for two calls, whatever the number of
- * messages and shards. A shard that did not answer is not called again. Calls that fail at once, as on a closed connection,
- * cost no time, so the other shards are still tried.
+ * Bounds the time that an operation of many calls waits for a store that does not answer: two timeouts, whatever the number
+ * of messages and shards. A shard that did not answer is not called again. Calls that fail at once, as on a closed
+ * connection, cost no time, so the other shards are still tried.
  */
 final class Patience {
 

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class PrefetchedRuns {
 
-    /** Twenty times what it should take. */
+    /** Twenty times the intended time. */
     private static final long MAX_QUEUE_TIME = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** The loop is not that late unless the node stood still. */

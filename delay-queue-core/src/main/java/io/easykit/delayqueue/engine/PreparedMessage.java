@@ -18,7 +18,7 @@ import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A message encoded for its shard, and what the store has said of it so far. */
+/** A message encoded for its shard, and its outcome in the store so far. */
 final class PreparedMessage {
 
     private final long nonce;
@@ -29,7 +29,9 @@ final class PreparedMessage {
     private @Nullable SendOutcome outcome;
     private boolean unknown;
 
-    /** @param nonce tells this life of the id from others */
+    /**
+     * @param nonce distinguishes this incarnation of the id from others
+     */
     PreparedMessage(ShardKey shard, NewMessage message, long nonce, Duration sendTimeout) {
         this.sendTimeout = sendTimeout;
         this.shard = shard;
@@ -53,7 +55,7 @@ final class PreparedMessage {
         return message.id();
     }
 
-    /** What is the same for all sends of one id. */
+    /** Properties that all sends of one id share. */
     Map.Entry<ShardKey, String> key() {
         return Map.entry(shard, id());
     }
@@ -62,7 +64,7 @@ final class PreparedMessage {
         return new Target(id(), Envelope.incarnation(nonce));
     }
 
-    /** The caller knows the id before the message is stored, so it stays in its shard. */
+    /** The id was returned to the caller before the message is stored, so the message stays in its shard. */
     void promiseId() {
         isIdPromised = true;
     }
@@ -82,7 +84,7 @@ final class PreparedMessage {
         return unknown || outcome != null;
     }
 
-    /** Null as long as the store has said nothing: then it may have the message or not. */
+    /** Outcome in the store; null while it is unknown. */
     @Nullable SendOutcome outcome() {
         return outcome;
     }
@@ -101,7 +103,7 @@ final class PreparedMessage {
         return unknown && outcome == null;
     }
 
-    /** Takes down what the store has said; false if it had said so before. */
+    /** Records the outcome; false if there was one already. */
     boolean recordOutcome(SendOutcome said) {
         boolean news = outcome != said;
         outcome = said;
@@ -112,7 +114,7 @@ final class PreparedMessage {
         return new SendResult(shard.topic(), id(), outcome);
     }
 
-    /** Reports what is known of each message. */
+    /** Reports the known outcome of each message. */
     static BatchSendException failure(List<PreparedMessage> all, DelayQueueException cause) {
         return new BatchSendException(
                 all.stream().map(PreparedMessage::result).toList(),

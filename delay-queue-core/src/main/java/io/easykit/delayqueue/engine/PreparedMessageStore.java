@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Stores prepared messages: calls of many, repetitions, and what is known of each message after a failure. */
+/** Stores prepared messages: batches, repetitions, and the known outcome of each message after a failure. */
 final class PreparedMessageStore {
 
     private static final Logger log = LoggerFactory.getLogger(PreparedMessageStore.class);
@@ -51,9 +51,9 @@ final class PreparedMessageStore {
     }
 
     /**
-     * Stores what can be stored; a failure is thrown at the end, with what is known of each message.
+     * Stores as many messages as possible. A failure is thrown at the end, with the known outcome of each message.
      *
-     * @param all those of the caller's list, for the exception
+     * @param all messages of the caller's list, for the exception
      */
     void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, SendRetry retry, Patience first) {
         Round round = new Round(first);
@@ -82,7 +82,7 @@ final class PreparedMessageStore {
         }
     }
 
-    /** Attempts to store a list: as much of it as possible. What is refused is not tried again. */
+    /** Attempts to store a list, as much of it as possible. Refused messages are not tried again. */
     private final class Round {
 
         private final Set<PreparedMessage> refused = new HashSet<>();

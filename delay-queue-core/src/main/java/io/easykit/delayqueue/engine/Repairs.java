@@ -23,7 +23,7 @@ final class Repairs {
 
     private static final long PAUSE = TimeUnit.MINUTES.toNanos(1);
 
-    /** Of about a hundred messages each; the others follow at the next look. */
+    /** Pages of about a hundred messages for each check; the others follow at the next one. */
     private static final int MOST_PAGES = 10;
 
     private static final int MOST_IDS_IN_LOG = 5;

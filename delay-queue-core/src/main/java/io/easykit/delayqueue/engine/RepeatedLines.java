@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Log lines of single messages, which an outage or a broken handler would repeat thousands of times. Of each kind and topic, at
- * most {@link #MOST} are logged in ten seconds. The last of these says so, the next one after that time says how many were left
- * out, and all of them are logged at DEBUG.
+ * Log lines of single messages, which an outage or a broken handler would repeat thousands of times. Of each kind and topic,
+ * at most {@link #MOST} are logged in ten seconds. The last of these announces the limit, the first one after that time
+ * contains the number of lines left out, and all of them are logged at DEBUG.
  */
 final class RepeatedLines {
 
@@ -58,7 +58,7 @@ final class RepeatedLines {
         private int logged;
         private long leftOut;
 
-        /** What the line is to say besides; null if it is left out. */
+        /** Text to append to the line; null if the line is left out. */
         synchronized @Nullable String remark(long now) {
             String remark = "";
             if (!hasBegun || now - began >= WINDOW) {

@@ -19,12 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Cancels messages of transactions that rolled back after all. Where the store does not answer, it is asked again in the
- * background until it does, so that an outage at that moment does not leave messages of transactions that never were.
+ * Cancels messages of transactions that rolled back after all. If the store does not answer, the cancel is repeated in the
+ * background until it does, so that an outage at that moment leaves no messages of rolled-back transactions.
  *
- * <p>A warning tells of the messages for which this fails: a consumer was faster; more than {@link #MOST_WAITING} wait for
- * the store already; the process ends before the store has answered; the store refuses. Only of a message that is gone after
- * a call without an answer nobody knows whether that call has cancelled it, or a consumer was faster.
+ * <p>A warning names the messages for which this fails: a consumer was faster; more than {@link #MOST_WAITING} wait for the
+ * store already; the process ends before the store has answered; the store refuses. After a timed-out cancel a missing
+ * message is ambiguous: cancelled, or already consumed.
  */
 final class RolledBackSends implements AutoCloseable {
 
@@ -61,7 +61,7 @@ final class RolledBackSends implements AutoCloseable {
     /**
      * A message that is in the store, or may be.
      *
-     * @param surely whether it would be there if nobody had claimed or cancelled it
+     * @param surely whether it is there unless it was claimed or cancelled
      */
     private record Stored(Target target, boolean surely) {
 
@@ -105,7 +105,7 @@ final class RolledBackSends implements AutoCloseable {
                 warnOfDelivered(shard, some, outcomes);
             });
         } catch (StoreUnavailableException e) {
-            // It may have been carried out without an answer: from now on a message that is gone tells nothing.
+            // The call may have been carried out without a reply: from now on a missing message is ambiguous.
             keep(shard, called[0] ? some.stream().map(Stored::unsure).toList() : some, e.toString());
             return false;
         } catch (RuntimeException e) {
@@ -192,7 +192,7 @@ final class RolledBackSends implements AutoCloseable {
                 messages.stream().map(stored -> stored.target().id()).toList());
     }
 
-    /** Asks the store no more: what still waits for it now has waited in vain for a while. */
+    /** Stops the repetitions: the remaining messages have waited for a while already. */
     @Override
     public synchronized void close() {
         closed = true;

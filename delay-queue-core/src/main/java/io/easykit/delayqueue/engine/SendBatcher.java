@@ -16,18 +16,17 @@ import java.util.function.Supplier;
 
 /**
  * Group commit for single sends. While a call to a shard is on its way, sends to the same shard from other threads wait, and
- * go together in the next call. What a call costs a Redis is mostly the call, so eight threads that send one by one cost it
- * little more than half as much. A send that meets no other goes at once.
+ * go together in the next call. Most of the cost for Redis is the call, so eight threads that send one by one cost it little
+ * more than half as much. A send that meets no other goes at once.
  *
- * <p>The group has no thread of its own: the first of those that wait makes the call for all, and then hands over to the
- * first of those that have come meanwhile. A group that is full does not wait: whoever fills it makes its call beside the one
- * on its way. So nobody waits longer than for one call before theirs.
+ * <p>The batch has no thread of its own: the first waiting thread makes the call for all, and then passes leadership to the
+ * first thread that arrived meanwhile. A full batch does not wait: the thread that filled it calls at once, in parallel. So
+ * every send waits for at most one call before its own.
  *
- * <p><b>Failures.</b> A call without an answer fails the whole group, and also those that wait behind it: they would wait
- * longer than one timeout for the same. It says nothing about the store when it was the interrupt of the thread that made
- * it; then only that send fails, and the others go again. A call that was refused says nothing of the single message, so
- * each of the group is sent again alone, and nobody pays for a neighbour. To repeat is safe, the frame tells this send from
- * any other.
+ * <p><b>Failures.</b> A call without a reply fails the whole batch, and also the sends that wait behind it: they would wait
+ * longer than one timeout for the same result. If the leader was interrupted, the failure is no statement about the store;
+ * then only that send fails, and the others are sent again. After a refusal each message of the batch is sent again alone, so
+ * that one bad message fails no other. Repeating is safe, because the frame distinguishes this send from any other.
  */
 final class SendBatcher {
 

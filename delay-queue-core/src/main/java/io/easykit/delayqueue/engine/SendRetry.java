@@ -35,7 +35,7 @@ final class SendRetry {
         this.deadline = loops.nanos() + timeout.toNanos();
     }
 
-    /** For calls that may be repeated whatever became of them. */
+    /** For calls that are safe to repeat. */
     <T> T repeat(Supplier<T> call) {
         while (true) {
             try {

@@ -174,8 +174,8 @@ final class Sender {
         }
 
         /**
-         * The message that a duplicate has met may have been that of a transaction which has rolled back meanwhile, and is
-         * cancelled then. If so, it is stored now. What has met a message of this very transaction is none of these.
+         * A duplicate may have met a message of another transaction that has rolled back meanwhile and was cancelled. In that
+         * case this message is stored now. Duplicates of a message of this very transaction are left out.
          */
         private void sendDuplicatesAgain(Patience patience) {
             Set<Map.Entry<ShardKey, String>> own = before.stream()

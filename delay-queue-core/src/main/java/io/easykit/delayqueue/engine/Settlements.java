@@ -15,11 +15,11 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * What a consumer has to tell the store: the messages that are settled here. Each stays on its list until the store has
- * answered, even after its lease, because the delivery number decides and nobody may have taken the message meanwhile.
+ * The settled messages of a consumer that the store has not confirmed. Each stays on the list until the store has answered,
+ * even after its lease, because the delivery number decides and the message may still be unclaimed.
  *
- * <p>When a repetition changes nothing, the first call had reached the store, or somebody else has had the message since.
- * Nobody asks which, but for a death: it is told only if the store shows that it is this one.
+ * <p>If a repetition changes nothing, the first call had reached the store, or another consumer has had the message since.
+ * The difference matters for a dead letter only: its event is published only if the store shows that it is this one.
  */
 final class Settlements {
 
@@ -55,7 +55,7 @@ final class Settlements {
         return !acknowledged.isEmpty();
     }
 
-    /** Takes off the list what a claim is to take along; the claim sees to it that the store answers. */
+    /** Removes acknowledgements to send with the next claim. The claimer repeats that claim until it is answered. */
     List<InFlightMessage> takeAcknowledged() {
         List<InFlightMessage> some =
                 acknowledged.stream().limit(QueueStore.MAX_BATCH).toList();
@@ -63,7 +63,7 @@ final class Settlements {
         return some;
     }
 
-    /** Tells the store all but what is acknowledged, which a claim may take along. */
+    /** Sends all settlements but acknowledgements, which a claim may carry. */
     void tellFailedAndHandedBack() {
         tell(failed, some -> context.store()
                 .fail(context.shard(), some.stream().map(Settlements::failure).toList()));
@@ -76,7 +76,7 @@ final class Settlements {
         tell(givenUp, this::giveUp);
     }
 
-    /** The reply names what was lost; nothing else is to be concluded. */
+    /** The reply names the lost messages; nothing else follows from it. */
     private List<Settlement> giveUp(List<InFlightMessage> some) {
         ListenerEndpoint endpoint = context.endpoint();
         context.store()
@@ -90,7 +90,7 @@ final class Settlements {
         return Collections.nCopies(some.size(), Settlement.APPLIED);
     }
 
-    /** Tells the store what no claim has taken along. */
+    /** Sends the settlements that no claim has carried. */
     void tellAcknowledged() {
         tell(acknowledged, some -> context.store().acknowledge(context.shard(), InFlightMessage.leases(some)));
     }

@@ -16,31 +16,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The consumer of one shard, from one start of its container to the next stop. One loop does everything that talks to the
- * store about this shard: it claims ({@link MessageClaimer}), tells what became of the messages ({@link Settlements}), and renews
- * leases ({@link LeaseRenewer}). Handlers and bells only leave word and wake it. So no two calls about a message are ever under
- * way at once, a lease is not renewed while it is being settled, and a shard whose store does not answer holds up no other.
+ * The consumer of one shard, from one start of its container to the next stop. One loop makes all calls about this shard: it
+ * claims ({@link MessageClaimer}), settles ({@link Settlements}), and renews leases ({@link LeaseRenewer}). Handlers and
+ * wakeups only leave a note in its mailbox and wake it. So there is at most one call about a message at any time, a lease is
+ * not renewed while it is being settled, and a shard whose store does not answer delays no other.
  *
- * <p><b>What it claims.</b> What it has free places for, and where the handler is quick, what begins within a moment
- * ({@link PrefetchPolicy}), so that what waits is not bound to a busy node. What has been acknowledged meanwhile goes along in the
- * same trip.
+ * <p><b>Claims.</b> As many messages as there are free permits. If the handler is quick, also messages that will begin within
+ * a moment ({@link PrefetchPolicy}), so that waiting messages are not bound to a busy node. Acknowledgements travel in the
+ * same call.
  *
- * <p><b>Gathering.</b> After it has begun some runs, the loop talks again when all of them are done, or after a moment that no
- * handler notices but a short one: so runs that end one after the other share a trip. A trip costs a Redis about as much as
- * ten messages in it do ({@code ProtocolFiguresTests} prints it).
+ * <p><b>Batching.</b> With runs under way, the loop makes its next call when all of them are done, or after a moment that
+ * only short handlers notice. So runs that end shortly after each other share a call. A call costs Redis about as much as ten
+ * messages in it do ({@code ProtocolFiguresTests} prints it).
  *
- * <p><b>Lost answers.</b> A call without an answer may have been carried out, so it is repeated until it is answered. While
- * the store is away, an acknowledge, which may be empty, tests whether it answers: it needs no place, so the places are left
+ * <p><b>Lost replies.</b> A call without a reply may have been carried out, so it is repeated until it is answered. While the
+ * store is away, an acknowledge, which may be empty, checks whether it answers: it needs no permit, so the permits are left
  * to other shards.
  *
- * <p><b>After an outage.</b> Renewals come first, then settlements, then the unanswered claim. Expired leases are reaped last:
- * messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
- * ({@link MessageClaimer#outageHasEnded}), because these nodes have settlements to send as well. During the outage the pauses between
- * two calls get shorter as the end of a lease comes near, so that a lease that outlasts the outage is renewed.
+ * <p><b>After an outage.</b> Renewals come first, then settlements, then the unanswered claim. Expired leases are reaped
+ * last: messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
+ * ({@link MessageClaimer#outageHasEnded}), because these nodes have settlements to send as well. During the outage the pauses
+ * between two calls get shorter as the end of a lease comes near, so that a lease that outlasts the outage is renewed.
  *
  * <p><b>Stop.</b> Runs that have not begun are handed back. The others get until the deadline; then they are interrupted, and
- * their messages given up at the cost of a lost lease: a handler that ends its process, or hangs until somebody ends it, would
- * otherwise do so for ever. The loop ends when the store has been told everything, or has not answered for a while.
+ * their messages given up at the cost of a lease expiration: a handler that ends its process, or hangs until the process is
+ * killed, would otherwise be retried for ever. The loop ends when the store has confirmed everything, or has not answered for
+ * a while.
  */
 final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.SettlementSink {
 
@@ -49,7 +50,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     /** About as long as a trip takes. */
     private static final long BATCH_WINDOW = TimeUnit.MICROSECONDS.toNanos(200);
 
-    /** For what is left to tell the store when the handlers have ended. */
+    /** Time for the remaining calls after the handlers have ended. */
     private static final long SHUTDOWN_GRACE = TimeUnit.SECONDS.toNanos(2);
 
     private final ContainerContext container;
@@ -105,7 +106,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         created.start();
     }
 
-    /** Asks the loop to end; handlers have until then to end by themselves. */
+    /** Signals the loop to end; handlers have until then to end by themselves. */
     void stop(long deadline) {
         drainUntil = deadline;
         wake();
@@ -215,7 +216,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         }
     }
 
-    // ---- Claiming, and beginning what was claimed
+    // ---- Claim messages and start their runs
 
     private void claim() {
         boolean wanted = claimer.isDue() || claimer.isTimeToPoll() || settlements.hasAcknowledged();
@@ -317,7 +318,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     // ---- Resting
 
-    /** For how long there is nothing to do unless somebody wakes the loop. */
+    /** Time without work unless the loop is woken. */
     private long nextWakeup() {
         long now = context.nanos();
         long silence = untilNextSync(now);

@@ -6,9 +6,9 @@ import io.easykit.delayqueue.store.ShardKey;
 import java.util.function.LongSupplier;
 
 /**
- * What the parts of a {@link ShardConsumer} share.
+ * Shared by the parts of a {@link ShardConsumer}.
  *
- * @param events tells log and listeners
+ * @param events log lines and events of the shard
  * @param clock   of this node, in nanoseconds; it only moves forward
  */
 record ShardContext(

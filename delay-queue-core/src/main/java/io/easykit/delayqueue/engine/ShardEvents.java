@@ -39,7 +39,7 @@ final class ShardEvents {
         this.lines = lines;
     }
 
-    /** A message is settled here, which the store has not been told yet. */
+    /** A message is settled on this node, and the store has not confirmed it yet. */
     void settled(InFlightMessage message, Duration runtime) {
         InFlightMessage.Result result = message.result();
         if (result.verdict().isForOthers()) {
@@ -81,7 +81,7 @@ final class ShardEvents {
         later.emit(new DelayQueueEvent.LeaseLost(shard.topic(), endpoint.id(), message.id()));
     }
 
-    /** Somebody's lease has ended, and the message was taken back. */
+    /** A lease has expired, and the message was taken back. */
     void leaseExpired(LostLease lost) {
         String id = lost.lease().id();
         lines.info(

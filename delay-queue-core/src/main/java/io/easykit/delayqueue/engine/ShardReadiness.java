@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a consumer needs before its first claim: the shard count of the topic, and a subscription to wakeups. */
+/** Preparations before the first claim: the shard count of the topic, and a subscription to wakeups. */
 final class ShardReadiness {
 
     private static final Logger log = LoggerFactory.getLogger(ShardReadiness.class);
@@ -28,7 +28,7 @@ final class ShardReadiness {
         this.listener = listener;
     }
 
-    /** Does what is still missing. Repeat it after a failure. */
+    /** Does the missing preparations. Repeat it after a failure. */
     void ensure() {
         if (!knowsTopic) {
             shardsKept.accept(topics.shards(context.shard().topic()));

@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An estimate of the store's clock, from the last answer that told it. It only decides when to look; what is due is for the
- * store to say. The estimate is never ahead of the store, so a look that it suggests is not too early.
+ * An estimate of the store's clock, from its last reply with a time. It only decides when to claim; the store decides which
+ * messages are due. The estimate is never ahead of the store, so a claim at that time is not too early.
  */
 final class StoreClock {
 

@@ -22,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after a topic now and then: mends what failed calls have left ({@link Repairs}), reads the shard count again, reports
- * when a limit is exceeded and when it no longer is, and removes dead letters that have been kept for long enough. Each node looks; the store's memory
- * makes one of them report.
+ * Maintains a topic periodically: repairs the leftovers of failed calls ({@link Repairs}), reads the shard count again,
+ * reports when a limit is exceeded and when it no longer is, and removes dead letters after their retention. Each node
+ * checks; the store lets one of them report.
  */
 final class TopicMonitor implements LoopExecutor.Step {
 
@@ -32,14 +32,14 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     static final Duration PAUSE = Duration.ofSeconds(10);
 
-    /** Long enough for all nodes to be away for a while and then tell that the limit is no longer exceeded. */
+    /** Long enough for all nodes to be away for a while and then report that the limit is no longer exceeded. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofHours(1);
 
     private static final long PURGE_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
     private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
-    /** Of a hundred dead letters each; what is left waits for the next time. */
+    /** Pages of a hundred dead letters each; the rest waits for the next time. */
     private static final int MOST_PURGES = 10;
 
     private final EngineContext engine;
@@ -94,7 +94,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         return PAUSE.toNanos();
     }
 
-    /** What the store refuses for one step, such as a key of another type, does not prevent the others. */
+    /** A refused step, such as a key of another type, does not prevent the others. */
     private void attempt(Runnable step) {
         try {
             step.run();

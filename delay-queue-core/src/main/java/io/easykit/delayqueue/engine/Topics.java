@@ -17,12 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many shards each topic has. The store keeps the count from the first use on. Settings need not say it again; if they
- * do, they must say the same.
+ * The number of shards of each topic. The store keeps the count from the first use on. Settings may leave it out; if they
+ * have it, it must be equal.
  *
- * <p>Senders read the count again each minute: the store may have lost it (FLUSHALL, an evicted key, a restart without its last
- * writes), and a node that starts afterwards would declare another one. Then messages would wait in shards that no listener
- * claims from. Reading declares what this node knows, so whoever comes first restores the count.
+ * <p>Senders read the count again each minute: the store may have lost it (FLUSHALL, an evicted key, a restart without its
+ * last writes), and a node that starts afterwards would declare another one. Then messages would wait in shards that no
+ * listener claims from. Reading also declares this node's count, so the first node that reads restores it.
  */
 final class Topics {
 
@@ -49,7 +49,7 @@ final class Topics {
         this.nanos = nanos;
     }
 
-    /** For those who send or listen: the store keeps the count from the first time on. */
+    /** For senders and listeners: the store keeps the count from the first use on. */
     int shards(String topic) {
         requireTopic(topic);
         Known known = confirmed.get(topic);
@@ -83,7 +83,7 @@ final class Topics {
         return confirm(topic, store.declare(topic, expected(topic)));
     }
 
-    /** For those who look: a topic that nobody has used, such as a mistyped one, leaves no trace in the store. */
+    /** For administration: an unused topic, such as a mistyped one, leaves no trace in the store. */
     int shardsToLookAt(String topic) {
         requireTopic(topic);
         Known known = confirmed.get(topic);

@@ -18,8 +18,8 @@ import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Payloads as JSON. The default mapper tolerates what a rolling deploy brings: see {@link #defaults()}. Exceptions of this
- * codec name types, properties and positions, and never quote the payload.
+ * Payloads as JSON. The default mapper tolerates the differences of a rolling deploy: see {@link #defaults()}. Exceptions of
+ * this codec name types, properties and positions, and never quote the payload.
  */
 public final class JacksonPayloadCodec implements PayloadCodec {
 

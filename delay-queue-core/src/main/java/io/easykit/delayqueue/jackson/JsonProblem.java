@@ -36,7 +36,7 @@ final class JsonProblem {
         return text.append(hint(e)).toString();
     }
 
-    /** What the kind of the exception says about types or limits, and never about values. */
+    /** Text from the kind of the exception, about types or limits, and never about values. */
     private static String hint(JacksonException e) {
         if (e instanceof InvalidTypeIdException) {
             return ": the type id is missing or unknown. A sender of a generic payload, such as a list of a polymorphic type,"

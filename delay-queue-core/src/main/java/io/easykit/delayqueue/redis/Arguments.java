@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** The arguments of a script, in the forms that the headers of the scripts name. */
 final class Arguments {
 
-    /** Scripts take what is longer for a mistake. */
+    /** Scripts reject longer values as mistakes. */
     private static final Duration LONGEST = Duration.ofDays(1_000_000);
 
     private final List<byte[]> values = new ArrayList<>();
@@ -34,7 +34,7 @@ final class Arguments {
         return add((due.relative() ? "+" : "") + due.millis());
     }
 
-    /** Rounded up: a wait or a lease is not shorter than what was asked for, but for one that scripts would refuse. */
+    /** Rounded up, so that a delay or a lease is never shorter than requested, except for values that scripts would refuse. */
     Arguments add(Duration duration) {
         return add(
                 DueTime.in(duration.compareTo(LONGEST) > 0 ? LONGEST : duration).millis());

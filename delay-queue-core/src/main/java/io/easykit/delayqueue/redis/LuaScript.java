@@ -14,8 +14,8 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * The moves, one Lua file each beside this class, and the text of one as it is sent: what it uses of the prelude, and the
- * file. Redis creates every function of the text at each call, so a function that is not used would cost time.
+ * The scripts, one Lua file each beside this class. The text that is sent contains the functions of the prelude that the
+ * script uses, and the file. Redis creates every function of the text at each call, so an unused function would cost time.
  */
 record LuaScript(Bytes text, String sha) {
 

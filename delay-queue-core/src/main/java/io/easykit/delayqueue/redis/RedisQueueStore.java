@@ -35,12 +35,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * The store in Redis 6.2 or later: each method is one Lua script in one round trip. What the scripts do, and why they may
- * be trusted, is in {@code docs/delay-queue.md}.
+ * The store in Redis 6.2 or later: each method is one Lua script in one round trip. {@code docs/delay-queue/internals.md}
+ * describes the protocol.
  *
- * <p>The connection factory decides how long a call can last, so give it a short command timeout, have it reject commands
- * while disconnected, and have it replay none after a reconnect ({@code ClientOptions.replayFilter} of Lettuce): a replayed
- * send whose message has already been acknowledged would be delivered again.
+ * <p>The connection factory decides how long a call can last. Give it a short command timeout, let it reject commands while
+ * disconnected, and let it replay none after a reconnect ({@code ClientOptions.replayFilter} of Lettuce): a replayed send
+ * whose message has already been acknowledged would be delivered again.
  */
 public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 

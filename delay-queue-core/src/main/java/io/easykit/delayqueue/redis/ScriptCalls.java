@@ -53,7 +53,7 @@ interface ScriptCalls {
                 : new OverSpring(connections);
     }
 
-    /** What a script returns. */
+    /** Reply type of a script. */
     enum Reply {
         LIST(ScriptOutputType.MULTI, ReturnType.MULTI),
         BYTES(ScriptOutputType.VALUE, ReturnType.VALUE),
@@ -103,7 +103,7 @@ interface ScriptCalls {
         }
     }
 
-    /** Any driver that Spring Data knows, with the driver's own timeouts. */
+    /** Any driver of Spring Data, with the driver's own timeouts. */
     record OverSpring(RedisConnectionFactory connections) implements ScriptCalls {
 
         private static final int MOST_UNANSWERED = 2;

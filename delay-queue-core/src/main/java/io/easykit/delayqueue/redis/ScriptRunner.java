@@ -31,8 +31,8 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Calls scripts by their SHA. A Redis that does not know one (restarted, flushed, failed over) is given the text in a second
- * call, which the caller does not notice. While a cluster moves the slot of a shard, a call is repeated ({@link SlotRetry}).
+ * Calls scripts by their SHA. If Redis does not have the script (after a restart, a flush or a fail-over), a second call
+ * sends its text. While a cluster moves the slot of a shard, a call is repeated ({@link SlotRetry}).
  */
 final class ScriptRunner {
 
@@ -40,7 +40,7 @@ final class ScriptRunner {
     private static final Set<String> PASSING_ERRORS =
             Set.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MISCONF");
 
-    /** What Redis says to a connection that is one too many; not a code of its own. */
+    /** Reply of Redis to a connection beyond its limit; it has no error code of its own. */
     private static final String TOO_MANY_CLIENTS = "ERR max number of clients";
 
     /** Redis before 7.0 puts the error of a command in a script behind a text of its own. */
@@ -101,9 +101,9 @@ final class ScriptRunner {
     }
 
     /**
-     * What a shard answered.
+     * The reply of a shard.
      *
-     * @param failure null if it answered
+     * @param failure null if the shard answered
      */
     record Answer(ShardKey shard, List<?> reply, @Nullable DelayQueueException failure) {}
 
@@ -271,7 +271,7 @@ final class ScriptRunner {
         return e.getMessage() + (root == e ? "" : ": " + root.getMessage());
     }
 
-    /** What Redis said if it will say it again, or null. */
+    /** Returns the error of Redis if a repetition would give the same error, else null. */
     static @Nullable String refusal(Throwable thrown) {
         String error = errorReply(thrown);
         boolean passes = error == null || PASSING_ERRORS.contains(code(error)) || error.startsWith(TOO_MANY_CLIENTS);
@@ -288,8 +288,8 @@ final class ScriptRunner {
     }
 
     /**
-     * What Redis itself said, or null if it said nothing. Drivers pass an error reply on as an exception of their own; what
-     * went wrong on the way to Redis stands in the exceptions of Java.
+     * Returns the error reply of Redis, or null if there was none. Drivers pass an error reply on as an exception of their
+     * own; failures of the connection are Java's exceptions.
      */
     static @Nullable String errorReply(Throwable thrown) {
         for (Throwable e = thrown; e != null; e = e.getCause()) {

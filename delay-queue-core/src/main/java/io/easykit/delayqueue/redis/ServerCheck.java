@@ -18,8 +18,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Looks whether a Redis, or each node of a cluster that answers, can be trusted with messages. Where commands are forbidden,
- * as in managed offers, what they would tell is unknown, and no complaint.
+ * Checks whether Redis, or each reachable node of a cluster, has settings that endanger messages. Commands that are
+ * forbidden, as in managed services, are skipped.
  */
 public final class ServerCheck {
 
@@ -30,10 +30,10 @@ public final class ServerCheck {
     private ServerCheck() {}
 
     /**
-     * What was found.
+     * The findings.
      *
-     * @param details  {@code version}, {@code evictionPolicy} and {@code persistence}; of several nodes all their values
-     * @param warnings what endangers messages, each with its remedy
+     * @param details  {@code version}, {@code evictionPolicy} and {@code persistence}; all values if there are several nodes
+     * @param warnings settings that endanger messages, each with its remedy
      */
     public record Report(Map<String, String> details, List<String> warnings) {
 
@@ -44,7 +44,7 @@ public final class ServerCheck {
     }
 
     /**
-     * Asks each node that can be reached.
+     * Checks each node that can be reached.
      *
      * @throws StoreUnavailableException if Redis does not answer
      */
@@ -75,7 +75,7 @@ public final class ServerCheck {
         if (Pattern.compile(", ").splitAsStream(compatible).anyMatch(ServerCheck::isTooOld)) {
             warnings.add("Redis is version " + compatible + ". Use 6.2 or later, or Valkey.");
         }
-        // The volatile policies spare what has no time to live, as messages have none.
+        // The volatile policies evict only keys with a TTL, and messages have none.
         if (eviction.contains("allkeys")) {
             warnings.add("Redis may evict messages when its memory is full (maxmemory-policy is " + eviction
                     + "). Set maxmemory-policy to noeviction, or use a Redis for the queue alone.");
@@ -123,7 +123,7 @@ public final class ServerCheck {
         @Nullable Properties ask();
     }
 
-    /** What the nodes said. In a cluster the names begin with the node's. */
+    /** The replies of all nodes. In a cluster the names begin with the node's name. */
     private record Answers(@Nullable Properties info, @Nullable Properties config) {
 
         String info(String name) {

@@ -10,17 +10,17 @@ import java.util.stream.IntStream;
 /**
  * The shard count of each topic, kept so that a node can start while some masters of a cluster are away.
  *
- * <p><b>Who decides.</b> A count is declared in shard 0, by one script, so of two nodes with different settings one declares
- * its count and the other learns it. While shard 0 is away no new topic can begin.
+ * <p><b>Declaration.</b> One script declares a count in shard 0. Of two nodes with different settings one declares its count
+ * and the other one reads it. While shard 0 is away no new topic can begin.
  *
- * <p><b>Copies.</b> The first {@value #COPIES} shards of the topic keep a copy: the count and the time of its declaration,
- * by the clock of shard 0. Each node reads all of them at once when it first uses the topic. The newest declaration that
- * answers holds, and replaces older and missing ones. So a node needs only one of these shards, a write that stopped half way
- * is finished by the next node, and a shard 0 that lost its count in a fail-over gets it back. To let a drained topic have
- * another count, an operator deletes the field {@code shards} of shard 0: the time that stays there voids the copies.
+ * <p><b>Copies.</b> The first {@value #COPIES} shards of the topic keep a copy: the count and the time of its declaration, by
+ * the clock of shard 0. Each node reads all of them at once when it first uses the topic. The newest declaration that answers
+ * holds, and replaces older and missing ones. So a node needs only one of these shards, the next node finishes a write that
+ * stopped half way, and a shard 0 that lost its count in a fail-over gets it back. To let a drained topic have another count,
+ * an operator deletes the field {@code shards} of shard 0: the time that stays there voids the copies.
  *
- * <p><b>Limit.</b> An older declaration can hold for a node that reaches only shards which kept it: somebody changed the
- * count by hand while their master was away. The node notices it when it reads the count again ({@code TopicMonitor}).
+ * <p><b>Limit.</b> If the count was changed by hand while the masters with the copies were away, a node that reaches only
+ * those copies uses the older declaration. It notices this when it reads the count again ({@code TopicMonitor}).
  */
 final class ShardCounts {
 
@@ -31,7 +31,7 @@ final class ShardCounts {
      * A declaration.
      *
      * @param shards   the count; 0 if there is none
-     * @param declared when, in microseconds of shard 0; 0 if an earlier version declared it, or nobody
+     * @param declared when, in microseconds of shard 0; 0 if it is missing or was declared by an earlier version
      */
     private record Declaration(int shards, long declared) {
 

@@ -12,8 +12,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *
  * <p>While a slot moves key by key, its keys lie on two nodes, and Redis answers {@code TRYAGAIN} to a script that names
  * several of them. With a stale topology a call may also run out of redirects ({@code MOVED}, {@code ASK}). Redis executes
- * nothing of such a call, so it is repeated with growing pauses. {@code CLUSTERDOWN} means that nobody owns the slot. At the
- * end of a move that lasts milliseconds; in an outage it lasts, so it is repeated for {@link #UNOWNED} only.
+ * nothing of such a call, so it is repeated with growing pauses. {@code CLUSTERDOWN} means that the slot has no owner. At the
+ * end of a move this takes milliseconds; in an outage it lasts, so such a call is repeated for {@link #UNOWNED} only.
  */
 final class SlotRetry {
 

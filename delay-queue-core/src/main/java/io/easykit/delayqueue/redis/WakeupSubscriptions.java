@@ -32,10 +32,9 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * The bells of all shards on one connection. A thread of its own subscribes, and tries again while Redis does not take the
- * subscriptions, so that nobody waits for a mere hint. When the first subscription is asked for, and after a failure, it
- * begins with a new connection. A driver such as Jedis, whose subscriptions keep the thread that made them, is given another
- * thread for that.
+ * The wakeup subscriptions of all shards, on one connection. A background thread subscribes and retries, so that no delivery
+ * waits for a mere hint. It opens a new connection at the first subscription and after each failure. Drivers whose
+ * subscriptions block their thread, such as Jedis, get another thread for that.
  */
 final class WakeupSubscriptions implements AutoCloseable {
 
@@ -102,7 +101,7 @@ final class WakeupSubscriptions implements AutoCloseable {
         task.completeOnTimeout(null, 1, TimeUnit.SECONDS).join();
     }
 
-    /** Subscribes those who are not subscribed yet. */
+    /** Subscribes the subscribers that have no subscription yet. */
     private void subscribeAll() {
         try {
             for (Subscriber subscriber : subscribers) {
@@ -211,7 +210,7 @@ final class WakeupSubscriptions implements AutoCloseable {
         return created;
     }
 
-    /** One connection with its subscriptions, which tells of its end instead of beginning anew by itself. */
+    /** One connection with its subscriptions. It reports its end instead of reconnecting. */
     private final class Connection extends RedisMessageListenerContainer {
 
         private volatile @Nullable Thread failing;

@@ -4,20 +4,20 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A request for messages. A claim that got no answer is asked again with the same owner and request number, and gets
- * the same hand-out; the next one has a higher number. One claim an owner and shard is under way at a time.
+ * A request for messages. A claim without a reply is repeated with the same owner and request number, and gets the same
+ * messages; the next one has a higher number. At most one claim of an owner and shard is on its way at a time.
  *
- * @param owner        one dispatcher of one start of one process: letters, digits and {@code . _ - @ /}, never used
- *                     again after a restart
+ * @param owner        one dispatcher of one start of one process: letters, digits and {@code . _ - @ /}, never used again
+ *     after a restart
  * @param request      from 1, rising
- * @param count        at most so many messages, 1 to {@link QueueStore#MAX_BATCH}
- * @param besideLost   at most so many where one of these has lost a lease, 0 to {@code count}, or all that come before
- *                     it: it may be what kills its consumers, and what they hold loses a lease with them
- * @param lease        until they are lost to this consumer, unless extended
- * @param bytes        of all frames in the answer. Messages are handed out as long as theirs fit, at least one; a frame
- *                     of more than a quarter is left out, to be read by itself. If a claim is asked again with less,
- *                     messages that no longer fit wait again
- * @param acknowledged to be acknowledged in the same trip, before the claim
+ * @param count        maximum number of messages, 1 to {@link QueueStore#MAX_BATCH}
+ * @param besideLost   maximum number if one of the messages has lost a lease, 0 to {@code count}, or all that come before it:
+ *     it may be a poison message, and a crash would expire the other leases with it
+ * @param lease        time until the messages are lost to this consumer, unless extended
+ * @param bytes        maximum size of all frames in the reply. Messages are handed out as long as their frames fit, at least
+ *     one; a frame of more than a quarter is left out, to be read separately. If a claim is repeated with less, messages that
+ *     no longer fit wait again
+ * @param acknowledged leases to acknowledge in the same call, before the claim
  */
 public record Claim(
         String owner, long request, int count, int besideLost, Duration lease, int bytes, List<Lease> acknowledged) {

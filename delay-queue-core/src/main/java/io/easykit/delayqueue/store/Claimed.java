@@ -5,14 +5,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a claim.
+ * The reply to a claim.
  *
  * @param now          the store's clock
  * @param status       whether there could be messages
- * @param nextDue      when the next waiting message is due, maybe already; null when none waits, or the shard is paused
- * @param nextLeaseEnd when the first lease ends, maybe already: time to {@link QueueStore#reap}; null when nothing is in flight
+ * @param nextDue      due time of the next waiting message, possibly past; null if none waits, or the shard is paused
+ * @param nextLeaseEnd end of the first lease, possibly past: time to {@link QueueStore#reap}; null if nothing is in flight
  * @param acknowledged for each lease that the claim acknowledged
- * @param deliveries   what was handed out
+ * @param deliveries   the claimed messages
  */
 public record Claimed(
         Instant now,

@@ -4,14 +4,14 @@ import io.easykit.delayqueue.Bytes;
 import java.time.Instant;
 
 /**
- * A message in the hands of one consumer.
+ * A message that was handed out to a consumer.
  *
  * @param number   of this delivery; unique in the shard
- * @param due      when it was due
- * @param failures so far
- * @param lost     leases lost so far
- * @param releases so far
- * @param frame    what {@link NewMessage#frame} was, or empty if somebody deleted it or it is left out
+ * @param due      due time
+ * @param failures failed runs so far
+ * @param lost     expired leases so far
+ * @param releases hand-backs so far
+ * @param frame    the {@link NewMessage#frame}, or empty if it was deleted by hand or is left out
  * @param unread   length of a frame that is left out, to be read by {@link QueueInspector#read}; else 0
  */
 public record Delivery(

@@ -9,21 +9,21 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Where the messages lie. Each method is one atomic move of one shard, and the store's clock alone decides what is due and
- * which lease has ended.
+ * Stores the messages. Each method is one atomic operation on one shard, and the store's clock alone decides which messages
+ * are due and which leases have expired.
  *
- * <p>A live message is in exactly one place: <em>waiting</em>, <em>in flight</em> or <em>dead</em>. A claim moves what is
- * due to in flight, under a lease and a delivery number; the pair of id and number, a {@link Lease}, is the fencing token
- * of acknowledge, fail, release and extend. These change nothing unless the message is in flight under that very number,
- * and the {@link Settlement} says so. Numbers rise and never repeat in a shard.
+ * <p>A live message is in exactly one place: <em>waiting</em>, <em>in flight</em> or <em>dead</em>. A claim moves due
+ * messages to in flight, under a lease and a delivery number; the pair of id and number, a {@link Lease}, is the fencing
+ * token of acknowledge, fail, release and extend. These change nothing unless the message is in flight under that very
+ * number, and return the {@link Settlement}. Numbers rise and never repeat in a shard.
  *
  * <p><b>Calls.</b> All methods block until the store has answered, and can be called from several threads. A call takes at
- * most {@link #MAX_BATCH} messages, and none is allowed where a list is taken; replies are in the order of the arguments.
+ * most {@link #MAX_BATCH} messages. Lists may be empty; replies are in the order of the arguments.
  *
- * <p><b>Errors.</b> {@link StoreUnavailableException}: no answer, the call may have been carried out. Repeating it is safe:
- * a send is {@code REPLAYED}, an acknowledge {@code GONE}, a fail or release {@code STALE}, a claim with the same request
- * number hands out the same again. {@link StoreFullException}: from send and reschedule only, nothing was stored.
- * {@link StoreRefusedException}: not to be mended by repeating. {@link IllegalArgumentException}: nothing was sent.
+ * <p><b>Errors.</b> {@link StoreUnavailableException}: no reply, the call may have been carried out. Repeating it is safe: a
+ * send is {@code REPLAYED}, an acknowledge {@code GONE}, a fail or release {@code STALE}, a claim with the same request
+ * number returns the same messages. {@link StoreFullException}: from send and reschedule only, nothing was stored. {@link
+ * StoreRefusedException}: a repetition would be refused too. {@link IllegalArgumentException}: nothing was sent.
  */
 public interface QueueStore {
 
@@ -33,7 +33,7 @@ public interface QueueStore {
     /** Stores messages that wait for their time. */
     List<SendOutcome> send(ShardKey shard, List<NewMessage> messages);
 
-    /** Acknowledges what the claim says, then hands out what is due, the oldest due time first. */
+    /** Acknowledges the leases of the claim, then hands out due messages, the oldest due time first. */
     Claimed claim(ShardKey shard, Claim claim);
 
     /** Ends messages that are done. */
@@ -71,12 +71,12 @@ public interface QueueStore {
     Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay);
 
     /**
-     * Gives up messages as if their leases had ended now, for a node that ends while their handlers run. Each costs one lost
-     * lease, and the last that {@code maxLeaseExpirations} allows makes it dead.
+     * Gives up messages as if their leases had expired now, for a node that ends while their handlers run. Each costs one
+     * lease expiration, and the last that {@code maxLeaseExpirations} allows makes it a dead letter.
      *
      * @param maxLeaseExpirations as in {@link #reap}
      * @param delay   as in {@link #reap}
-     * @return what was lost; leases that do not hold any more are left out
+     * @return the messages that were given up; leases that no longer hold are left out
      */
     Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay);
 

@@ -3,7 +3,7 @@ package io.easykit.delayqueue.store;
 import java.time.Instant;
 
 /**
- * What a redrive of a page did.
+ * The result of a redrive of one page.
  *
  * @param diedUntil the cut-off that was used, for the next page
  */

@@ -6,16 +6,16 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message as it lies in the store, for a look at it.
+ * A message as it is stored, for administration.
  *
  * @param id         its id
- * @param state      where it is
- * @param at         when it is due, when its lease ends, or when it died, by state
- * @param history    what happened to it since it was first claimed, or null if it never was
+ * @param state      its place
+ * @param at         due time, end of its lease, or time of its death, by state
+ * @param history    counts and times since it was first claimed, or null if it never was
  * @param firstError of its failures, or null
  * @param lastError  of its failures, or null
- * @param frame      the encoded envelope of the engine, or null if somebody deleted it
- * @param damage     what cannot be read of it, in words, or null; the fields concerned are null then
+ * @param frame      the encoded envelope of the engine, or null if it was deleted by hand
+ * @param damage     text about unreadable parts, or null; the fields concerned are null then
  */
 public record StoredMessage(
         String id,

@@ -5,9 +5,9 @@ import io.easykit.delayqueue.NameRules;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message to be cancelled or moved.
+ * A message to cancel or reschedule.
  *
- * @param incarnation first bytes of the frame that is meant (envelope of the engine), or null for whatever has the id
+ * @param incarnation first bytes of the frame (envelope of the engine), or null for any message with this id
  */
 public record Target(String id, @Nullable Bytes incarnation) {
     public Target {

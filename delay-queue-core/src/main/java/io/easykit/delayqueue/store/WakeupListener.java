@@ -3,8 +3,8 @@ package io.easykit.delayqueue.store;
 import java.time.Instant;
 
 /**
- * Told when something is due earlier than what was waiting, and of {@link Instant#EPOCH} when the subscription holds,
- * because what came before may have been missed.
+ * Called when a message is due earlier than those that were waiting, and with {@link Instant#EPOCH} when the subscription
+ * holds, because earlier wakeups may have been missed.
  */
 public interface WakeupListener {
 
