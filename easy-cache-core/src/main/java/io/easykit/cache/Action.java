@@ -3,10 +3,10 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What changes the data behind entries.
+ * Changes the data behind entries.
  *
- * @param <T> what it returns
- * @param <X> what it throws; reaches the caller as the very same object
+ * @param <T> result type
+ * @param <X> exception type; an exception reaches the caller as the very same object
  */
 @FunctionalInterface
 public interface Action<T, X extends Throwable> {

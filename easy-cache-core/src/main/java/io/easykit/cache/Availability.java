@@ -16,8 +16,8 @@ public interface Availability {
     Optional<State> forced();
 
     /**
-     * Sets the state, whatever the cluster does, until {@link #reset()}. Forced to be available, it is read at once,
-     * also while invalidations wait for it.
+     * Sets the state until {@link #reset()}, regardless of the circuit breaker. If forced to be available, Redis is read at
+     * once, also while invalidations wait for delivery.
      */
     void force(State state);
 
@@ -27,7 +27,7 @@ public interface Availability {
      */
     void reset();
 
-    /** What a cluster is to its readers. */
+    /** State of a cluster for its readers. */
     enum State {
         AVAILABLE,
         UNAVAILABLE

@@ -3,14 +3,14 @@ package io.easykit.cache;
 import java.time.Duration;
 
 /**
- * When a Redis counts as ill and when as well again.
+ * Thresholds of the circuit breaker.
  *
- * @param window over which calls are counted
- * @param failureRate which part of them (above 0, up to 1) must have failed
- * @param minimumCalls how many there must be before the rate says anything
- * @param probeInterval how often an unavailable Redis is probed, and an available one asked for raised epochs: one
- *     second at the most
- * @param probesToRecover how many probes in a row must succeed
+ * @param window sliding window over which calls are counted
+ * @param failureRate share of failed calls (above 0, up to 1) that opens the circuit breaker
+ * @param minimumCalls number of calls in the window before the rate counts
+ * @param probeInterval interval of the probes while Redis is unavailable, and of the reads of raised epochs while it is
+ *     available; at most one second
+ * @param probesToRecover number of probes in a row that must succeed
  */
 public record AvailabilityOptions(
         Duration window, double failureRate, int minimumCalls, Duration probeInterval, int probesToRecover) {

@@ -130,9 +130,9 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     }
 
     /**
-     * Names what values of a declared type look like in a key. Values of two kinds never name the same entry.
+     * Returns the kind of text that values of a declared type have in a key. Values of two kinds never name the same entry.
      *
-     * @return null if only the value tells
+     * @return null if it depends on the value
      */
     public static @Nullable String kindOf(Class<?> declared) {
         return KeyText.kind(declared);

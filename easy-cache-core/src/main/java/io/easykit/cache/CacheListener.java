@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears what the cache does: for meters, logs and alarms. Called on the threads that do it, so an implementation must be
- * quick; what it throws is logged and changes nothing.
+ * Receives the events of the cache, for meters, logs and alarms. Runs on the threads that read and update, so it must be
+ * quick. Exceptions are logged and ignored.
  */
 public interface CacheListener {
 
@@ -37,7 +37,7 @@ public interface CacheListener {
      */
     default void onNodeAvailability(String clusterId, String node, Availability.State state) {}
 
-    /** Bytes that nobody can read were found and removed. */
+    /** Unreadable bytes were found and removed. */
     default void onUnreadable(CacheKey<?> key) {}
 
     /** Where a hit came from. */

@@ -119,7 +119,7 @@ public final class CacheOptions {
         return reload;
     }
 
-    /** The stale window that counts: zero for a CP entry, whatever is set. */
+    /** The effective stale window: zero for a CP entry, regardless of the setting. */
     public Duration effectiveStaleWindow() {
         return effectiveStaleWindow;
     }
@@ -214,7 +214,7 @@ public final class CacheOptions {
 
         private Builder() {}
 
-        /** Sets what a read may return around an update; AP by default. */
+        /** Sets the consistency of reads during and after an update. Default: AP. */
         public Builder consistency(Consistency value) {
             this.consistency = value;
             return this;

@@ -3,8 +3,8 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Redis is away and the cache was told to fail rather than to go on: a CP update that could not be announced before its
- * commit, or a CP read under {@code FAIL}. Nothing was changed; the call may be repeated.
+ * Redis is away and the settings require a failure: a CP update that could not be prepared before its commit, or a CP read
+ * under {@code FAIL}. Nothing was changed; the call may be repeated.
  */
 public final class CacheUnavailableException extends EasyCacheException {
 

@@ -1,6 +1,6 @@
 package io.easykit.cache;
 
-/** What a cache promises to a read that overlaps or follows an update. */
+/** Consistency of a read that overlaps or follows an update. */
 public enum Consistency {
 
     /** After an update the old value may be returned for at most the stale window, then never. */

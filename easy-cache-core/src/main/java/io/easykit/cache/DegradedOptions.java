@@ -3,15 +3,15 @@ package io.easykit.cache;
 import java.time.Duration;
 
 /**
- * What happens while a Redis is away.
+ * Behaviour while a Redis is away.
  *
- * @param localTtl how old a value of the local level may be
- * @param concurrentLoads how many loads may run at a time, so that the database survives; further readers wait
- * @param cpReads what a CP reader gets
- * @param cpUpdates what becomes of a CP update that cannot be announced
- * @param apUpdates what becomes of an AP update that cannot be announced
- * @param maxPendingInvalidations how many keys' undelivered invalidations are remembered one by one; beyond it whole prefixes are
- *     invalidated
+ * @param localTtl maximum age of a value of the local level
+ * @param concurrentLoads maximum number of loads at a time, to protect the database; further readers wait
+ * @param cpReads behaviour of CP reads
+ * @param cpUpdates behaviour of CP updates that cannot be prepared
+ * @param apUpdates behaviour of AP updates that cannot be prepared
+ * @param maxPendingInvalidations maximum number of keys whose undelivered invalidations are kept one by one; beyond it whole
+ *     prefixes are invalidated
  */
 public record DegradedOptions(
         Duration localTtl,
@@ -47,9 +47,9 @@ public record DegradedOptions(
         return new DegradedOptions(value, concurrentLoads, cpReads, cpUpdates, apUpdates, maxPendingInvalidations);
     }
 
-    /** What a CP reader gets. */
+    /** Behaviour of a CP read. */
     public enum CpReads {
-        /** What it loads itself; nothing is cached. */
+        /** The reader loads the value itself; nothing is cached. */
         BYPASS,
         /** A {@link CacheUnavailableException}. */
         FAIL
@@ -74,7 +74,7 @@ public record DegradedOptions(
         REFUSE
     }
 
-    /** Whether an update of an entry goes on although Redis cannot be told before its commit. */
+    /** Behaviour of an update that cannot be prepared in Redis before its commit. */
     public boolean proceeds(Consistency consistency) {
         return consistency == Consistency.CP ? cpUpdates == CpUpdates.PROCEED : apUpdates == ApUpdates.PROCEED;
     }

@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache that does not keep a stale value: each load is fenced against the updates that happen meanwhile, and each
- * update is announced before its commit and ended after it.
+ * A cache that keeps no stale value: each load is fenced against concurrent updates, and each update is prepared before its
+ * commit and invalidated after it.
  *
  * <pre>{@code
  * CacheSpec<User> users = CacheSpec.of("user", User.class);
@@ -17,47 +17,47 @@ import org.jspecify.annotations.Nullable;
  * cache.update(List.of(users.key(42)), () -> dao.rename(42, "Ada"));
  * }</pre>
  *
- * <p>Inside a transaction that its {@link Transactions} know of, an update belongs to that transaction as well. What is
- * loaded amid unfinished work of the caller is not stored. Thread-safe. While a store is away, reads return what the loader
- * returns.
+ * <p>Inside a transaction that {@link Transactions} can observe, an update belongs to that transaction as well. A value that
+ * is loaded amid uncommitted work of the caller is not stored. Thread-safe. While a store is away, reads return the result of
+ * the loader.
  */
 public interface EasyCache {
 
     /**
-     * The cached value, or what the loader brings.
+     * Returns the cached value, or the result of the loader.
      *
-     * @throws X what the loader throws, the very same object
+     * @throws X the exception of the loader, the very same object
      */
     default <V, X extends Throwable> @Nullable V fetch(CacheKey<V> key, Loader<V, X> loader) throws X {
         return fetch(key, loader, any -> true);
     }
 
     /**
-     * The cached value, or what the loader brings.
+     * Returns the cached value, or the result of the loader.
      *
      * @param storable whether a loaded value may be cached
-     * @throws X what the loader throws, the very same object
+     * @throws X the exception of the loader, the very same object
      */
     <V, X extends Throwable> @Nullable V fetch(CacheKey<V> key, Loader<V, X> loader, Predicate<@Nullable V> storable)
             throws X;
 
     /**
-     * Changes the data behind some entries, and invalidates these: prepared before the action, invalidated after it,
-     * whatever its result. Inside a transaction they are also prepared before its commit and invalidated after its end.
-     * So the action may commit its work itself, or leave it to the transaction.
+     * Changes the data behind some entries, and invalidates them: prepared before the action, invalidated after it, also if
+     * the action fails. Inside a transaction they are also prepared before its commit and invalidated after its end. So the
+     * action may commit its work itself, or leave it to the transaction.
      *
-     * @throws X what the action throws, the very same object
+     * @throws X the exception of the action, the very same object
      * @throws CacheUnavailableException if a CP update cannot be prepared. The action has not run, or the transaction is
      *     rolled back
      */
     <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X;
 
     /**
-     * Like {@link #update}, for an action that does all its work in the present transaction: prepared before the commit of
-     * that transaction, invalidated after its end. Costs one round trip less before and one less after each action.
-     * Without a transaction the same as {@link #update}.
+     * As {@link #update}, for an action that does all its work in the current transaction: prepared before the commit of that
+     * transaction, invalidated after its end. Saves one round trip before and one after each action. Without a transaction
+     * the same as {@link #update}.
      *
-     * @throws X what the action throws, the very same object
+     * @throws X the exception of the action, the very same object
      * @throws CacheUnavailableException if a CP update cannot be prepared; the transaction is rolled back
      */
     <T, X extends Throwable> @Nullable T updateInTransaction(
@@ -78,7 +78,7 @@ public interface EasyCache {
     }
 
     /**
-     * The decision maker of one Redis, to look at it or to force it.
+     * Returns the availability of one Redis, to read or to force it.
      *
      * @return null if there is no such cluster
      */
@@ -98,8 +98,8 @@ public interface EasyCache {
     int undelivered(String clusterId);
 
     /**
-     * What the outbox has for a cluster, not older than ten seconds. Each message is counted by the node that delivers, and by
-     * nodes that do not reach the cluster.
+     * Returns the backlog of the outbox for a cluster, at most ten seconds old. Each message is counted by the node that
+     * delivers, and by nodes that do not reach the cluster.
      *
      * @return null without an outbox, if this node does not count, or if its database does not answer
      */

@@ -2,7 +2,7 @@ package io.easykit.cache;
 
 import org.jspecify.annotations.Nullable;
 
-/** The root of what this library throws itself. What a loader throws is never wrapped. */
+/** Root of the exceptions of this library. Exceptions of loaders are never wrapped. */
 public abstract class EasyCacheException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -11,7 +11,7 @@ public abstract class EasyCacheException extends RuntimeException {
         super(message, cause);
     }
 
-    /** Without a stack trace: for what is thrown often, and caught nearby. */
+    /** Without a stack trace: for exceptions that are thrown often, and caught nearby. */
     protected EasyCacheException(String message) {
         super(message, null, false, false);
     }

@@ -21,7 +21,7 @@ public final class InvalidCacheOptionsException extends EasyCacheException {
         return option;
     }
 
-    /** What is wrong with it, for example {@code is 0}. */
+    /** The mistake, for example {@code is 0}. */
     public String problem() {
         return problem;
     }

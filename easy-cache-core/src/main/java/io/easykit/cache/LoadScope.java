@@ -32,7 +32,7 @@ public interface LoadScope extends AutoCloseable {
         return null;
     }
 
-    /** Runs a load, each time apart from what the loads before have left. */
+    /** Runs a load, isolated from the state that earlier loads left. */
     default <T, X extends Throwable> @Nullable T run(Action<T, X> load) throws X {
         return load.run();
     }
@@ -42,7 +42,7 @@ public interface LoadScope extends AutoCloseable {
         return loader;
     }
 
-    /** Gives back what the scope has reserved. */
+    /** Releases the reservations of the scope. */
     @Override
     default void close() {}
 }

@@ -1,6 +1,6 @@
 package io.easykit.cache;
 
-/** What the entry's store says to one reader. */
+/** Decision of the store for one reader. */
 public enum Outcome {
 
     /** The value may be returned. */
@@ -12,9 +12,9 @@ public enum Outcome {
     /** There is no value that may be returned, and the caller is elected to load one. */
     NEED_QUERY,
 
-    /** Somebody else is loading. */
+    /** Another reader is loading. */
     NEED_WAIT,
 
-    /** An update is being committed: what is loaded now may not be stored. */
+    /** An update is being committed: a value that is loaded now may not be stored. */
     NEED_QUERY_NO_STORE
 }

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The transactions of the application, as far as a cache must know them. */
+/** The transactions of the application, as far as the cache observes them. */
 public interface Transactions {
 
     /** Nothing is ever transactional: updates are announced and ended around the call. */
@@ -43,10 +43,10 @@ public interface Transactions {
     }
 
     /**
-     * Looks for a transaction of this thread that has ended, but whose connection is still in use, as in
-     * {@code afterCommit} and {@code afterCompletion}. Work on it is committed when the connection is given back.
+     * Finds a transaction of this thread that has ended, but whose connection is still in use, as in {@code afterCommit} and
+     * {@code afterCompletion}. Work on it is committed when the connection is given back.
      *
-     * @return whether that is still to come, to be asked on any thread; null if there is no such transaction
+     * @return true while that commit is still to come, callable on any thread; null if there is no such transaction
      */
     default @Nullable BooleanSupplier lateCommit() {
         return null;
@@ -90,13 +90,14 @@ public interface Transactions {
          */
         default void beforeInnerCommit() {}
 
-        /** After the other transaction has ended, whatever its result. */
+        /** After the other transaction has ended, committed or not. */
         default void afterInnerCompletion() {}
 
         /**
-         * After the end, whatever it was.
+         * After the end, committed or not.
          *
-         * @param rolledBack true if the transaction was certainly rolled back; false if it was committed, or nobody knows
+         * @param rolledBack true if the transaction was certainly rolled back; false if it was committed, or if that is
+         *     unknown
          */
         void afterCompletion(boolean rolledBack);
     }

@@ -3,7 +3,7 @@ package io.easykit.cache;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A cache names a Redis cluster that nobody configured. */
+/** A cache names a Redis cluster that is not configured. */
 public final class UnknownClusterException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;

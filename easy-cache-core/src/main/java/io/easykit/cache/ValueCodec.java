@@ -4,10 +4,10 @@ import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values to bytes and back, by the generic type that the cached method declares. No class names in the bytes.
+ * Encodes values and decodes them, by the generic type that the cached method declares. The bytes contain no class names.
  *
- * <p>Bytes that cannot be decoded, whatever the exception, are a miss and are replaced. A value is stored only if what is
- * decoded from its bytes has the same content; see "Values" in the documentation.
+ * <p>Bytes that cannot be decoded are a miss and are replaced, for any exception. A value is stored only if the value decoded
+ * from its bytes has the same content; see "Values" in the documentation.
  */
 public interface ValueCodec {
 

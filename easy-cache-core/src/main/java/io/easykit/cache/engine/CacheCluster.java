@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One Redis at work: how it is read and told of updates, and what is kept for it while it is away. */
+/** One Redis in use: its reads and updates, and the data that is kept for it while it is away. */
 final class CacheCluster {
 
     private static final Logger log = LoggerFactory.getLogger(CacheCluster.class);
@@ -69,7 +69,7 @@ final class CacheCluster {
     private volatile @Nullable CacheClusters all;
     private boolean started;
 
-    /** Held in common by those who tell the store of an invalidation or, failing that, the journal. */
+    /** Held in shared mode while an invalidation is sent to the store or, failing that, recorded as pending. */
     private final StampedLock deliveryBarrier = new StampedLock();
 
     CacheCluster(
@@ -286,7 +286,7 @@ final class CacheCluster {
         }
     }
 
-    /** What is left of the transaction's time for the preparation of many keys. */
+    /** Remaining time of the transaction for the preparation of many keys. */
     private final class TimeLeft {
 
         private final int keys;
@@ -308,7 +308,7 @@ final class CacheCluster {
         }
     }
 
-    /** Announces an invalidation whose data have changed already. False if Redis could not be told. */
+    /** Sends an invalidation whose data have changed already. False if Redis did not confirm it. */
     boolean announce(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
         try {
             prepareInBatches(store, keys, token, lease, new TimeLeft(keys.size()));
@@ -386,7 +386,7 @@ final class CacheCluster {
         return clusters == null ? this : clusters.of(spec);
     }
 
-    /** Drops what was stored since the keys were invalidated. */
+    /** Drops values that were stored since the keys were invalidated. */
     void invalidateAgain(List<CacheKey<?>> keys) {
         invalidateAgain(keys, NO_TOKEN);
     }
@@ -534,7 +534,7 @@ final class CacheCluster {
         }
     }
 
-    /** What the local level has is of a time when nobody told it of other nodes' updates. */
+    /** The local level is from a time in which updates of other nodes did not reach it. */
     private void onAvailability(CircuitBreakers.Change change) {
         Availability.State state = change.state();
         if (state == Availability.State.AVAILABLE) {

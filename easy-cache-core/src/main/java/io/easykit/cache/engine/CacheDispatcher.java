@@ -34,49 +34,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings one reader to a value: asks the store, acts on its outcome, loads, stores.
+ * A read-through cache for one reader: fetches from the store, acts on the outcome, loads, stores.
  *
- * <h2>What is to be prevented</h2>
+ * <h2>The problem</h2>
  *
- * A reader loads the old value; an update commits and invalidates; the reader stores what it loaded: the old value stays
- * until its TTL. A lock around the load does not help, since locks expire. So the right to <em>store</em> is a thing of
- * its own.
+ * A reader loads the old value; an update commits and invalidates; the reader stores the value that it loaded: the old value
+ * stays until its TTL. A lock around the load does not help, since locks expire. So the right to <em>store</em> is separate.
  *
  * <h2>The parts of an entry</h2>
  *
  * <ul>
- *   <li>The <b>fill token</b> is the right to store. The first election creates it, successive loaders share it, and each
- *       prepare and invalidation removes it. A store without it is rejected. Hence what was loaded before an invalidation
- *       is never stored after it, however slow the loader was; and a loader slower than its election still stores, if
+ *   <li>The <b>fill token</b> is the right to store. The first elected loader creates it, successive loaders share it, and each
+ *       prepare and invalidation removes it. A store without it is rejected. So a value that was loaded before an invalidation
+ *       is never stored after it, however slow the loader was; and a loader slower than its load lease still stores, if
  *       nothing was invalidated meanwhile.
- *   <li>The <b>election</b> says who loads now. It is short and ends by itself, so a crashed loader costs others a
+ *   <li>The <b>load lease</b> elects the loader. It is short and ends by itself, so a crashed loader costs others a
  *       moment.
- *   <li><b>staleUntil</b> bounds how long an invalidated value may be returned under AP. It only ever sinks, so updates
- *       in a row do not prolong an old value.
+ *   <li><b>staleUntil</b> bounds how long an invalidated value may be returned under AP. It only ever decreases, so updates
+ *       in a row do not prolong a stale value.
  *   <li>An <b>intent</b> stands for one update between <em>prepare</em> and <em>invalidate</em>. While there is one,
- *       nobody gets a fill token. It has a lease, so a crashed updater costs others the lease, without storing.
+ *       no reader gets a fill token. It has a lease, so after a crash of the updater nothing is stored until the lease ends.
  * </ul>
  *
  * <h2>One read</h2>
  *
- * A plain read accepts a value that lies there alone: it was neither invalidated nor under an update when the store
- * answered, and the store drops it when its life is over. That is the hit path; it runs no script. Anything else is
- * decided by the store in one step ({@link Outcome}), once for all readers of the key in this JVM (a {@link InFlightLoad}).
+ * A plain read accepts a value that is alone in its entry: it was neither invalidated nor under an update when the store
+ * answered, and the store drops it when it expires. That is the hit path; it runs no script. In all other cases the store
+ * decides in one step ({@link Outcome}), once for all readers of the key in this JVM (a {@link InFlightLoad}).
  *
- * <h2>Who may share a result</h2>
+ * <h2>Shared results</h2>
  *
- * A reader may wait for any running load, but have its result only if that is as new as a read of its own would have
- * been: the load began, or its store was accepted, after the reader came. An AP reader takes a load that began less than
- * the stale window before it came. Everybody else takes a turn of its own; since all of them wait for the same flight to
- * land, the next one serves them all.
+ * A reader may wait for any running load, but gets its result only if that is as new as a read of its own would have been:
+ * the load began, or its store was accepted, after the reader came. An AP reader also takes a load that began less than the
+ * stale window before it came. All others load in a later turn; since all of them wait for the same load to complete, the
+ * next one serves them all.
  *
- * <h2>What may go wrong</h2>
+ * <h2>Failures</h2>
  *
- * A lost reply of a fetch costs an election; of a store, a load. A rejected store changes nothing: the readers still get
- * what was loaded, if the load began after they came. The database held that value after they came, so a CP read may
- * return it. A CP reader that loaded it itself looks for a newer one once. So nobody waits for more than two loads of
- * this JVM, however fast the updates are; for two loads of other nodes at most, and never longer than its waiting time:
- * then a reader loads for itself and stores nothing, one at a time in this JVM. {@link StoreUnavailableException} leaves this class only before anything was loaded.
+ * A lost reply of a fetch costs a load lease; of a store, a load. A rejected store changes nothing: the readers still get the
+ * loaded value, if the load began after they came. The database held that value after they came, so a CP read may return it.
+ * A CP reader that loaded it itself tries once to get a newer one. So a reader waits for at most two loads of this JVM,
+ * however fast the updates are, for at most two loads of other nodes, and never longer than its load-wait timeout: then it
+ * loads for itself and stores nothing, one at a time in this JVM. {@link StoreUnavailableException} leaves this class only
+ * before anything was loaded.
  */
 final class CacheDispatcher implements CacheReader {
 
@@ -162,7 +162,7 @@ final class CacheDispatcher implements CacheReader {
         return result;
     }
 
-    /** One call is one hit or one miss, however often it looks. */
+    /** One call counts as one hit or one miss, however often it reads the store. */
     private void report(ReadRequest<?> read, @Nullable Hit hit, boolean first) {
         if (first && hit != null) {
             listener.onHit(read.key(), hit);
@@ -175,7 +175,7 @@ final class CacheDispatcher implements CacheReader {
         return seen.value() != null && (!seen.invalidated() || read.allowsStale());
     }
 
-    /** A value is there that the store may let us have although it is not fresh: then nobody waits for anybody. */
+    /** There is a stale value that the store may return: then no reader waits. */
     private <V> @Nullable LoadResult<V> decide(ReadRequest<V> read, boolean first) {
         Fetched fetched = fetched(read);
         Decoded<V> served = serve(read, fetched);
@@ -190,7 +190,7 @@ final class CacheDispatcher implements CacheReader {
         return join(read, first);
     }
 
-    /** Takes part in this JVM's flight for the key. Null if it brought nothing for this reader, who has to look again. */
+    /** Joins this JVM's load of the key. Null if its result is not fresh enough for this reader, which has to try again. */
     private <V> @Nullable LoadResult<V> join(ReadRequest<V> read, boolean first) {
         report(read, null, first);
         InFlightLoad<V> mine = new InFlightLoad<>();
@@ -265,7 +265,7 @@ final class CacheDispatcher implements CacheReader {
         return running == null ? next : next.serves(read) ? values.copyFor(next, read.key()) : overtaken;
     }
 
-    /** The dispatcher proper: asks the store and does what it says, until there is a result. */
+    /** The dispatch loop: fetches and acts on the outcome until there is a result. */
     private <V> LoadResult<V> turn(ReadRequest<V> read, @Nullable Fetched first) {
         boolean discarded = false;
         boolean waitedForUpdate = false;
@@ -313,7 +313,7 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    /** The fetched value, with the refresh that it asks for; null if there is none, or none that can be read. */
+    /** The fetched value, with a refresh if it is due; null if there is none, or it is unreadable. */
     private <V> @Nullable Decoded<V> serve(ReadRequest<V> read, Fetched fetched) {
         if (fetched.value() == null) {
             return null;
@@ -395,7 +395,7 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    /** Waits for news of somebody else's load. Null means: ask the store again, or the waiting time is over. */
+    /** Waits for the load of another node. Null means: fetch again, or the load-wait timeout is over. */
     private <V> @Nullable LoadResult<V> awaitLoad(ReadRequest<V> read, Duration atMost) {
         long nanos = Math.min(atMost.toNanos() + FIRST_POLL_NANOS, read.remainingWait(ticker));
         return awaitNews(read, nanos, Snapshot::loading);
@@ -405,7 +405,7 @@ final class CacheDispatcher implements CacheReader {
         return awaitNews(read, Math.min(UPDATE_WAIT.toNanos(), read.remainingWait(ticker)), Snapshot::updating);
     }
 
-    /** Looks at the entry now and then, for all readers of it in this JVM, while nothing has changed. */
+    /** Polls the entry, for all readers of it in this JVM, until it changes. */
     private <V> @Nullable LoadResult<V> awaitNews(ReadRequest<V> read, long nanos, Predicate<Snapshot> unchanged) {
         long end = ticker.nanoTime() + nanos;
         long pause = FIRST_POLL_NANOS;
@@ -430,7 +430,7 @@ final class CacheDispatcher implements CacheReader {
         return null;
     }
 
-    /** A fresh value near its end is refreshed by one reader of this JVM, which asks whether another one already is. */
+    /** A fresh value near its end is refreshed by one reader of this JVM, if no other node refreshes it already. */
     private <V> void refreshWhenDue(ReadRequest<V> read, Snapshot seen) {
         Duration remaining = seen.remaining();
         if (remaining == null

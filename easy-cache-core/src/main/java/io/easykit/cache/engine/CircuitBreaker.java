@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides whether one partition of a Redis may be called now. Failures that show an ill server are counted in a sliding
- * window. If too many calls failed the partition is marked unavailable, and no call touches a socket, until
- * {@link RecoveryWorker} has probed it and delivered what was kept back.
+ * Circuit breaker for one partition of a Redis. Failures of the server are counted in a sliding window. If too many calls
+ * failed, the partition is marked unavailable, and no call uses the network, until {@link RecoveryWorker} has probed it and
+ * delivered the pending invalidations.
  */
 final class CircuitBreaker {
 
@@ -31,7 +31,7 @@ final class CircuitBreaker {
         this.phase = available ? Phase.AVAILABLE : Phase.UNAVAILABLE;
     }
 
-    /** Between the two stands the recovery: updates are told to the store again, but readers do not ask it yet. */
+    /** Recovering: updates are sent to the store again, but readers do not use it yet. */
     private enum Phase {
         AVAILABLE,
         UNAVAILABLE,

@@ -142,12 +142,12 @@ public final class EasyCacheEngine implements EasyCache {
         return clusters.byId().get(clusterId);
     }
 
-    /** Looks after the clusters again after {@link #stop()}; a cache that was built has started. */
+    /** Starts the recovery workers again after {@link #stop()}; a cache that was built has started. */
     public void start() {
         clusters.all().forEach(CacheCluster::start);
     }
 
-    /** Ends the threads that look after the clusters. Reads and updates go on, but nothing recovers. */
+    /** Stops the recovery workers. Reads and updates go on, but nothing recovers. */
     public void stop() {
         clusters.all().forEach(CacheCluster::stop);
     }
@@ -202,15 +202,15 @@ public final class EasyCacheEngine implements EasyCache {
         }
 
         /**
-         * Sets where updates are recorded of which a Redis cannot be told before their commit, for another node to
-         * deliver. Without it they are kept in this node's memory.
+         * Sets the outbox for updates that cannot be prepared in Redis before their commit, for another node to deliver.
+         * Without it they are kept in this node's memory.
          */
         public Builder outbox(Outbox value) {
             this.outbox = value;
             return this;
         }
 
-        /** Sets where refreshes run; it rejects what it has no thread for. Without it a few threads of its own. */
+        /** Sets the executor of refreshes; it may reject tasks. Default: a few threads of its own. */
         public Builder background(Executor value) {
             this.background = value;
             return this;
@@ -222,8 +222,8 @@ public final class EasyCacheEngine implements EasyCache {
         }
 
         /**
-         * Makes a cache that is switched off: a read runs its loader, an update its action, and nothing is invalidated. It
-         * uses no store and starts no thread. Other processes may keep old values of what is updated here until their TTL.
+         * Builds a cache that is switched off: a read runs its loader, an update its action, and nothing is invalidated. It
+         * uses no store and starts no thread. Other processes may keep stale values of entries updated here until their TTL.
          */
         public Builder disabled() {
             this.disabled = true;
@@ -235,7 +235,7 @@ public final class EasyCacheEngine implements EasyCache {
             return this;
         }
 
-        /** Puts it together and starts to look after the clusters. */
+        /** Builds the cache and starts its recovery workers. */
         public EasyCacheEngine build() {
             EasyCacheEngine cache = buildStopped();
             cache.start();

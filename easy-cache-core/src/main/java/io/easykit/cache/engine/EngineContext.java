@@ -5,9 +5,9 @@ import io.easykit.cache.Transactions;
 import java.util.concurrent.Executor;
 
 /**
- * What the readers and updates of all clusters share.
+ * Shared by the readers and updates of all clusters.
  *
- * @param background where refreshes run; rejects what it has no thread for
+ * @param background executor of refreshes; may reject tasks
  */
 record EngineContext(
         ValueEnvelopes values, Transactions transactions, Executor background, CacheListener listener, Ticker ticker) {}

@@ -11,14 +11,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The epochs of all prefixes of one store, as far as they are known here. Raising one makes every older entry of the
- * prefix a miss, whatever their number.
+ * The epochs of all prefixes of one store, as far as this node has read them. Raising one makes every older entry of the
+ * prefix a miss, for any number of entries.
  *
- * <p>A store may have several hashes with epochs ({@link EntryStore#epochHashOf}): each for a range of keys, and several
- * for one range, so that a key can rely on the one that is in its own partition. Every raise is written to all hashes of
- * the range.
+ * <p>A store may have several hashes with epochs ({@link EntryStore#epochHashOf}): each for a range of keys, and several for
+ * one range, so that a key can rely on the one that is in its own partition. Every raise is written to all hashes of the
+ * range.
  *
- * <p>Before the first read they are learned: a node that has just started would take every value for a current one.
+ * <p>They are read before the first entry: a node that has just started would take every value for a current one.
  */
 final class Epochs {
 
@@ -45,7 +45,7 @@ final class Epochs {
     }
 
     /**
-     * @throws StoreUnavailableException if nothing is known yet, and the store cannot be asked
+     * @throws StoreUnavailableException if no epoch was read yet, and the store does not answer
      */
     long of(CacheKey<?> key) {
         int first = store.epochHashOf(key);
@@ -89,9 +89,9 @@ final class Epochs {
     }
 
     /**
-     * Asks the store. Epochs only ever rise, also in the view of a node that reads them late or twice.
+     * Reads the epochs from the store. Epochs only ever rise, also in the view of a node that reads them late or twice.
      *
-     * @return what the store answered
+     * @return the epochs in the store
      */
     Map<String, Long> refresh(int hash) {
         Map<String, Long> stored = store.epochs(hash);
@@ -125,7 +125,7 @@ final class Epochs {
                 .toList();
     }
 
-    /** Has them asked for before the next read. */
+    /** Makes the next read refresh the epochs first. */
     void markUnknown() {
         for (int i = 0; i < learned.length(); i++) {
             learned.set(i, 0);

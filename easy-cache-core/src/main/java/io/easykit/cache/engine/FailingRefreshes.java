@@ -8,11 +8,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Backs off refreshes that fail. A value near its end is refreshed by any of its readers: without a pause each of them
- * would load, fail and log. Readers are not affected: they have the value until it expires, then they load themselves.
+ * Backs off refreshes that fail. A value near its end is refreshed by any of its readers: without a pause each of them would
+ * load, fail and log. Readers are not affected: they have the value until it expires, then they load themselves.
  *
- * <p>The pause of a key doubles with each failure. One warning is logged for the first failure, then at most one a minute; when
- * no key fails any more, a line says so.
+ * <p>The pause of a key doubles with each failure. One warning is logged for the first failure, then at most one a minute,
+ * and an INFO line when no key fails any more.
  */
 final class FailingRefreshes {
 
@@ -52,7 +52,7 @@ final class FailingRefreshes {
         say(key, failure, now);
     }
 
-    /** Whether there is room again. Looks once a second at most. */
+    /** Whether there is room again. Checks once a second at most. */
     private synchronized boolean forgetOld(long now) {
         if (now - lastLook < LOOK_EVERY.toNanos()) {
             return false;

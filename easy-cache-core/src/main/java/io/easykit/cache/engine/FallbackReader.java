@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Goes on without the store: an AP reader gets what the local level has, or what it loads and leaves there for a short
- * while; a CP reader gets what it loads, or an exception if that is what was chosen. Only so many loads run at a time.
+ * Reads without the store: an AP reader gets a value of the local level, or loads one and leaves it there for a short while;
+ * a CP reader loads, or fails if so configured. The number of concurrent loads is limited.
  *
- * <p>Two readers do not wait for a place: one amid unfinished work of its caller, which holds a connection of the database,
- * and one inside a load, which holds a place. Those that it would wait for may be waiting for these.
+ * <p>Two readers do not wait for a permit: one amid uncommitted work of its caller, which holds a connection of the database,
+ * and one inside a load, which holds a permit. Otherwise they could wait for each other.
  */
 final class FallbackReader implements CacheReader {
 
@@ -97,7 +97,7 @@ final class FallbackReader implements CacheReader {
         return load(keeping(read));
     }
 
-    /** Whoever loads puts in what it loaded: those who share it came later, perhaps after an invalidation. */
+    /** The owner of a load stores its value: readers that share it came later, perhaps after an invalidation. */
     private <V> ReadRequest<V> keeping(ReadRequest<V> read) {
         return read.with(() -> {
             long stamp = local.stamp(read.key());

@@ -3,7 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.RunningLoad;
 
-/** Which readers get nothing stale, and which entries nobody of this node may take from the store. */
+/** Decides which readers get nothing stale, and which entries this node must not take from the store. */
 final class Freshness {
 
     private final OwnUpdates updates;
@@ -14,7 +14,7 @@ final class Freshness {
         this.undelivered = undelivered;
     }
 
-    /** The same read with what it has to insist on where no fresh value lies in the store. */
+    /** The same read with the freshness that it requires if the store has no fresh value. */
     <V> ReadRequest<V> requiredFor(ReadRequest<V> read) {
         LoadInProgress scope = LoadInProgress.innermost();
         if (scope != null) {
@@ -23,12 +23,12 @@ final class Freshness {
         return updates.strict(LoadInProgress.mayHelpAnotherThread() ? read.notBefore(read.startedAt()) : read);
     }
 
-    /** Whether the local level may answer, which knows nothing of other nodes' updates. */
+    /** Whether the local level may be used, which does not receive the updates of other nodes. */
     boolean allowsLocalLevel() {
         return RunningLoad.current() == null && !LoadInProgress.mayHelpAnotherThread();
     }
 
-    /** Whether an update of this node is still to be told to the store, so that the value there may be the old one. */
+    /** Whether an invalidation of this node is still pending, so that the store may have the old value. */
     boolean isUndelivered(CacheKey<?> key) {
         return undelivered.holds(key);
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** This JVM's present effort for one key, and what others who want the key may have of it. */
+/** The current load of one key in this JVM, and the result for other readers of the key. */
 final class InFlightLoad<V> {
 
     /** How long a reader whose waiting time is over still waits for the load of another such reader. */
@@ -24,7 +24,7 @@ final class InFlightLoad<V> {
     }
 
     /**
-     * Whether it takes so long that those who come now must not count on it. Real time, as for all who wait for it.
+     * Whether it takes so long that new readers must not wait for it. Real time, as for all waiting readers.
      *
      * @param waiting how long they would wait
      */
@@ -33,7 +33,7 @@ final class InFlightLoad<V> {
         return System.nanoTime() - startedAt > longest.toNanos();
     }
 
-    /** Ends the flight. A failure that concerns its pilot only, such as an interrupt, is nobody else's. */
+    /** Completes the load. Failures that concern its owner only, such as an interrupt, are not shared. */
     void complete(LoadResult<V> result) {
         Throwable failure = result.failure();
         landing.complete(failure != null && OwnerFailures.contain(failure) ? LoadResult.ownOnly(null) : result);
@@ -53,13 +53,13 @@ final class InFlightLoad<V> {
     }
 
     /**
-     * What a flight brought.
+     * The result of a load.
      *
-     * @param asOf a moment, in nanoseconds of the ticker, at which the value is known to have been the current one: when
-     *     the load began or, later, when the store that was accepted was sent
-     * @param use what may be done with it
-     * @param snapshot the value in bytes, from which {@link ValueEnvelopes} gives each of several readers an object of its own;
-     *     null if there is no need, or no way
+     * @param asOf ticker time at which the value was current, in nanoseconds: start of the load or, if the store was
+     *     accepted, the time the store command was sent
+     * @param use who may use the value
+     * @param snapshot the encoded value, from which {@link ValueEnvelopes} decodes an object for each of several readers;
+     *     null if that is unnecessary or impossible
      */
     record LoadResult<V>(
             @Nullable V value, @Nullable Throwable failure, long asOf, Use use, @Nullable Envelope snapshot) {
@@ -68,7 +68,7 @@ final class InFlightLoad<V> {
             SHARED,
             /** Shared, but not stored: the key was invalidated during the load, or another load was stored. */
             OVERTAKEN,
-            /** For the pilot alone; the others look again. */
+            /** For the owner alone; the others try again. */
             OWN,
             /** For the pilot alone; the others load for themselves, since a value that can be shared may never come. */
             UNSTORABLE

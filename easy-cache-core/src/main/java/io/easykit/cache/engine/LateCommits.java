@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 
 /**
- * Updates whose work may be committed after they have ended. They stay prepared until then, so that nobody stores the old
+ * Updates whose work may be committed after they have ended. They stay prepared until then, so that no reader stores the old
  * value meanwhile.
  *
- * <p>An update in {@code afterCommit} or {@code afterCompletion} may work on the connection of the transaction that has
- * just ended. That work is committed when the transaction manager gives the connection back, which nothing reports.
+ * <p>An update in {@code afterCommit} or {@code afterCompletion} may work on the connection of the transaction that has just
+ * ended. That work is committed when the transaction manager gives the connection back, which nothing reports.
  */
 final class LateCommits {
 

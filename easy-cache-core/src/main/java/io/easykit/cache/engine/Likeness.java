@@ -41,7 +41,7 @@ final class Likeness {
         }
     };
 
-    /** Types of the JDK that keep {@code equals} of {@link Object}, or ask the network. */
+    /** Types of the JDK that inherit {@code equals} of {@link Object}, or use the network in it. */
     private static final Set<String> BY_TEXT = Set.of(
             "java.util.concurrent.atomic.AtomicInteger",
             "java.util.concurrent.atomic.AtomicLong",
@@ -55,7 +55,7 @@ final class Likeness {
 
     private Likeness() {}
 
-    /** Says where the two differ, for example {@code .owner: User instead of Admin}; null if they do not. */
+    /** Returns the place of the difference, for example {@code .owner: User instead of Admin}; null if there is none. */
     static @Nullable String difference(Object original, Object copy) {
         return new Likeness().compare("", original, copy);
     }

@@ -57,7 +57,7 @@ final class LoadBulkhead {
         permits.resize(concurrentLoads);
     }
 
-    /** Readers ask Redis again, which may have lost its entries. */
+    /** Readers use Redis again, which may have lost its entries. */
     synchronized void onAvailable() {
         fading = true;
         fadingSince = ticker.nanoTime();

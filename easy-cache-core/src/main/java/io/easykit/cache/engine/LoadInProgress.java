@@ -9,26 +9,26 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Marks the threads on which a load runs. A value that is computed from other cached values is no fresher than they are,
- * but it is stored as fresh. So a read inside a load gets no stale value.
+ * Marks the threads on which a load runs. A value that is computed from other cached values is no fresher than they are, but
+ * it is stored as fresh. So a read inside a load gets no stale value.
  *
  * <h2>The rule</h2>
  *
- * A loader gets its fill token before its load begins, and the token stands only while nobody invalidates the key. Take
- * an update of an outer and an inner key that had ended before. Every value of the inner key that was current at some
- * moment after the load began contains that update. Hence a read inside a load may return
+ * A loader gets its fill token before its load begins, and the token is valid only while the key is not invalidated. Take an
+ * update of an outer and an inner key that ended before. Every value of the inner key that was current at some moment after
+ * the load began contains that update. Hence a read inside a load may return
  *
  * <ul>
- *   <li>a value that lies alone in the store: it was current when the store answered;
+ *   <li>a value that is alone in its entry: it was current when the store answered;
  *   <li>the result of a load that began, or whose store was accepted, after the innermost running load began;
  * </ul>
  *
- * and nothing else: no value inside its stale window, nothing of the local level, no older shared load. An update that
- * ends later removes the outer key's fill token.
+ * and nothing else: no value inside its stale window, nothing of the local level, no older shared load. An update that ends
+ * later removes the outer key's fill token.
  *
- * <h2>What cannot be fresh</h2>
+ * <h2>Exceptions</h2>
  *
- * A read of a key that the present transaction has updated sees uncommitted data. Such a read marks all scopes around it
+ * A read of a key that the current transaction has updated sees uncommitted data. Such a read marks all scopes around it
  * ({@link #markUnstorable}): their values are returned, but neither stored nor shared.
  *
  * <h2>Other threads</h2>

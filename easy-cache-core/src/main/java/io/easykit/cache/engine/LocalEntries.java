@@ -10,13 +10,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The local level, fenced like the store: what was loaded before an invalidation is not put in after it.
+ * The local level, fenced like the store: a value that was loaded before an invalidation is not put in after it.
  *
- * <p>A reader takes a stamp before it loads. Invalidations change the stamp of their key (and of some others that share
- * the slot, which costs those a load).
+ * <p>A reader takes a stamp before it loads. Invalidations change the stamp of their key (and of some others that share the
+ * slot, which costs those a load).
  *
- * <p>Values that nobody can change are kept as they are; other ones as bytes, so that each reader has an object of its
- * own, as from Redis.
+ * <p>Immutable values are kept as they are, others as bytes, so that each reader has an object of its own, as from Redis.
  */
 final class LocalEntries {
 

@@ -29,32 +29,32 @@ import org.slf4j.LoggerFactory;
 /**
  * Delivers the messages of the outbox to one Redis, on one thread of its own.
  *
- * <h2>Who reads the outbox</h2>
+ * <h2>The reader of the outbox</h2>
  *
- * One node of all: the one that holds a lease in the very Redis to which the messages go, since only a node that reaches
- * it can deliver. The others ask Redis for the lease and leave the database alone, so that an idle fleet costs one query
- * a second, however many nodes it has. If the holder dies or is cut off, another node takes over when the lease has
- * expired. Two holders at a time, after a failover for instance, deliver twice, which is harmless.
+ * One node of all reads it: the holder of a lease in the very Redis to which the messages go, since only a node that reaches
+ * it can deliver. The others try to get the lease in Redis and leave the database alone, so that an idle fleet costs one
+ * query a second, for any number of nodes. If the holder dies or is cut off, another node takes over when the lease has
+ * expired. Two holders at a time, for instance after a fail-over, deliver twice, which is harmless.
  *
- * <h2>How a message is delivered</h2>
+ * <h2>The delivery of a message</h2>
  *
  * <ul>
  *   <li>A message that was part of a transaction is visible after its commit only. So its data have changed, and
- *       whatever is loaded after the delivery is new. What was loaded before cannot be stored after it, since an
+ *       a value that is loaded after the delivery is new. A value that was loaded before cannot be stored after it, since an
  *       invalidation removes fill tokens.
- *   <li>A message that was committed before its update is open while that may still be running: a reader could load the
- *       old value after a delivery and store it. It is delivered at each round, until it is closed or its lease is over,
+ *   <li>A message that was committed before its update is open while the update may still be running: a reader could load the
+ *       old value after a delivery and store it. It is delivered in each round, until it is closed or its lease is over,
  *       and then once more.
  *   <li>The old value is dropped at once: its stale window began with the update, and is over by now.
- *   <li>All keys that are due are prepared before the first is invalidated. Otherwise a value that is computed from
+ *   <li>All due keys are prepared before the first is invalidated. Otherwise a value that is computed from
  *       another one could be built from that one's old value in between.
  * </ul>
  *
- * <h2>Failover</h2>
+ * <h2>Fail-over</h2>
  *
- * A master can lose what it has acknowledged. Messages are therefore kept for {@link #RETENTION} after their delivery, and
- * delivered again by a node that takes the lease or whose connection was lost. They do not age while Redis is away: only
- * the holder of the lease deletes.
+ * A master can lose acknowledged writes. Messages are therefore kept for {@link #RETENTION} after their delivery, and
+ * delivered again by a node that takes the lease or whose connection was lost. They do not age while Redis is away: only the
+ * holder of the lease deletes.
  */
 final class OutboxRelay {
 
@@ -70,8 +70,8 @@ final class OutboxRelay {
     private static final int KEYS = 100;
 
     /**
-     * After this time the holder before has certainly marked what it delivered to a master that is no more. Such marks are
-     * taken back once more then.
+     * After this time the former holder has certainly marked its deliveries to a master that is gone. Such marks are removed
+     * once more then.
      */
     private static final Duration LATE_HOLDER = Duration.ofSeconds(6);
 
@@ -146,8 +146,8 @@ final class OutboxRelay {
     }
 
     /**
-     * What is in the outbox, as far as this node counts it: if it delivers, or if it does not reach Redis, so that it may be
-     * the one that has written. Null if it does not count, or the database cannot be asked.
+     * Returns the backlog of the outbox, if this node counts it: it delivers, or it does not reach Redis, so that it may have
+     * written messages. Null if it does not count, or if the database does not answer.
      */
     @Nullable OutboxBacklog backlog() {
         return backlog;
@@ -241,7 +241,7 @@ final class OutboxRelay {
         return store.lease("outbox:" + outbox.id(), owner, LEASE);
     }
 
-    /** The holder before, or this node before it lost its connection, may have delivered what a failover has lost. */
+    /** A fail-over may have lost deliveries of the former holder, or of this node before it lost its connection. */
     private void redeliver() {
         try {
             outbox.redeliver(cluster.id());

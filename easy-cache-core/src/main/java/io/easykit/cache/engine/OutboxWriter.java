@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes to the outbox what one cluster could not be told, and closes it when the update has ended. */
+/** Writes updates that could not be sent to one cluster to the outbox, and closes them when the update has ended. */
 final class OutboxWriter {
 
     private static final Logger log = LoggerFactory.getLogger(OutboxWriter.class);
@@ -60,7 +60,7 @@ final class OutboxWriter {
         }
     }
 
-    /** Closes what was added for an update. If that fails, the messages are closed by the end of their lease. */
+    /** Closes the messages of an update. If that fails, they are closed by the end of their lease. */
     void close(String token) {
         List<String> messages = open.remove(token);
         if (messages == null) {

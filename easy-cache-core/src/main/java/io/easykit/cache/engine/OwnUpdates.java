@@ -6,12 +6,11 @@ import java.util.Collection;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * When this node has updated which keys. Whoever updates through a node and then reads through it sees the update: the
- * stale window is for other nodes.
+ * Times of this node's updates, by key. A reader on the node that ran an update sees the update: the stale window is for
+ * other nodes.
  *
- * <p>Keys share a fixed number of slots, so nothing is ever forgotten too early, whatever the number of updates. A key
- * that shares the slot of an updated one is taken for updated, too: while it is itself stale, its readers wait for the
- * load.
+ * <p>Keys share a fixed number of slots, so nothing is ever forgotten too early, for any number of updates. A key that shares
+ * the slot of an updated one is treated as updated, too: while it is itself stale, its readers wait for the load.
  */
 final class OwnUpdates {
 
@@ -32,8 +31,8 @@ final class OwnUpdates {
     }
 
     /**
-     * To be called when the data have changed, before the store is told of it, and again afterwards: the window begins
-     * when the store is told.
+     * Call it when the data have changed, before the store is informed, and again afterwards: the window begins when the
+     * store is informed.
      */
     void add(Collection<? extends CacheKey<?>> keys) {
         long now = ticker.nanoTime() - origin;

@@ -7,8 +7,8 @@ import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.CancellationException;
 
 /**
- * Failures of a load that say nothing about the load, but something about the thread that ran it: it was interrupted,
- * its stack was too deep, or its waiting time was over. Readers that share the load look again instead of failing as well.
+ * Failures of a load that concern only the thread that ran it: it was interrupted, its stack was too deep, or its load-wait
+ * timeout was over. Readers that share the load try again instead of failing as well.
  */
 final class OwnerFailures {
 

@@ -95,7 +95,7 @@ final class PendingInvalidations {
                 .toList();
     }
 
-    /** Forgets what was delivered, unless the key was invalidated again meanwhile. */
+    /** Removes delivered invalidations, unless the key was invalidated again meanwhile. */
     synchronized void delivered(List<Pending> done) {
         for (Pending one : done) {
             if (undelivered.get(one.key) == one) {
@@ -156,7 +156,7 @@ final class PendingInvalidations {
         return taken == null ? List.of() : List.copyOf(taken.values());
     }
 
-    /** Whether the invalidation of a key is still to be delivered, by itself or with its prefix. Every hit asks this. */
+    /** Whether the invalidation of a key is still to be delivered, by itself or with its prefix. Called by every hit. */
     boolean holds(CacheKey<?> key) {
         return waiting && isWaiting(key);
     }
@@ -200,7 +200,7 @@ final class PendingInvalidations {
         return ranges;
     }
 
-    /** One invalidation; two of one key are two, even if they look the same. */
+    /** One invalidation; two of one key are two, even if they are equal. */
     static final class Pending {
 
         private final CacheKey<?> key;
@@ -213,7 +213,7 @@ final class PendingInvalidations {
             this.together = together;
         }
 
-        /** What a later one leaves of an earlier one. */
+        /** The part of an earlier invalidation that a later one leaves. */
         private Pending then(Pending later) {
             return new Pending(
                     key,

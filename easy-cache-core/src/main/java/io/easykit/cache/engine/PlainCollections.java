@@ -9,10 +9,10 @@ import java.util.Properties;
 import java.util.stream.Stream;
 
 /**
- * Collections that behave like the standard one of their kind, so that nobody can tell them from a copy.
+ * Collections that behave like the standard one of their kind, so that a copy makes no difference.
  *
- * <p>Other classes may answer differently: {@code JdbcTemplate} returns maps that ignore the case of a column's name, a
- * map may have default values, a list may have fields of its own. A copy of the standard class would lose that.
+ * <p>Other classes may answer differently: {@code JdbcTemplate} returns maps that ignore the case of a column's name, a map
+ * may have default values, a list may have fields of its own. A copy of the standard class would lose that.
  */
 final class PlainCollections {
 

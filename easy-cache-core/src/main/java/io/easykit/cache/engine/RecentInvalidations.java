@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * What was invalidated in the last seconds before a partition was lost, to be said again when it is back: a master that
- * failed over may have acknowledged what its replica never received. While a partition does not answer none of its keys
- * grows old, however long that takes. Bounded; beyond the limit the oldest are forgotten.
+ * The invalidations of the last seconds before a partition was lost, to be repeated when it is back: a master that failed
+ * over may have acknowledged invalidations that its replica never received. While a partition does not answer none of its
+ * keys ages, however long that takes. Bounded; beyond the limit the oldest are removed.
  */
 final class RecentInvalidations {
 

@@ -23,37 +23,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after one partition of a Redis, on one thread of its own. A single server is one partition.
+ * Maintains one partition of a Redis, on one thread of its own. A single server is one partition.
  *
- * <p>While it is available: learns once an interval which epochs were raised, and delivers the invalidations that a
- * single failure has kept back. A partition with which that fails several times in a row is marked unavailable, whatever
- * its readers get: one that answers reads but takes no invalidation would go on giving old values.
+ * <p>While it is available: once an interval reads the raised epochs, and delivers the invalidations that a single failure
+ * kept back. If this fails several times in a row, the partition is marked unavailable, even if reads succeed: a partition
+ * that answers reads but takes no invalidation would return stale values.
  *
  * <p>While it is unavailable: probes, once an interval and when there is a new connection. The first success is confirmed by
- * further probes at a fifth of the interval. When enough probes in a row have succeeded it brings everything that was not
- * delivered: first updates are let through again, so that nothing new is left behind; then what was invalidated shortly
- * before the failure, since that may have been lost with its master; then the journal; then, for prefixes of which the
- * journal could not hold all, a raised epoch, which takes effect everywhere within a look. Only then readers are let in.
- * Whatever fails on the way begins again with the probes.
+ * further probes at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
+ * invalidations: first updates are let through again, so that nothing new is left behind; then come the invalidations shortly
+ * before the failure, since they may have been lost with the master; then the pending ones; then, for prefixes with more
+ * pending invalidations than fit, a raised epoch, which takes effect everywhere within one interval. Readers are let in last.
+ * Any failure on the way begins again with the probes.
  *
- * <p>After a connection was lost and is there again, what was invalidated shortly before is said again; an epoch that a
- * store has lost is raised again.
+ * <p>After a connection was lost and restored, the invalidations shortly before are repeated; an epoch that a store has lost
+ * is raised again.
  *
- * <p>Epochs of several hashes cannot be raised at one moment. Until all nodes have learned all of them, a reader can compute
- * a value from an old one, and store it under the new epoch. So they are raised once more when every node has learned the
- * first ones.
+ * <p>Epochs of several hashes cannot be raised at one moment. Until all nodes have read all of them, a reader can compute a
+ * value from an old one, and store it under the new epoch. So they are raised once more when every node has read the first
+ * ones.
  */
 final class RecoveryWorker {
 
     private static final Logger log = LoggerFactory.getLogger(RecoveryWorker.class);
 
-    /** Every node looks once a second; the rest is for slow answers. */
+    /** Every node reads once a second; the rest is for slow replies. */
     private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
 
     /** After a probe has succeeded, this many fit into an interval. */
     private static final int CONFIRMATIONS = 5;
 
-    /** How long looks may fail behind large values. */
+    /** Maximum time of failing reads behind large values. */
     private static final Duration EXCUSED = Duration.ofSeconds(10);
 
     private final CacheCluster cluster;
@@ -124,12 +124,12 @@ final class RecoveryWorker {
         return breaker;
     }
 
-    /** What was invalidated shortly before is said again with the next look. */
+    /** Repeats the recent invalidations in the next round. */
     void repeatOnce() {
         repetitionDue.set(true);
     }
 
-    /** Does not wait for the next look: an invalidation was kept back although the cluster may be told. */
+    /** Does not wait for the next round: an invalidation was kept back although the cluster is available. */
     void submitDelivery() {
         if (deliveryQueued.compareAndSet(false, true)) {
             submit(() -> {
@@ -176,7 +176,7 @@ final class RecoveryWorker {
         }
     }
 
-    /** One look after the partition. */
+    /** One round for the partition. */
     void tick() {
         safely(cluster::invalidateLateCommits);
         safely(() -> {
@@ -192,7 +192,7 @@ final class RecoveryWorker {
         });
     }
 
-    /** Never throws, or the next look would not come. */
+    /** Never throws, or there would be no next round. */
     private void safely(Runnable work) {
         tickLock.lock();
         try {
@@ -227,7 +227,7 @@ final class RecoveryWorker {
         }
     }
 
-    /** Behind large values a look may come late. For how long a node may miss raised epochs has a bound all the same. */
+    /** Behind large values a round may be late. The time in which a node may miss raised epochs is bounded all the same. */
     private boolean isExcused(StoreUnavailableException away) {
         return away.isDelayed() && ticker.nanoTime() - lastTick < EXCUSED.toNanos();
     }
@@ -319,7 +319,7 @@ final class RecoveryWorker {
         return !dropped.isEmpty();
     }
 
-    /** What is computed from the dropped entries may have been computed again, before every node knew the new epochs. */
+    /** Values computed from dropped entries may have been computed again, before every node had read the new epochs. */
     private void raiseLater(int hash, Set<String> prefixes) {
         long seen = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
         if (store.epochHashes() > 1) {

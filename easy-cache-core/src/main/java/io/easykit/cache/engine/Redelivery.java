@@ -44,7 +44,7 @@ final class Redelivery {
             "again" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
 
     /**
-     * @param recent what is delivered here may be lost by another failover
+     * @param recent whether deliveries may be lost by another fail-over, and must be remembered
      */
     Redelivery(EntryStore store, RecentInvalidations recent, SiblingKeys siblings) {
         this.store = store;
@@ -52,7 +52,7 @@ final class Redelivery {
         this.siblings = siblings;
     }
 
-    /** Delivers what is in the journal for a partition. What fails stays in it. */
+    /** Delivers the pending invalidations of a partition. Failed ones stay pending. */
     void deliver(PendingInvalidations pending, Predicate<CacheKey<?>> partition) {
         for (List<Pending> all = pending.all(partition); !all.isEmpty(); all = pending.all(partition)) {
             List<CacheKey<?>> keys = keys(all, Pending::key);
@@ -81,7 +81,7 @@ final class Redelivery {
         batch.forEach(one -> recent.add(List.of(one.key()), one.together()));
     }
 
-    /** Delivers once more what was acknowledged. */
+    /** Delivers acknowledged invalidations once more. */
     void repeat(List<Recent> all) {
         List<CacheKey<?>> keys = keys(all, Recent::key);
         Set<CacheKey<?>> others = others(keys, all, Recent::together);

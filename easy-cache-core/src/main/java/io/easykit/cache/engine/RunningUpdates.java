@@ -15,7 +15,7 @@ final class RunningUpdates {
     @SuppressWarnings("ThreadLocalUsage") // removed when the action ends
     private final ThreadLocal<Frame> innermost = new ThreadLocal<>();
 
-    /** Of all threads. While there is none, a read does not look for those of its thread. */
+    /** Updates of all threads. While there is none, a read does not search those of its thread. */
     private final AtomicInteger running = new AtomicInteger();
 
     <T, X extends Throwable> @Nullable T run(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {

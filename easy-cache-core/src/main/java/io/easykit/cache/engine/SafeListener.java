@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells several listeners, and survives what they throw. */
+/** Passes events to several listeners. Exceptions of listeners are logged. */
 final class SafeListener implements CacheListener {
 
     private static final Logger log = LoggerFactory.getLogger(SafeListener.class);

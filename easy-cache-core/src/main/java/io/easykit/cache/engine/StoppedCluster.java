@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the updates that are made after the cache was stopped, for example while beans are destroyed. Nobody would
- * deliver them later. Each is sent at once, over a new connection if need be, for as long as a bound for all of them
- * together allows.
+ * Delivers updates that are made after the cache was stopped, for example while beans are destroyed, because no worker would
+ * deliver them later. Each is sent at once, if necessary over a new connection, until a common time limit for all of them is
+ * reached.
  */
 final class StoppedCluster {
 
@@ -64,7 +64,7 @@ final class StoppedCluster {
         spentNanos = 0;
     }
 
-    /** Delivers what is left, once. */
+    /** Delivers the rest, once. */
     synchronized void stopped() {
         stopped = true;
         if (!pending.isEmpty()) {
@@ -86,14 +86,14 @@ final class StoppedCluster {
         return attempt(prepare);
     }
 
-    /** Delivers what a late update has left in the journal. */
+    /** Delivers the pending invalidations of a late update. */
     synchronized void deliver() {
         if (!attempt(this::deliverTo)) {
             warnOfLost();
         }
     }
 
-    /** Each partition by itself: one that is away does not keep the others from being told. */
+    /** Each partition separately: an outage of one does not keep the invalidations of the others back. */
     private void deliverTo(EntryStore to) {
         StoreUnavailableException first = null;
         Partitions partitions = availability.partitions();
@@ -111,12 +111,12 @@ final class StoppedCluster {
         }
     }
 
-    /** Of this cluster only: nobody looks after the others any more. */
+    /** Of this cluster only: the others have no worker any more. */
     private record SiblingsIn(String id, EntryStore store) implements SiblingKeys {
 
         @Override
         public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
-            // What is invalidated last needs no preparation.
+            // The last invalidation needs no preparation.
         }
 
         @Override

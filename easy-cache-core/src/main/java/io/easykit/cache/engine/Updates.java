@@ -18,25 +18,25 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Invalidates in two phases around a change of the data: <em>prepare</em> before its commit, <em>invalidate</em> after
- * its end, whatever that was. A crash between the phases is repaired by the lease of the intent. A crash before the first
- * phase has changed nothing.
+ * Invalidates in two phases around a change of the data: <em>prepare</em> before its commit, <em>invalidate</em> after its
+ * end, committed or not. A crash between the phases is repaired by the lease of the intent. A crash before the first phase
+ * has changed nothing.
  *
  * <h2>Which commit</h2>
  *
- * An update belongs to the transaction in which its work is done. That is not always the present one: the action may
- * open a new transaction, suspend the present one, or write to a store without transactions. Its data are then visible
- * before the present transaction ends, and stay changed if that is rolled back. The cache cannot see which it is, so:
+ * An update belongs to the transaction in which its work is done. That is not always the current one: the action may open a
+ * new transaction, suspend the current one, or write to a store without transactions. Its data are then visible before the
+ * current transaction ends, and stay changed if that is rolled back. The cache cannot see which it is, so:
  *
  * <ul>
- *   <li>{@link #around} stands for an action of which nothing is known. It prepares and invalidates around the action
+ *   <li>{@link #around} is for any action. It prepares and invalidates around the action
  *       and, inside a transaction, around the end of that transaction as well.
- *   <li>{@link #inTransaction} stands for an action that does its work in the present transaction. The phases belong to
+ *   <li>{@link #inTransaction} is for an action that does its work in the current transaction. The phases belong to
  *       the transaction alone: {@code beforeCommit} and {@code afterCompletion}. ({@code afterCommit} is not called when
  *       the commit throws, although the data may have changed.)
  *   <li>If the action of such an update commits another transaction after all, the phases stand around that commit too
  *       ({@link Transactions.Participant#beforeInnerCommit()}).
- *   <li>A transaction whose end cannot be observed is given the lease: its intent is never removed.
+ *   <li>In a transaction whose end cannot be observed, the intent is never removed, and ends by its lease.
  *   <li>After the end of a transaction, work on its connection is committed still later. Such an update stays prepared
  *       until the connection is given back ({@link LateCommits}).
  * </ul>
@@ -152,8 +152,8 @@ final class Updates {
     }
 
     /**
-     * Whether this thread is updating the key, in an action or in its present transaction: then no level knows what its reads
-     * may see.
+     * Whether this thread is updating the key, in an action or in its current transaction: then its reads may see uncommitted
+     * data, and no level may be used.
      */
     boolean isUpdatedHere(CacheKey<?> key) {
         if (running.include(key)) {
@@ -190,8 +190,8 @@ final class Updates {
 
     /**
      * Between two invalidations of one update a reader could compute a value of the first key from the old value of the
-     * second one, and store it. A second key that is announced cannot be read. If one is not, all are invalidated twice:
-     * what was stored in between goes with the second time. Keys that could not be invalidated are kept, and their later
+     * second one, and store it. A second key that is prepared cannot be read. If one is not, all are invalidated twice:
+     * values stored in between are dropped the second time. Keys that could not be invalidated stay pending, and their later
      * delivery invalidates the others again ({@link Redelivery}).
      *
      * @param announced whether Redis has acknowledged the preparation of all keys

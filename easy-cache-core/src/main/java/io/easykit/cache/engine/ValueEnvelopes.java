@@ -29,7 +29,7 @@ final class ValueEnvelopes {
         this.roundTrips = new RoundTrips(codec);
     }
 
-    /** Null if nobody can read it: garbage, another format, another type's bytes. */
+    /** Null if it is unreadable: garbage, another format, another type's bytes. */
     @SuppressWarnings("unchecked") // the spec's type is the caller's word for V
     <V> @Nullable Decoded<V> decode(Envelope envelope, CacheKey<V> key) {
         Kind kind = envelope.kind();

@@ -1,6 +1,6 @@
 /**
- * The engine behind {@link io.easykit.cache.EasyCache}: {@link io.easykit.cache.engine.EasyCacheEngine} puts it together, and
- * {@code CacheDispatcher} opens with the essay on the protocol. Knows no Redis client and no Spring.
+ * The engine behind {@link io.easykit.cache.EasyCache}. {@link io.easykit.cache.engine.EasyCacheEngine} builds it, and {@code
+ * CacheDispatcher} opens with the essay on the protocol. It depends on no Redis client and not on Spring.
  */
 @NullMarked
 package io.easykit.cache.engine;

@@ -21,9 +21,9 @@ import tools.jackson.databind.introspect.ObjectIdInfo;
 import tools.jackson.databind.jsontype.NamedType;
 
 /**
- * Knows the annotations that say how an object is put together again: its subtypes, its creator, its references. All
- * others shape what a web client sees ({@code @JsonIgnore}, {@code @JsonFormat}, {@code @JsonView}, {@code access}, a
- * serializer that masks …), and would lose content here.
+ * Follows the annotations that describe how an object is built: its subtypes, its creator, its references. All others shape
+ * the view of a web client ({@code @JsonIgnore}, {@code @JsonFormat}, {@code @JsonView}, {@code access}, a serializer that
+ * masks …), and would lose content here.
  */
 final class CodecAnnotations extends AnnotationIntrospector {
 

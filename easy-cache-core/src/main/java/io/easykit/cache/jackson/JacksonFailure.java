@@ -11,12 +11,12 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Says what is wrong with a value without quoting it. Jackson's own messages quote texts, numbers and the keys of maps, and
- * what a constructor of the application throws may contain anything.
+ * Describes a failure without quoting the value. Jackson's own messages quote texts, numbers and the keys of maps, and
+ * exceptions of the application's constructors may contain anything.
  */
 final class JacksonFailure {
 
-    /** What Jackson says after it: the value. */
+    /** Jackson's text before the value. */
     private static final Pattern QUOTATION = Pattern.compile("(?s)( to deserialize from |['\"]).*");
 
     private JacksonFailure() {}

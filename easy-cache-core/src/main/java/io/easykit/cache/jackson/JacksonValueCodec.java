@@ -22,8 +22,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 
 /**
- * A {@link ValueCodec} that writes JSON: all fields of an object, whatever its getters and its annotations for web clients
- * say. Never give it the mapper of the web layer.
+ * A {@link ValueCodec} that writes JSON: all fields of an object, regardless of its getters and its annotations for web
+ * clients. Never give it the mapper of the web layer.
  */
 public final class JacksonValueCodec implements ValueCodec {
 
@@ -42,7 +42,7 @@ public final class JacksonValueCodec implements ValueCodec {
         this.mapper = mapper;
     }
 
-    /** A mapper that restores what it wrote, to add modules to. */
+    /** A mapper that restores its own output, to add modules to. */
     public static JsonMapper.Builder mapper() {
         SimpleModule module = new SimpleModule("easy-cache")
                 .addAbstractTypeMapping(Set.class, LinkedHashSet.class)
@@ -77,7 +77,7 @@ public final class JacksonValueCodec implements ValueCodec {
                 .readValue(bytes);
     }
 
-    /** Looks at the type and the types of its content; those of fields show with the first value. */
+    /** Checks the type and the types of its content; those of fields are checked with the first value. */
     @Override
     public @Nullable String problemWith(Type type) {
         return problemWith(javaType(type));
@@ -106,7 +106,7 @@ public final class JacksonValueCodec implements ValueCodec {
         } catch (InvalidDefinitionException unreadable) {
             return "a " + type.toCanonical() + " can be written but not read again: " + unreadable.getOriginalMessage();
         } catch (RuntimeException | LinkageError empty) {
-            return null; // it wants content, which says nothing about the type
+            return null; // it needs content, so this is no statement about the type
         }
     }
 

@@ -16,8 +16,8 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Refuses collections that Hibernate has not loaded, and its proxies of entities. Writing them would load them: a query
- * that nobody asked for inside a session, an exception outside. Knows Hibernate by the names of its interfaces only.
+ * Refuses collections that Hibernate has not loaded, and its proxies of entities. Writing them would load them: an unexpected
+ * query inside a session, an exception outside. Recognizes Hibernate by the names of its interfaces only.
  */
 final class LazyValues extends ValueSerializerModifier {
 
@@ -77,7 +77,7 @@ final class LazyValues extends ValueSerializerModifier {
         return find(type.getSuperclass(), name);
     }
 
-    /** Writes what is loaded only. */
+    /** Writes loaded values only. */
     private static final class Guarded extends ValueSerializer<Object> {
 
         private final ValueSerializer<Object> delegate;

@@ -14,12 +14,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The partitions of a cluster: the slots that one master serves are one partition, whichever server is that master. A
- * fail-over replaces the server and keeps the slots together, so partitions survive it.
+ * The partitions of a cluster: the slots that one master serves are one partition, regardless of the server. A fail-over
+ * replaces the server and keeps the slots together, so partitions survive it.
  *
- * <p>Where slots were moved since, a partition has keys on two masters. Then one that is away takes the other's share of the
- * partition along, until the partitions are read again. That is a matter of availability only: what is delivered, and
- * which epoch counts, is decided by keys and by fixed ranges of slots ({@link SlotTags}), so no old value becomes valid.
+ * <p>If slots were moved since, a partition has keys on two masters. Then an outage of one of them affects the other's share
+ * of the partition too, until the partitions are read again. This concerns availability only: keys and fixed ranges of slots
+ * ({@link SlotTags}) decide about deliveries and epochs, so no stale value becomes valid.
  */
 final class ClusterPartitions implements Partitions {
 

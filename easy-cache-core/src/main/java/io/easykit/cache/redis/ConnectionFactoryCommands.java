@@ -11,7 +11,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
 
-/** Goes through any client that Spring Data knows, one command at a time on the caller's thread. */
+/** Uses any client that Spring Data supports, one command at a time on the caller's thread. */
 final class ConnectionFactoryCommands implements RedisCommands {
 
     private final RedisConnectionFactory factory;

@@ -34,23 +34,23 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Entries in Redis: one hash for each, with one field, its value, while nothing happens to it.
+ * Entries in Redis: one hash for each, with one field, its value, in the normal state.
  *
  * <table>
- *   <caption>Fields</caption>
- *   <tr><td>{@code v<fingerprint>}</td><td>6 bytes end of life (server's ms), 4 bytes epoch of the prefix, envelope</td></tr>
- *   <tr><td>{@code f}</td><td>8 bytes fill token, 6 bytes end of the election (0: released)</td></tr>
- *   <tr><td>{@code s}</td><td>staleUntil, in the server's ms</td></tr>
- *   <tr><td>{@code i:<token>}</td><td>the end of one update's lease</td></tr>
- *   <tr><td>{@code i}</td><td>the latest of these</td></tr>
+ * <caption>Fields</caption>
+ * <tr><td>{@code v<fingerprint>}</td><td>6 bytes end of life (server's ms), 4 bytes epoch of the prefix, envelope</td></tr>
+ * <tr><td>{@code f}</td><td>8 bytes fill token, 6 bytes end of the load lease (0: released)</td></tr>
+ * <tr><td>{@code s}</td><td>staleUntil, in the server's ms</td></tr>
+ * <tr><td>{@code i:<token>}</td><td>the end of one update's lease</td></tr>
+ * <tr><td>{@code i}</td><td>the latest of these</td></tr>
  * </table>
  *
- * <p>While two versions of an application run that have another structure of the values' type, there is a value for each.
- * They share everything else: an invalidation drops them all. The key expires with the first of them, so that a plain read
- * never finds one that is over.
+ * <p>While two versions of an application with different structures of the value's type run, there is a value for each. They
+ * share everything else: an invalidation drops them all. The key expires with the first of them, so that a plain read never
+ * finds an expired one.
  *
- * <p>The scripts stand beside this class. A script that the server does not know is sent again by its text; a key of
- * another type is removed and the call repeated once.
+ * <p>The scripts stand beside this class. A script that the server does not have is sent again by its text; a key of another
+ * type is removed and the call repeated once.
  */
 public final class RedisEntryStore implements EntryStore {
 
@@ -141,9 +141,9 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     /**
-     * Asks Redis for a sign of life.
+     * Sends a PING.
      *
-     * @throws StoreUnavailableException if there is none in time
+     * @throws StoreUnavailableException if there is no reply in time
      */
     public void ping() {
         await(commands.time());
@@ -312,7 +312,7 @@ public final class RedisEntryStore implements EntryStore {
         }
     }
 
-    /** Other failures say nothing of permissions: a full Redis refuses the script, too. */
+    /** Other failures do not concern permissions: a full Redis refuses the script, too. */
     @Override
     public void checkPermissions(Partitions in, int partition) {
         try {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 
-/** Tells what a failed command says of the server. */
+/** Classifies a failed command: is it the server's failure, or the command's. */
 final class RedisFailure {
 
     /** Error replies that speak of the server's state; other ones speak of one command or of its rights. */
@@ -31,7 +31,7 @@ final class RedisFailure {
 
     private RedisFailure() {}
 
-    /** The server does not know the script: it was restarted, or its scripts were flushed. */
+    /** The server does not have the script: it was restarted, or its scripts were flushed. */
     static boolean isUnknownScript(Throwable failure) {
         return hasReply(failure, "NOSCRIPT");
     }
@@ -73,7 +73,7 @@ final class RedisFailure {
         return SERVER_STATES.stream().anyMatch(state -> reply.startsWith(state) || reply.contains("-" + state + " "));
     }
 
-    /** What the server says while a connection is made keeps us from all of it: too many clients, a wrong password. */
+    /** An error reply during the handshake affects every command: too many clients, a wrong password. */
     private static boolean isRefusedConnection(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof RedisConnectionException) {

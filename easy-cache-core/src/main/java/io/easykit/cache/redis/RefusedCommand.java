@@ -17,13 +17,13 @@ final class RefusedCommand {
     private static final Pattern LINE = Pattern.compile("user_script: ?(\\d+)");
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
 
-    /** What a script gets to hear of a command that it may not call, or that does not exist under its name. */
+    /** Error reply inside a script to a command that it may not call, or that does not exist under its name. */
     private static final List<String> REFUSED_IN_SCRIPT =
             List.of("can't run this command", "Unknown Redis command called from");
 
     private RefusedCommand() {}
 
-    /** The name in upper case, or what is known of it; null if the reply speaks of something else. */
+    /** The name in upper case, as far as the reply contains it; null if the reply is about something else. */
     static @Nullable String of(String reply) {
         if (reply.startsWith("NOAUTH")) {
             return "every command without a password";

@@ -9,10 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the scripts known to a Redis in the background, and tries again while it is away, each time after a longer
- * pause. Ends when that is done.
+ * Loads the scripts into a Redis in the background. While it is away, it retries with growing pauses. Ends when that is done.
  *
- * <p>Only a head start: a script that the server does not know is sent when it is called.
+ * <p>This is only a head start: a script that the server does not have is sent when it is called.
  */
 public final class ScriptLoader {
 

@@ -24,7 +24,7 @@ final class ServerClock {
         return reading.known;
     }
 
-    /** Whether it is time to ask again. */
+    /** Whether the estimate is too old and must be read again. */
     boolean isOld() {
         Reading last = reading;
         return !last.known || System.nanoTime() - last.askedNanos > OLD_AFTER;

@@ -7,9 +7,9 @@ import java.util.function.IntPredicate;
 /**
  * Hash tags for keys that must lie in certain slots of a cluster.
  *
- * <p>The epochs are kept for {@value #RANGES} fixed ranges of slots, the same on every node whatever masters it knows. Each
- * range has two hashes with epochs, one in its first slot and one in its last. A range that two masters share has one
- * on each of them. So a key finds its epoch on its own master, and one that is away takes nothing from the other.
+ * <p>The epochs are kept for {@value #RANGES} fixed ranges of slots, the same on every node for any set of masters. Each
+ * range has two hashes with epochs, one in its first slot and one in its last. A range that two masters share has one on each
+ * of them. So a key finds its epoch on its own master, and an outage of one master does not affect the other.
  */
 final class SlotTags {
 

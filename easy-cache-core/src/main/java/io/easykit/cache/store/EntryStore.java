@@ -11,18 +11,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Redis with its entries: the five operations of the lock protocol, and the plain read of the hit path. Each
- * operation is atomic, and judges time by the store's own clock. {@code CacheDispatcher} says how they work together.
+ * One Redis with its entries: the five operations of the lock protocol, and the plain read of the hit path. Each operation is
+ * atomic, and uses the store's own clock. {@code CacheDispatcher} describes how they work together.
  *
- * <p>Implementations throw {@link StoreUnavailableException} when they cannot answer within their command timeout; then
- * the operation may or may not have happened.
+ * <p>Implementations throw {@link StoreUnavailableException} when they cannot answer within their command timeout; then the
+ * operation may or may not have happened.
  */
 public interface EntryStore {
 
     /**
-     * Reads an entry as it lies there. Decides nothing and elects nobody: the cheap way to a hit.
+     * Reads an entry as it is stored. Decides nothing and elects no loader: the cheap way to a hit.
      *
-     * @param epoch the prefix's epoch as known here; a value of an older one is no value
+     * @param epoch the prefix's epoch as read by this node; a value of an older one is a miss
      */
     Snapshot read(CacheKey<?> key, long epoch);
 
@@ -32,9 +32,9 @@ public interface EntryStore {
     }
 
     /**
-     * Decides what the caller may do, and elects it to load where nobody does.
+     * Decides the outcome for the caller, and elects it to load if there is no loader.
      *
-     * @param epoch the prefix's epoch as known here; a value of an older one is no value
+     * @param epoch the prefix's epoch as read by this node; a value of an older one is a miss
      * @param allowsStale whether the caller may be given a value inside the stale window
      */
     Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale);
@@ -52,23 +52,23 @@ public interface EntryStore {
     void releaseLoad(CacheKey<?> key, LoadTicket ticket);
 
     /**
-     * Announces an update before its commit: until {@link #invalidate} with the same token, or the end of the lease,
-     * nobody can store.
+     * Prepares an update before its commit: until {@link #invalidate} with the same token, or the end of the lease, nothing
+     * can be stored.
      *
      * @param lease longer than the commit
      */
     void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease);
 
     /**
-     * Ends an update, whatever became of it, or invalidates without one. Idempotent.
+     * Ends an update, committed or not, or invalidates without one. Idempotent.
      *
      * @param token of the update; empty without one
      */
     void invalidate(Collection<? extends CacheKey<?>> keys, String token);
 
     /**
-     * Removes a value that nobody can read, if it still lies there: a good one that was stored meanwhile stays, and so
-     * does the election to load one.
+     * Removes an unreadable value, if it is still there: a good one that was stored meanwhile stays, and so does the load
+     * lease.
      */
     void removeUnreadable(CacheKey<?> key, Envelope unreadable);
 
@@ -129,7 +129,7 @@ public interface EntryStore {
      */
     Duration lease(String name, String owner, Duration duration);
 
-    /** Does what a reader and an updater need to be able to do in a partition, to see whether it works. */
+    /** Runs all commands that readers and updaters need in a partition, to check that they work. */
     void probe(Partitions partitions, int partition);
 
     /** Probes a store that works or fails as a whole. */
@@ -156,24 +156,23 @@ public interface EntryStore {
     default void close() {}
 
     /**
-     * Tells when the connection was lost and is there again: what was acknowledged shortly before may have been lost with
-     * a master that failed over.
+     * Registers an action for restored connections: writes acknowledged shortly before may have been lost with a master that
+     * failed over.
      *
-     * @param action takes the address of the server, or null if it is not known
+     * @param action receives the address of the server, or null if it is unknown
      */
     default void onReconnect(Consumer<@Nullable SocketAddress> action) {}
 
     /**
-     * An entry as it lies in the store, as far as a reader without a script can tell.
+     * An entry as it is stored, as far as a reader without a script can decide.
      *
      * @param value if there is one; not necessarily one that may be returned
-     * @param fresh whether the value was valid when the store answered: no reader may refuse it
+     * @param fresh whether the value was valid when the store answered: every reader may use it
      * @param invalidated whether the value was invalidated or is under an update; inside the stale window AP readers may
      *     still have it
-     * @param loading whether somebody was elected to load
+     * @param loading whether a loader was elected
      * @param updating whether an update is being committed
-     * @param remaining how long the value is still valid, at least, as far as that is known here: only ever a reason to
-     *     refresh early. Null if nothing is known
+     * @param remaining lower bound of the value's remaining life: used only to refresh early. Null if unknown
      */
     record Snapshot(
             @Nullable Envelope value,

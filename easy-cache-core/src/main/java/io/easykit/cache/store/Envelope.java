@@ -23,8 +23,8 @@ public final class Envelope {
     }
 
     /**
-     * What a store holds from {@code offset} on. Not copied, not checked: bytes that are no envelope have no
-     * {@link #kind()}.
+     * A view of the stored bytes from {@code offset} on. Not copied, not checked: bytes that are no envelope have no {@link
+     * #kind()}.
      */
     public static Envelope wrap(byte[] bytes, int offset) {
         return new Envelope(bytes, offset);
@@ -56,7 +56,7 @@ public final class Envelope {
         return offset == 0 ? bytes : Arrays.copyOfRange(bytes, offset, bytes.length);
     }
 
-    /** What the bytes after the header are. */
+    /** The kind of the bytes after the header. */
     public enum Kind {
         /** The codec's bytes of a value. */
         VALUE(0),

@@ -1,8 +1,8 @@
 package io.easykit.cache.store;
 
 /**
- * The right to store what is loaded, and the election to load it. Comes with a {@link EntryStore.Fetched} and goes back
- * with the store or the release.
+ * The right to store a loaded value, and the load lease. Comes with a {@link EntryStore.Fetched} and goes back with the store
+ * or the release.
  */
 public final class LoadTicket {
 

@@ -7,8 +7,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * A transactional outbox: messages in the application's database about updates of which Redis could not be told before
- * their commit. A node that reaches both delivers them, so that they outlive the node that made the update.
+ * A transactional outbox: messages in the application's database about updates that could not be prepared in Redis before
+ * their commit. A node that reaches both delivers them, so that they survive the node that made the update.
  *
  * <p>All times are of the database's clock. Each method that throws may or may not have had its effect; all may be called
  * again.
@@ -22,10 +22,9 @@ public interface Outbox {
     Duration MAX_DELAY = Duration.ofMillis(2500);
 
     /**
-     * Identity of the outbox, the same for all nodes that share it and for no other. Nodes agree by it on the one that
-     * reads.
+     * Identity of the outbox, the same for all nodes that share it and for no other. Nodes agree by it on the one that reads.
      *
-     * @throws OutboxException if the database cannot be asked
+     * @throws OutboxException if the database does not answer
      */
     String id();
 
@@ -42,7 +41,7 @@ public interface Outbox {
      */
     boolean add(Message message, boolean join, Duration open);
 
-    /** Says that the updates of these messages have ended. */
+    /** Records that the updates of these messages have ended. */
     void close(Collection<String> messageIds);
 
     /**
@@ -51,7 +50,7 @@ public interface Outbox {
      */
     List<Due> due(String clusterId, int limit);
 
-    /** Says that messages were delivered. They are due again after the retention, to be deleted. */
+    /** Records that messages were delivered. They are due again after the retention, to be deleted. */
     void delivered(Collection<String> messageIds, Duration retention);
 
     /** Postpones messages whose updates may still be running. */
@@ -65,7 +64,7 @@ public interface Outbox {
     /**
      * Counts the messages of a cluster. Called every ten seconds at most.
      *
-     * @throws OutboxException if the database cannot be asked
+     * @throws OutboxException if the database does not answer
      */
     OutboxBacklog backlog(String clusterId);
 
@@ -85,7 +84,7 @@ public interface Outbox {
     /** A message that is due. */
     record Due(Message message, State state) {}
 
-    /** What is to be done with a message that is due. */
+    /** The action for a due message. */
     enum State {
         /** Its update has ended: deliver it. */
         WAITING,

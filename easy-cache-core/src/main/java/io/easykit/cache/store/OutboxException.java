@@ -3,7 +3,7 @@ package io.easykit.cache.store;
 import io.easykit.cache.EasyCacheException;
 import org.jspecify.annotations.Nullable;
 
-/** The database of the outbox did not do what it was asked. */
+/** An operation of the outbox failed in its database. */
 public final class OutboxException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;

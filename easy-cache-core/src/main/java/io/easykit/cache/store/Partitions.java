@@ -54,9 +54,9 @@ public interface Partitions {
     String name(int partition);
 
     /**
-     * Whether a server may hold the partition at present. A new connection to another one says nothing of it.
+     * Whether a server may hold the partition at present. A new connection to another one does not concern it.
      *
-     * @param server null if it is not known
+     * @param server null if it is unknown
      */
     default boolean mayBeAt(int partition, @Nullable SocketAddress server) {
         return true;

@@ -38,7 +38,7 @@ public final class StoreUnavailableException extends EasyCacheException {
         return new StoreUnavailableException(message, false, true, false, cause);
     }
 
-    /** No reply in time, but large values were on their way over the same connection. Says nothing about the server. */
+    /** No reply in time, but large values were on their way over the same connection. No statement about the server. */
     public static StoreUnavailableException delayed(String message, @Nullable Throwable cause) {
         return new StoreUnavailableException(message, false, false, true, cause);
     }

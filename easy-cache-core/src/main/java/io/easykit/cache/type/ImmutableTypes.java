@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Types whose values nobody can change, to any depth: safe to give to several readers. */
+/** Types whose values are immutable, to any depth: safe to give to several readers. */
 public final class ImmutableTypes {
 
     private static final Set<Class<?>> KNOWN = Set.of(

@@ -196,9 +196,10 @@ public final class KeyText {
     }
 
     /**
-     * Names what values of a declared type look like in a key, so that two declarations of one cache can be compared.
+     * Returns the kind of text that values of a declared type have in a key, so that two declarations of one cache can be
+     * compared.
      *
-     * @return null if only the value tells
+     * @return null if it depends on the value
      */
     public static @Nullable String kind(Class<?> declared) {
         Class<?> type = MethodType.methodType(declared).wrap().returnType();

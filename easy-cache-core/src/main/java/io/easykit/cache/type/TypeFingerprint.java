@@ -27,13 +27,13 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * A short text that changes when the structure of a type changes: its fields, their types, the constants of its enums,
- * its subtypes, to any depth. Values are stored under it, so a node whose classes differ does not read what it would
- * restore half: neither an older nor a newer one.
+ * A short text that changes when the structure of a type changes: its fields, their types, the constants of its enums, its
+ * subtypes, to any depth. Values are stored under it, so a node with different classes does not read values that it would
+ * restore half: neither older nor newer ones.
  *
- * <p>Of classes of the JDK only the names count. Of annotations only those of Jackson do: they say how an object is put
- * together. The order of fields does not count, since reflection does not promise any. Fields that are {@code transient}
- * count: a version that fills such a field must not read the value of one that does not have it.
+ * <p>Of classes of the JDK only the names count. Of annotations only those of Jackson do: they describe how an object is
+ * built. The order of fields does not count, since reflection does not promise any. Fields that are {@code transient} count:
+ * a version that fills such a field must not read the value of one that does not have it.
  */
 public final class TypeFingerprint {
 
@@ -160,7 +160,7 @@ public final class TypeFingerprint {
                 });
     }
 
-    /** Constructors and methods that Jackson is told to use. */
+    /** Constructors and methods that Jackson uses. */
     private void visitCreators(Class<?> type) {
         Stream<Executable> constructors = Stream.of(type.getDeclaredConstructors());
         Stream<Executable> methods = Stream.of(type.getDeclaredMethods());

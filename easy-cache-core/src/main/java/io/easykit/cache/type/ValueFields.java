@@ -11,7 +11,7 @@ final class ValueFields {
 
     private ValueFields() {}
 
-    /** Null if the fields do not say which values are equal, or cannot be read. */
+    /** Null if the fields do not decide which values are equal, or cannot be read. */
     static @Nullable List<Field> of(Class<?> type) {
         if (type.getName().startsWith("java.") || (type.isRecord() && hasEqualsOfItsOwn(type))) {
             return null;

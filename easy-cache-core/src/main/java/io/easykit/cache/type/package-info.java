@@ -1,4 +1,4 @@
-/** What reflection tells of the types of keys and values. */
+/** Reflection on the types of keys and values. */
 @NullMarked
 package io.easykit.cache.type;
 
