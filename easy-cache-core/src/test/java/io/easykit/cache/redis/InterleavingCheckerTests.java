@@ -272,7 +272,7 @@ class InterleavingCheckerTests {
                         .weaken(
                                 RedisScript.FETCH,
                                 "'f', fill)",
-                                "'f', fill, value and 's' or 'f', value and now + election or fill)"),
+                                "'f', fill, value and 's' or 'f', value and now + loadLease or fill)"),
                 "would bring version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.ONE, 1, 0, 3)),
 
@@ -280,8 +280,8 @@ class InterleavingCheckerTests {
                 ScriptTexts.shipped()
                         .weaken(
                                 RedisScript.INVALIDATE,
-                                "stale = math.min(now + window, stale)",
-                                "stale = now + window"),
+                                "staleUntil = math.min(now + window, staleUntil)",
+                                "staleUntil = now + window"),
                 "would bring version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.TWO_IN_A_ROW, 1, 0, 3)),
 
@@ -329,7 +329,7 @@ class InterleavingCheckerTests {
 
         ELECTION_WITHOUT_AN_EXPIRY(
                 ScriptTexts.shipped()
-                        .weaken(RedisScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], election + keep)", "0"),
+                        .weaken(RedisScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], loadLease + keepFill)", "0"),
                 "the key never expires",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
@@ -361,7 +361,11 @@ class InterleavingCheckerTests {
 
         /** Another version's value outlives its TTL. */
         KEY_EXPIRES_WITH_THE_NEWEST_VALUE(
-                ScriptTexts.shipped().weaken(RedisScript.STORE, "math.min(ends, expires)", "math.max(ends, expires)"),
+                ScriptTexts.shipped()
+                        .weaken(
+                                RedisScript.STORE,
+                                "math.min(expires, otherExpires)",
+                                "math.max(expires, otherExpires)"),
                 "a value at rest does not expire with its key",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3, Versions.TWO)),
 

@@ -41,7 +41,7 @@ class SettingsTests extends SettingsContract {
         try {
             return CacheOptions.class.getMethod(setting.getName()).invoke(CacheOptions.defaults());
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError("There is no option " + setting.getName(), e);
+            throw new LinkageError("There is no option " + setting.getName(), e);
         }
     }
 
