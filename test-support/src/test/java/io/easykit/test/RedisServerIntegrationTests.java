@@ -115,7 +115,7 @@ class RedisServerIntegrationTests {
     void refusesOptionsThatItChoosesItself() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RedisServer.start("--port", "6379"))
-                .withMessageContaining("leave it out");
+                .withMessageContaining("Remove it");
     }
 
     @Test
