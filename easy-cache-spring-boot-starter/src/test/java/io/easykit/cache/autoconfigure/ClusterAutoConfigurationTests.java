@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
+import io.easykit.redis.OwnConnections;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -223,7 +224,8 @@ class ClusterAutoConfigurationTests {
     private static LettuceConnectionFactory factory(ApplicationContext context, String id) {
         RedisConnections connections =
                 context.getBean(NamedClusters.class).connections().get(id);
-        return (LettuceConnectionFactory) ReflectionTestUtils.getField(connections, "own");
+        OwnConnections own = (OwnConnections) ReflectionTestUtils.getField(connections, "own");
+        return (LettuceConnectionFactory) own.factory();
     }
 
     private static void stop(ApplicationContext context) {
