@@ -265,7 +265,7 @@ class SingleFlightTests {
         bench.node().invalidate(key);
         assertThat(bench.events.next()).containsExactly("invalidated");
         cache.fetch(key, database::get);
-        assertThat(bench.events.next()).containsExactly("hit OLD");
+        assertThat(bench.events.next()).containsExactly("hit STALE");
         bench.background.runAll();
         assertThat(bench.events.next()).containsExactly("load STORED");
     }
