@@ -82,7 +82,7 @@ final class SecuredTopology implements Topology {
         onEachServer(Stream.of(
                         documentedRule("easy-cache/operations.md"),
                         // The second rule adds to the first, and removes permissions.
-                        documentedRule("delay-queue.md").stream()
+                        documentedRule("delay-queue/operations.md").stream()
                                 .skip(3)
                                 .filter(word -> !word.equals("resetkeys") && !word.equals("-@all"))
                                 .toList(),

@@ -3,7 +3,7 @@
 --
 -- KEYS   prefix, settings
 --        prefix    start of all keys of the shard, "<key prefix>{topic:shard}:". No key has this name: see
---                  docs/delay-queue.md, "In a cluster"
+--                  docs/delay-queue/internals.md, "Keys"
 --        settings  hash with the settings of the shard
 -- ARGV   as the header of the script says. (…)* stands for any number of groups up to 100, one for each message
 -- return as the header of the script says. code* as one text has one character for each message, in the order of ARGV. An

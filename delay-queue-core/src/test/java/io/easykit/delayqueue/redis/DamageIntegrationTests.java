@@ -35,7 +35,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 class DamageIntegrationTests {
 
-    private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue.md");
+    private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue", "operations.md");
     private static final Set<String> ALL = Set.of("w2", "w4", "f3", "e1", "e2");
     private static final String PREFIX = "dq:{t:0}:";
 

@@ -40,7 +40,7 @@ import org.springframework.context.ApplicationContext;
 /** A Redis user with the documented permissions only. */
 class PermissionsIntegrationTests {
 
-    private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue.md");
+    private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue", "operations.md");
 
     @ParameterizedTest
     @ValueSource(strings = {"dq:", "shop:dq:"})
