@@ -223,7 +223,7 @@ class DedicatedConnectionsTests {
     void refusesATimeoutOfNothing() {
         assertThatThrownBy(() -> DedicatedConnections.copyOf(new LettuceConnectionFactory(), Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("a millisecond at least");
+                .hasMessageContaining("at least 1 ms");
     }
 
     private static LettuceConnectionFactory copyOf(RedisConfiguration server, LettuceClientConfiguration client) {
