@@ -55,7 +55,7 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public void drop(Collection<? extends CacheKey<?>> keys, String token) {
+    public void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
         throw new UnsupportedOperationException();
     }
 
