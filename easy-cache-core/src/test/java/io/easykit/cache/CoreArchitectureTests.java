@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -12,8 +13,13 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.lang.ArchRule;
 import io.easykit.test.ArchitectureRules;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class CoreArchitectureTests {
@@ -96,6 +102,42 @@ class CoreArchitectureTests {
                         .filter(CoreArchitectureTests::isPublic)
                         .map(JavaClass::getSimpleName))
                 .containsExactly("EasyCacheEngine");
+    }
+
+    @Test
+    void classesOfTheEngineHaveNoCircle() {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        CORE.stream()
+                .filter(type -> type.getPackageName().equals(ENGINE))
+                .forEach(type -> type.getDirectDependenciesFromSelf().stream()
+                        .map(Dependency::getTargetClass)
+                        .filter(target -> target.getPackageName().equals(ENGINE))
+                        .map(CoreArchitectureTests::fileOf)
+                        .filter(target -> !target.equals(fileOf(type)))
+                        .forEach(target -> uses.computeIfAbsent(fileOf(type), any -> new TreeSet<>())
+                                .add(target)));
+        Set<String> circles = new TreeSet<>(uses.keySet());
+        circles.removeIf(type -> !reachableFrom(type, uses).contains(type));
+        assertThat(circles).isEmpty();
+    }
+
+    private static Set<String> reachableFrom(String start, Map<String, Set<String>> uses) {
+        Set<String> reached = new TreeSet<>();
+        Deque<String> open = new ArrayDeque<>(uses.getOrDefault(start, Set.of()));
+        while (!open.isEmpty()) {
+            String next = open.remove();
+            if (reached.add(next)) {
+                open.addAll(uses.getOrDefault(next, Set.of()));
+            }
+        }
+        return reached;
+    }
+
+    /** A nested class counts as part of its outermost one. */
+    private static String fileOf(JavaClass type) {
+        String name = type.getName();
+        int nested = name.indexOf('$');
+        return nested < 0 ? name : name.substring(0, nested);
     }
 
     @Test

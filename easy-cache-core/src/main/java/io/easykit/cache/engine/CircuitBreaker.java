@@ -4,6 +4,7 @@ import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,18 +17,36 @@ final class CircuitBreaker {
 
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
 
-    private final CircuitBreakers availability;
+    private final Shared shared;
     private final Partitions partitions;
     private final int partition;
     private final SlidingWindow calls;
 
     private volatile Phase phase;
 
-    CircuitBreaker(CircuitBreakers availability, Partitions partitions, int partition, boolean available) {
-        this.availability = availability;
+    /** What the breakers of one Redis share. */
+    interface Shared {
+
+        String clusterId();
+
+        /** The state that an operator has set; null if the breakers decide. */
+        @Nullable State forcedState();
+
+        /** Reports a call that waited behind large values. */
+        void delayed(StoreUnavailableException failure);
+
+        /** Reports a call that failed for a reason of its own. */
+        void singleFailed(StoreUnavailableException failure);
+
+        /** Changes a breaker and reports what has changed; does nothing if the breaker was replaced. */
+        void change(CircuitBreaker breaker, Runnable change);
+    }
+
+    CircuitBreaker(Shared shared, SlidingWindow calls, Partitions partitions, int partition, boolean available) {
+        this.shared = shared;
         this.partitions = partitions;
         this.partition = partition;
-        this.calls = availability.newWindow();
+        this.calls = calls;
         this.phase = available ? Phase.AVAILABLE : Phase.UNAVAILABLE;
     }
 
@@ -39,12 +58,12 @@ final class CircuitBreaker {
     }
 
     boolean mayRead() {
-        State set = availability.forcedState();
+        State set = shared.forcedState();
         return set == null ? phase == Phase.AVAILABLE : set == State.AVAILABLE;
     }
 
     boolean mayWrite() {
-        State set = availability.forcedState();
+        State set = shared.forcedState();
         return set == null ? phase != Phase.UNAVAILABLE : set == State.AVAILABLE;
     }
 
@@ -76,13 +95,13 @@ final class CircuitBreaker {
 
     /** A call that waited behind large values counts neither as a success nor as a failure. */
     void delayed(StoreUnavailableException failure) {
-        availability.delayed(failure);
+        shared.delayed(failure);
     }
 
     /** A call that failed for a reason of its own: the server is well, and other calls succeed. */
     void singleFailed(StoreUnavailableException failure) {
         calls.succeeded();
-        availability.singleFailed(failure);
+        shared.singleFailed(failure);
     }
 
     /** Marks it unavailable, however many calls have failed. */
@@ -114,11 +133,7 @@ final class CircuitBreaker {
 
     /** A call that began before the partitions were replaced changes nothing. */
     private void changing(Runnable change) {
-        availability.changing(() -> {
-            if (availability.breakers().contains(this)) {
-                change.run();
-            }
-        });
+        shared.change(this, change);
     }
 
     /** Called inside a change. */
@@ -128,7 +143,7 @@ final class CircuitBreaker {
 
     /** {@code 'default'}, or {@code 'default', slots 0-5460 on 10.0.0.1:6379,} where the cluster has several partitions. */
     private String describe() {
-        String cluster = "'" + availability.clusterId() + "'";
+        String cluster = "'" + shared.clusterId() + "'";
         if (name().isEmpty()) {
             return cluster;
         }

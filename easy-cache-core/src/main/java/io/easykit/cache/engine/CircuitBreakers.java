@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * Whether one Redis may be called now. Each partition of it has a {@code CircuitBreaker} of its own. An operator can force
  * the state of all.
  */
-final class CircuitBreakers implements Availability {
+final class CircuitBreakers implements Availability, CircuitBreaker.Shared {
 
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
 
@@ -41,7 +41,7 @@ final class CircuitBreakers implements Availability {
         this.onChange = onChange;
         this.delayLine = new RateLimitedLog(ticker);
         this.singleLine = new RateLimitedLog(ticker);
-        this.parts = new Parts(Partitions.ONE, List.of(new CircuitBreaker(this, Partitions.ONE, 0, true)));
+        this.parts = new Parts(Partitions.ONE, List.of(new CircuitBreaker(this, newWindow(), Partitions.ONE, 0, true)));
     }
 
     /**
@@ -90,15 +90,21 @@ final class CircuitBreakers implements Availability {
         changing(() -> forced = null);
     }
 
-    String clusterId() {
+    @Override
+    public String clusterId() {
         return clusterId;
     }
 
-    @Nullable State forcedState() {
+    @Override
+    public @Nullable State forcedState() {
         return forced;
     }
 
-    SlidingWindow newWindow() {
+    AvailabilityOptions options() {
+        return options;
+    }
+
+    private SlidingWindow newWindow() {
         return new SlidingWindow(options, ticker);
     }
 
@@ -128,8 +134,8 @@ final class CircuitBreakers implements Availability {
         return now.breakers.get(partition);
     }
 
-    /** A call that waited behind large values. */
-    void delayed(StoreUnavailableException failure) {
+    @Override
+    public void delayed(StoreUnavailableException failure) {
         if (delayLine.isDue()) {
             log.warn(
                     "Calls of Redis cluster '{}' go on without the cache: {}. Cache smaller values, or raise the command"
@@ -139,8 +145,8 @@ final class CircuitBreakers implements Availability {
         }
     }
 
-    /** A call that failed for a reason of its own. */
-    void singleFailed(StoreUnavailableException failure) {
+    @Override
+    public void singleFailed(StoreUnavailableException failure) {
         if (!(failure.getCause() instanceof InterruptedException) && singleLine.isDue()) {
             log.warn(
                     "A call of Redis cluster '{}' failed, and goes on without the cache: {}. Such keys are not cached, and"
@@ -170,13 +176,22 @@ final class CircuitBreakers implements Availability {
             boolean available = state() == State.AVAILABLE && forced == null;
             List<CircuitBreaker> fresh = new ArrayList<>();
             for (int i = 0; i < value.count(); i++) {
-                fresh.add(new CircuitBreaker(this, value, i, available));
+                fresh.add(new CircuitBreaker(this, newWindow(), value, i, available));
             }
             parts = new Parts(value, List.copyOf(fresh));
         });
     }
 
-    void changing(Runnable change) {
+    @Override
+    public void change(CircuitBreaker breaker, Runnable change) {
+        changing(() -> {
+            if (parts.breakers.contains(breaker)) {
+                change.run();
+            }
+        });
+    }
+
+    private void changing(Runnable change) {
         List<Change> changes = new ArrayList<>();
         synchronized (this) {
             State before = state();

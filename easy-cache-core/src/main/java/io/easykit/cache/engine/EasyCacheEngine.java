@@ -249,13 +249,14 @@ public final class EasyCacheEngine implements EasyCache {
                     background != null ? background : fewThreads(),
                     new SafeListener(listeners),
                     ticker);
+            CacheCluster.Options options = new CacheCluster.Options(availability, degraded);
             Map<String, CacheCluster> clusters = new LinkedHashMap<>();
             if (!disabled) {
-                stores.forEach((id, store) -> clusters.put(
-                        id, new CacheCluster(id, store, localLevels.get(), availability, degraded, outbox, engine)));
+                stores.forEach((id, store) ->
+                        clusters.put(id, new CacheCluster(id, store, localLevels.get(), options, outbox, engine)));
             }
             CacheClusters all = new CacheClusters(clusters);
-            clusters.values().forEach(cluster -> cluster.join(all));
+            clusters.values().forEach(cluster -> cluster.join(all::of));
             return new EasyCacheEngine(all, engine, disabled);
         }
 

@@ -32,6 +32,10 @@ final class GuardedStore implements EntryStore {
         this.availability = availability;
     }
 
+    CircuitBreakers availability() {
+        return availability;
+    }
+
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
         CircuitBreaker breaker = availability.of(key);

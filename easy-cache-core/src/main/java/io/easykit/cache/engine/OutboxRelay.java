@@ -82,7 +82,7 @@ final class OutboxRelay {
     /** For the time between preparing and invalidating in one delivery. */
     private static final Duration PREPARED = Duration.ofSeconds(10);
 
-    private final CacheCluster cluster;
+    private final InvalidationDelivery delivery;
     private final GuardedStore store;
     private final Outbox outbox;
     private final Ticker ticker;
@@ -97,10 +97,10 @@ final class OutboxRelay {
     private boolean faulty;
     private boolean warnedOfUnreadable;
 
-    OutboxRelay(CacheCluster cluster, Outbox outbox, Ticker ticker) {
-        this.cluster = cluster;
+    OutboxRelay(InvalidationDelivery delivery, Outbox outbox, Ticker ticker) {
+        this.delivery = delivery;
         this.ticker = ticker;
-        this.store = cluster.store();
+        this.store = delivery.store();
         this.outbox = outbox;
         store.onReconnect(server -> holdsLease = false);
     }
@@ -108,7 +108,7 @@ final class OutboxRelay {
     synchronized void start() {
         if (thread == null) {
             ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, task -> {
-                Thread relay = new Thread(task, "easy-cache-outbox-" + cluster.id());
+                Thread relay = new Thread(task, "easy-cache-outbox-" + delivery.clusterId());
                 relay.setDaemon(true);
                 return relay;
             });
@@ -141,7 +141,7 @@ final class OutboxRelay {
         try {
             var unused = executor.schedule(() -> schedule(executor, round()), delay.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException stopped) {
-            log.debug("The outbox relay of Redis cluster '{}' was stopped", cluster.id());
+            log.debug("The outbox relay of Redis cluster '{}' was stopped", delivery.clusterId());
         }
     }
 
@@ -165,7 +165,7 @@ final class OutboxRelay {
     }
 
     private void count() {
-        if (!holdsLease && cluster.availability().state() == Availability.State.AVAILABLE) {
+        if (!holdsLease && store.availability().state() == Availability.State.AVAILABLE) {
             backlog = null;
             countedAt = null;
             return;
@@ -175,7 +175,7 @@ final class OutboxRelay {
         }
         countedAt = ticker.nanoTime();
         try {
-            backlog = outbox.backlog(cluster.id());
+            backlog = outbox.backlog(delivery.clusterId());
         } catch (Throwable failed) {
             backlog = null;
             log.debug("The messages in the outbox could not be counted", failed);
@@ -190,7 +190,7 @@ final class OutboxRelay {
             return left.isZero() || left.compareTo(INTERVAL) > 0 ? INTERVAL : left;
         } catch (StoreUnavailableException away) {
             holdsLease = false;
-            log.debug("Redis cluster '{}' did not answer the outbox relay", cluster.id(), away);
+            log.debug("Redis cluster '{}' did not answer the outbox relay", delivery.clusterId(), away);
         } catch (OutboxException failed) {
             if (!databaseFails) {
                 databaseFails = true;
@@ -198,7 +198,7 @@ final class OutboxRelay {
                         "The outbox cannot be read: {}. Invalidations of nodes that are cut off from Redis cluster '{}' are"
                                 + " late until it can. Check the database and the table.",
                         failed.getMessage(),
-                        cluster.id());
+                        delivery.clusterId());
             }
         } catch (Throwable fault) {
             if (!faulty) {
@@ -206,7 +206,7 @@ final class OutboxRelay {
                 log.error(
                         "The outbox relay of Redis cluster '{}' failed and goes on. Until it succeeds invalidations of nodes"
                                 + " that are cut off are late.",
-                        cluster.id(),
+                        delivery.clusterId(),
                         fault);
             }
         }
@@ -244,7 +244,7 @@ final class OutboxRelay {
     /** A fail-over may have lost deliveries of the former holder, or of this node before it lost its connection. */
     private void redeliver() {
         try {
-            outbox.redeliver(cluster.id());
+            outbox.redeliver(delivery.clusterId());
         } catch (OutboxException failed) {
             holdsLease = false;
             throw failed;
@@ -253,7 +253,7 @@ final class OutboxRelay {
 
     /** Whether there was something. */
     private boolean deliverSome() {
-        List<Due> due = outbox.due(cluster.id(), MESSAGES);
+        List<Due> due = outbox.due(delivery.clusterId(), MESSAGES);
         if (due.isEmpty()) {
             return false;
         }
@@ -286,14 +286,14 @@ final class OutboxRelay {
             inParts(keys, part -> store.prepare(part, token, PREPARED));
         } catch (StoreUnavailableException full) {
             // A Redis that is full prepares nothing but invalidates; one that is away does neither.
-            log.debug("Redis cluster '{}' did not prepare", cluster.id(), full);
+            log.debug("Redis cluster '{}' did not prepare", delivery.clusterId(), full);
         }
         Set<CacheKey<?>> failed = new HashSet<>();
         for (List<CacheKey<?>> partition : store.byPartition(keys).values()) {
             try {
                 inParts(partition, part -> store.invalidateNow(part, token));
-                partition.forEach(cluster.local()::invalidate);
-                cluster.recent().add(partition);
+                partition.forEach(delivery.local()::invalidate);
+                delivery.recent().add(partition);
             } catch (StoreUnavailableException away) {
                 failed.addAll(partition);
                 if (failed.size() == keys.size()) {
@@ -304,7 +304,7 @@ final class OutboxRelay {
         log.debug(
                 "Delivered {} invalidations from the outbox to Redis cluster '{}'",
                 keys.size() - failed.size(),
-                cluster.id());
+                delivery.clusterId());
         return failed;
     }
 
@@ -320,7 +320,7 @@ final class OutboxRelay {
 
     private void addKey(Set<CacheKey<?>> keys, String name, Outbox.Message message) {
         try {
-            keys.add(CacheKey.named(cluster.id(), name));
+            keys.add(CacheKey.named(delivery.clusterId(), name));
         } catch (InvalidCacheKeyException unreadable) {
             if (!warnedOfUnreadable) {
                 warnedOfUnreadable = true;

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -56,7 +57,9 @@ final class RecoveryWorker {
     /** Maximum time of failing reads behind large values. */
     private static final Duration EXCUSED = Duration.ofSeconds(10);
 
-    private final CacheCluster cluster;
+    private final InvalidationDelivery delivery;
+    private final Epochs epochs;
+    private final Upkeep upkeep;
     private final EntryStore store;
     private final CircuitBreakers availability;
     private final CircuitBreaker breaker;
@@ -78,19 +81,48 @@ final class RecoveryWorker {
     private long epochsSeenAt;
     private long lastTick;
 
+    /** Work for the whole Redis that a worker does along with its own. */
+    interface Upkeep {
+
+        /**
+         * Follows the store if its partitions have changed.
+         *
+         * @return whether they have; then this worker is replaced
+         */
+        boolean repartition();
+
+        /** Ends the updates whose work cannot be committed any more. */
+        void invalidateLateCommits();
+
+        /**
+         * Raises the epochs of prefixes of which entries were updated together with dropped ones.
+         *
+         * @param at ticker time
+         */
+        void raiseSiblings(List<CacheSpec<?>> prefixes, long at);
+    }
+
     /**
      * @param breaker that of the partition
      */
-    RecoveryWorker(CacheCluster cluster, CircuitBreaker breaker, AvailabilityOptions options, Ticker ticker) {
-        this.cluster = cluster;
-        this.store = cluster.store();
-        this.availability = cluster.availability();
+    RecoveryWorker(
+            InvalidationDelivery delivery,
+            Epochs epochs,
+            Redelivery redelivery,
+            CircuitBreaker breaker,
+            Upkeep upkeep,
+            Ticker ticker) {
+        this.delivery = delivery;
+        this.epochs = epochs;
+        this.upkeep = upkeep;
+        this.store = delivery.store();
+        this.availability = delivery.store().availability();
         this.breaker = breaker;
         this.partitions = breaker.partitions();
         this.partition = breaker.partition();
-        this.pending = cluster.pending();
-        this.redelivery = cluster.redelivery();
-        this.options = options;
+        this.pending = delivery.pending();
+        this.redelivery = redelivery;
+        this.options = availability.options();
         this.ticker = ticker;
         this.epochsSeenAt = ticker.nanoTime();
         this.lastTick = ticker.nanoTime();
@@ -99,8 +131,9 @@ final class RecoveryWorker {
     synchronized void start() {
         if (thread == null) {
             // At the first start nothing was invalidated before, and what comes now needs no repetition.
-            repetitionDue.set(repetitionDue.get() || !cluster.recent().isEmpty());
-            String name = "easy-cache-recovery-" + cluster.id() + (partitions.count() > 1 ? "-" + partition : "");
+            repetitionDue.set(repetitionDue.get() || !delivery.recent().isEmpty());
+            String name =
+                    "easy-cache-recovery-" + delivery.clusterId() + (partitions.count() > 1 ? "-" + partition : "");
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
                 Thread worker = new Thread(task, name);
                 worker.setDaemon(true);
@@ -161,7 +194,7 @@ final class RecoveryWorker {
             running.execute(task);
         } catch (RejectedExecutionException stopped) {
             deliveryQueued.set(false);
-            log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
+            log.debug("The keeper of Redis cluster '{}' was just stopped", delivery.clusterId());
         }
     }
 
@@ -171,17 +204,17 @@ final class RecoveryWorker {
             try {
                 var unused = running.schedule(this::tick, pause.toNanos(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException stopped) {
-                log.debug("The keeper of Redis cluster '{}' was just stopped", cluster.id());
+                log.debug("The keeper of Redis cluster '{}' was just stopped", delivery.clusterId());
             }
         }
     }
 
     /** One round for the partition. */
     void tick() {
-        safely(cluster::invalidateLateCommits);
+        safely(upkeep::invalidateLateCommits);
         safely(() -> {
-            if (cluster.repartition()) {
-                log.debug("Redis cluster '{}' has other partitions now", cluster.id());
+            if (upkeep.repartition()) {
+                log.debug("Redis cluster '{}' has other partitions now", delivery.clusterId());
             } else if (breaker.mayRead()) {
                 maintain();
             } else if (availability.forced().isEmpty()) {
@@ -198,9 +231,9 @@ final class RecoveryWorker {
         try {
             work.run();
         } catch (StoreUnavailableException away) {
-            log.debug("Redis cluster '{}' did not answer its keeper", cluster.id(), away);
+            log.debug("Redis cluster '{}' did not answer its keeper", delivery.clusterId(), away);
         } catch (Throwable fault) {
-            log.error("The keeper of Redis cluster '{}' failed and goes on", cluster.id(), fault);
+            log.error("The keeper of Redis cluster '{}' failed and goes on", delivery.clusterId(), fault);
         } finally {
             tickLock.unlock();
         }
@@ -213,8 +246,8 @@ final class RecoveryWorker {
             catchUp();
             raiseEpochs();
             raiseAgain();
-            cluster.invalidateRolledBackLate();
-            cluster.recent().forgetOld(this::isHere);
+            delivery.invalidateRolledBackLate();
+            delivery.recent().forgetOld(this::isHere);
             failedTicks = 0;
             lastTick = ticker.nanoTime();
         } catch (StoreUnavailableException away) {
@@ -257,7 +290,7 @@ final class RecoveryWorker {
 
     private void recover() {
         breaker.recovering();
-        cluster.awaitInFlightInvalidations();
+        delivery.awaitInFlightInvalidations();
         repeat();
         deliver();
         refreshEpochs();
@@ -286,7 +319,6 @@ final class RecoveryWorker {
     }
 
     private void refreshEpochs() {
-        Epochs epochs = cluster.epochs();
         for (int hash = 0; hash < store.epochHashes(); hash++) {
             if (isHere(hash)) {
                 List<String> lost = epochs.missingIn(hash, epochs.refresh(hash));
@@ -303,7 +335,7 @@ final class RecoveryWorker {
         try {
             for (int hash : List.copyOf(left.keySet())) {
                 Set<String> prefixes = left.getOrDefault(hash, Set.of());
-                cluster.epochs().raise(hash, prefixes);
+                epochs.raise(hash, prefixes);
                 left.remove(hash);
                 dropped.addAll(prefixes);
                 pending.raised(hash, prefixes);
@@ -325,14 +357,14 @@ final class RecoveryWorker {
         if (store.epochHashes() > 1) {
             pending.raiseAgain(hash, prefixes, seen);
         }
-        cluster.raiseSiblings(pending.takeSiblings(hash), seen);
+        upkeep.raiseSiblings(pending.takeSiblings(hash), seen);
     }
 
     private void raiseAgain() {
         Map<Integer, Set<String>> left = pending.takeAgain(this::isHere, ticker.nanoTime());
         try {
             for (int hash : List.copyOf(left.keySet())) {
-                cluster.epochs().raise(hash, left.getOrDefault(hash, Set.of()));
+                epochs.raise(hash, left.getOrDefault(hash, Set.of()));
                 left.remove(hash);
             }
         } finally {
@@ -346,7 +378,7 @@ final class RecoveryWorker {
                 "All entries of '{}' in Redis cluster '{}'{} are dropped: more invalidations waited than could be"
                         + " kept, or the server has lost data",
                 prefix,
-                cluster.id(),
+                delivery.clusterId(),
                 where);
     }
 
@@ -358,7 +390,7 @@ final class RecoveryWorker {
 
     private void repeat() {
         repetitionDue.set(true);
-        redelivery.repeat(cluster.recent().all(this::isHere));
+        redelivery.repeat(delivery.recent().all(this::isHere));
         repetitionDue.set(false);
     }
 }

@@ -41,20 +41,13 @@ final class StoppedCluster {
     /**
      * @param store the store itself: a cluster that is marked unavailable is not looked after any more
      */
-    StoppedCluster(
-            String id,
-            EntryStore store,
-            PendingInvalidations pending,
-            RecentInvalidations recent,
-            CircuitBreakers availability,
-            boolean recorded,
-            Ticker ticker) {
-        this.recorded = recorded;
-        this.id = id;
-        this.availability = availability;
+    StoppedCluster(EntryStore store, InvalidationDelivery delivery, boolean recorded, Ticker ticker) {
         this.store = store;
-        this.pending = pending;
-        this.recent = recent;
+        this.recorded = recorded;
+        this.id = delivery.clusterId();
+        this.availability = delivery.store().availability();
+        this.pending = delivery.pending();
+        this.recent = delivery.recent();
         this.ticker = ticker;
     }
 

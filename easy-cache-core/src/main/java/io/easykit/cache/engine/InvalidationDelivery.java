@@ -1,0 +1,186 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.StampedLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Sends invalidations to one Redis, and keeps those that fail for a later delivery. */
+final class InvalidationDelivery {
+
+    private static final Logger log = LoggerFactory.getLogger(InvalidationDelivery.class);
+
+    /** A failover, and the time until enough calls have failed, fit into it. */
+    private static final Duration KEEP_RECENT = Duration.ofSeconds(30);
+
+    private static final int MOST_RECENT = 50_000;
+
+    private static final String NO_TOKEN = "";
+
+    private final String id;
+    private final GuardedStore store;
+    private final LocalEntries local;
+    private final CacheListener listener;
+    private final PendingInvalidations pending;
+    private final RecentInvalidations recent;
+    private final RolledBackUpdates rolledBack;
+    private final OwnUpdates ownUpdates;
+
+    /** Held in shared mode while an invalidation is sent to the store or, failing that, recorded as pending. */
+    private final StampedLock deliveryBarrier = new StampedLock();
+
+    InvalidationDelivery(String id, GuardedStore store, LocalEntries local, int maxPending, EngineContext engine) {
+        this.id = id;
+        this.store = store;
+        this.local = local;
+        this.listener = engine.listener();
+        this.pending = new PendingInvalidations(maxPending, store);
+        this.recent = new RecentInvalidations(KEEP_RECENT, MOST_RECENT, engine.ticker());
+        this.rolledBack = new RolledBackUpdates(engine.ticker());
+        this.ownUpdates = new OwnUpdates(engine.ticker());
+    }
+
+    String clusterId() {
+        return id;
+    }
+
+    GuardedStore store() {
+        return store;
+    }
+
+    LocalEntries local() {
+        return local;
+    }
+
+    PendingInvalidations pending() {
+        return pending;
+    }
+
+    RecentInvalidations recent() {
+        return recent;
+    }
+
+    OwnUpdates ownUpdates() {
+        return ownUpdates;
+    }
+
+    /**
+     * Ends an update; what cannot be delivered now is delivered before the cluster is read again.
+     *
+     * @param update all keys of the update, in this cluster and in others
+     * @param retry takes the breaker of a partition that may be called, although a delivery to it failed
+     * @return those that were delivered
+     */
+    List<CacheKey<?>> invalidate(
+            Collection<? extends CacheKey<?>> keys,
+            String token,
+            Collection<? extends CacheKey<?>> update,
+            Consumer<CircuitBreaker> retry) {
+        ownUpdates.add(keys);
+        keys.forEach(local::invalidate);
+        Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(keys);
+        List<CacheKey<?>> together = parts.size() > 1 || update.size() > keys.size() ? List.copyOf(update) : List.of();
+        List<CacheKey<?>> delivered = new ArrayList<>();
+        parts.forEach((breaker, part) -> {
+            StoreUnavailableException away =
+                    sendInvalidations(part, token, together, undelivered -> pending.add(undelivered, token, together));
+            part.forEach(key -> listener.onInvalidation(key, away));
+            if (away == null) {
+                delivered.addAll(part);
+            } else if (breaker.mayWrite()) {
+                retry.accept(breaker);
+            }
+        });
+        ownUpdates.add(keys);
+        return delivered;
+    }
+
+    /** Drops values that were stored since the keys were invalidated. */
+    void invalidateAgain(List<CacheKey<?>> keys) {
+        invalidateAgain(keys, NO_TOKEN);
+    }
+
+    void invalidateAgain(List<CacheKey<?>> keys, String token) {
+        keys.forEach(local::invalidate);
+        store.byPartition(keys).forEach((breaker, part) -> {
+            try {
+                for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(part)) {
+                    store.invalidateNow(batch, token);
+                    recent.add(batch);
+                }
+            } catch (StoreUnavailableException away) {
+                log.debug("{} are kept to be invalidated again", part, away);
+                pending.add(part, NO_TOKEN);
+            }
+        });
+    }
+
+    /**
+     * Invalidates after a rollback, as a precaution. Never raises an epoch: if Redis is away and no further invalidation can be kept, the
+     * invalidation is dropped.
+     */
+    void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
+        sendRolledBack(rolledBack.admit(keys));
+    }
+
+    /** Sends the invalidations of rollbacks that were held back and are due now. */
+    void invalidateRolledBackLate() {
+        sendRolledBack(rolledBack.due());
+    }
+
+    private void sendRolledBack(List<CacheKey<?>> keys) {
+        if (keys.isEmpty()) {
+            return;
+        }
+        keys.forEach(local::invalidate);
+        store.byPartition(keys).forEach((breaker, part) -> {
+            StoreUnavailableException away = sendInvalidations(part, NO_TOKEN, List.of(), pending::addIfRoom);
+            part.forEach(key -> listener.onInvalidation(key, away));
+        });
+    }
+
+    /**
+     * @param keys of one partition
+     * @param together all keys of the update, if some are elsewhere
+     * @param keep takes all keys if one of them could not be delivered: they belong together
+     */
+    private @Nullable StoreUnavailableException sendInvalidations(
+            Collection<? extends CacheKey<?>> keys,
+            String token,
+            List<CacheKey<?>> together,
+            Consumer<List<CacheKey<?>>> keep) {
+        long stamp = deliveryBarrier.readLock();
+        List<CacheKey<?>> undelivered = new ArrayList<>(keys);
+        try {
+            while (!undelivered.isEmpty()) {
+                List<CacheKey<?>> batch = undelivered.subList(0, Math.min(Batches.SIZE, undelivered.size()));
+                store.invalidate(batch, token);
+                recent.add(batch, together);
+                batch.clear();
+            }
+            return null;
+        } catch (StoreUnavailableException away) {
+            log.debug("The invalidation of {} waits for Redis cluster '{}'", undelivered, id, away);
+            return away;
+        } finally {
+            if (!undelivered.isEmpty()) {
+                keep.accept(List.copyOf(keys));
+            }
+            deliveryBarrier.unlockRead(stamp);
+        }
+    }
+
+    /** Returns when all that failed before are pending. */
+    void awaitInFlightInvalidations() {
+        deliveryBarrier.unlockWrite(deliveryBarrier.writeLock());
+    }
+}

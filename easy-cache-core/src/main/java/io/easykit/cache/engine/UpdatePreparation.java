@@ -1,0 +1,173 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.OutboxException;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Prepares updates in one Redis before their commit. If Redis does not reply, the outbox records them, or they are refused. */
+final class UpdatePreparation {
+
+    private static final Logger log = LoggerFactory.getLogger(UpdatePreparation.class);
+
+    private final String id;
+    private final GuardedStore store;
+    private final DegradedOptions degraded;
+    private final StoppedCluster afterStop;
+    private final @Nullable OutboxWriter outbox;
+    private final Transactions transactions;
+    private final Ticker ticker;
+
+    UpdatePreparation(
+            String id,
+            GuardedStore store,
+            DegradedOptions degraded,
+            StoppedCluster afterStop,
+            @Nullable OutboxWriter outbox,
+            EngineContext engine) {
+        this.id = id;
+        this.store = store;
+        this.degraded = degraded;
+        this.afterStop = afterStop;
+        this.outbox = outbox;
+        this.transactions = engine.transactions();
+        this.ticker = engine.ticker();
+    }
+
+    /**
+     * Announces an update. What Redis does not acknowledge in time goes on with a message in the outbox, or the update is
+     * refused.
+     *
+     * @param beforeCommit whether the transaction of this thread is about to commit
+     * @return whether all keys are announced
+     * @throws CacheUnavailableException if it is refused
+     */
+    boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
+        Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(keys);
+        if (parts.size() > 1 && !afterStop.isStopped()) {
+            refuseBeforeSending(parts);
+        }
+        TimeLeft time = new TimeLeft(keys.size());
+        List<CacheKey<?>> undelivered = new ArrayList<>();
+        for (List<CacheKey<?>> part : parts.values()) {
+            if (!prepare(part, token, lease, time)) {
+                undelivered.addAll(part);
+            }
+        }
+        if (!undelivered.isEmpty()) {
+            writeToOutbox(undelivered, token, lease, beforeCommit);
+        }
+        return undelivered.isEmpty();
+    }
+
+    /** Before anything is sent: an update that is refused by one partition need not cost the values in the others. */
+    private void refuseBeforeSending(Map<CircuitBreaker, List<CacheKey<?>>> parts) {
+        parts.forEach((breaker, part) -> {
+            if (!breaker.mayWrite()) {
+                refuseOrGoOn(part, StoreUnavailableException.notCalled("The cluster is marked unavailable"));
+            }
+        });
+    }
+
+    private boolean prepare(List<CacheKey<?>> keys, String token, Duration lease, TimeLeft time) {
+        try {
+            prepareInBatches(store, keys, token, lease, time);
+            return true;
+        } catch (StoreUnavailableException away) {
+            boolean late = afterStop.isStopped()
+                    && afterStop.prepare(reopened -> prepareInBatches(reopened, keys, token, lease, time));
+            if (!late) {
+                refuseOrGoOn(keys, away);
+            }
+            return late;
+        }
+    }
+
+    /** Each batch has a command timeout of its own; all of them together have the time of the transaction. */
+    private static void prepareInBatches(
+            EntryStore to, Collection<? extends CacheKey<?>> keys, String token, Duration lease, TimeLeft time) {
+        for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(keys)) {
+            time.check();
+            to.prepare(batch, token, lease);
+        }
+    }
+
+    /** Remaining time of the transaction for the preparation of many keys. */
+    private final class TimeLeft {
+
+        private final int keys;
+        private final @Nullable Duration left;
+        private final long startedAt = ticker.nanoTime();
+
+        TimeLeft(int keys) {
+            this.keys = keys;
+            this.left = keys > Batches.SIZE ? transactions.timeout() : null;
+        }
+
+        void check() {
+            if (left != null && ticker.nanoTime() - startedAt >= left.toNanos()) {
+                throw new StoreUnavailableException(
+                        "The transaction's time is over before all of its " + keys + " keys were prepared",
+                        false,
+                        null);
+            }
+        }
+    }
+
+    /** Sends an invalidation whose data have changed already. False if Redis did not confirm it. */
+    boolean announce(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        try {
+            prepareInBatches(store, keys, token, lease, new TimeLeft(keys.size()));
+            return true;
+        } catch (StoreUnavailableException away) {
+            log.debug("The invalidation of {} could not be announced to Redis cluster '{}'", keys, id, away);
+            return false;
+        }
+    }
+
+    private void refuseOrGoOn(Collection<? extends CacheKey<?>> keys, StoreUnavailableException away) {
+        for (CacheKey<?> key : keys) {
+            Consistency consistency = key.spec().options().consistency();
+            if (!degraded.proceeds(consistency)) {
+                throw new CacheUnavailableException(
+                        id,
+                        "The update of " + key + " is refused: Redis cluster '" + id + "' cannot be told before the"
+                                + " commit, so readers elsewhere could keep the old value (consistency = " + consistency
+                                + "). Repeat it when Redis is back, or let " + consistency
+                                + " updates proceed without Redis.",
+                        away);
+            }
+        }
+        log.debug("Updating {} without telling Redis cluster '{}' first", keys, id, away);
+    }
+
+    private void writeToOutbox(
+            Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
+        if (outbox == null) {
+            return;
+        }
+        try {
+            outbox.add(keys, token, lease, beforeCommit);
+        } catch (OutboxException failed) {
+            throw new CacheUnavailableException(
+                    id,
+                    "The update of " + keys + " is refused: Redis cluster '" + id
+                            + "' cannot be told before the commit,"
+                            + " and the outbox cannot be written (" + failed.getMessage() + "), so readers elsewhere"
+                            + " could keep the old value. Repeat it when Redis is back, and check the outbox.",
+                    failed);
+        }
+    }
+}
