@@ -52,6 +52,14 @@ public interface Transactions {
         return null;
     }
 
+    /**
+     * Whether the transaction whose {@link Participant#afterCompletion} runs is still open: its work is committed, or rolled
+     * back, when the connection is given back.
+     */
+    default boolean isEndOpen() {
+        return false;
+    }
+
     /** Whether another transaction is open on this thread that commits on its own, inside the present one. */
     default boolean hasInner() {
         return false;

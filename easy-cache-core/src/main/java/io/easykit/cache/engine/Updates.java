@@ -38,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  *       ({@link Transactions.Participant#beforeInnerCommit()}).
  *   <li>In a transaction whose end cannot be observed, the intent is never removed, and ends by its lease.
  *   <li>After the end of a transaction, work on its connection is committed still later. Such an update stays prepared
- *       until the connection is given back ({@link LateCommits}).
+ *       until the connection is given back ({@link LateCommits}). So does the update of a transaction that its manager
+ *       has left open.
  * </ul>
  *
  * <p>A rollback is invalidated too, as a precaution ({@link RolledBackUpdates}).
@@ -295,10 +296,20 @@ final class Updates {
 
         @Override
         public void afterCompletion(boolean rolledBack) {
-            if (prepared || !rolledBack) {
+            if (transactions.isEndOpen()) {
+                endOpen();
+            } else if (prepared || !rolledBack) {
                 invalidate(keys, prepared ? token : NO_TOKEN, announced);
             } else {
                 invalidateRolledBack(keys);
+            }
+        }
+
+        private void endOpen() {
+            if (prepared) {
+                endPrepared(keys, token, announced);
+            } else {
+                endUnprepared(keys);
             }
         }
     }

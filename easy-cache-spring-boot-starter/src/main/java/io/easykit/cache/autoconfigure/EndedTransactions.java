@@ -57,14 +57,26 @@ final class EndedTransactions {
                 : () -> held.stream().anyMatch(ResourceHolderSupport::isSynchronizedWithTransaction);
     }
 
-    private boolean belongsToEnded(ResourceHolderSupport holder) {
-        Deque<Ended> ended = bound();
-        return ended == null
-                ? isUnreportedEnd()
-                : ended.stream().anyMatch(one -> one.holders.stream().anyMatch(held -> held == holder));
+    /**
+     * Whether the transaction whose {@code afterCompletion} runs was neither committed nor rolled back, as far as its
+     * manager has reported. Spring leaves a transaction open if a {@code beforeCommit} throws a {@code
+     * TransactionException}: it takes the exception for a failed commit. The work is committed with the connection.
+     */
+    boolean isUnreported() {
+        return isUnreportedEnd() && !synchronizedHolders().allMatch(this::isReported);
     }
 
-    /** For a transaction manager that does not report the end: detected in {@code afterCompletion}. */
+    private boolean belongsToEnded(ResourceHolderSupport holder) {
+        return isReported(holder) || isUnreportedEnd();
+    }
+
+    private boolean isReported(ResourceHolderSupport holder) {
+        Deque<Ended> ended = bound();
+        return ended != null
+                && ended.stream().anyMatch(one -> one.holders.stream().anyMatch(held -> held == holder));
+    }
+
+    /** In {@code afterCompletion} the connections of the transaction are still bound. */
     private static boolean isUnreportedEnd() {
         return TransactionSynchronizationManager.isActualTransactionActive()
                 && !TransactionSynchronizationManager.isSynchronizationActive();

@@ -76,6 +76,11 @@ final class SpringTransactions implements Transactions {
     }
 
     @Override
+    public boolean isEndOpen() {
+        return ended.isUnreported();
+    }
+
+    @Override
     public boolean hasInner() {
         return TransactionSynchronizationManager.hasResource(innerKey);
     }

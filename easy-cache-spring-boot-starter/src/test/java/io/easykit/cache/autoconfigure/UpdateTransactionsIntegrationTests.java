@@ -37,6 +37,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.test.util.AopTestUtils;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
@@ -362,6 +363,31 @@ class UpdateTransactionsIntegrationTests {
                 .isEqualTo(1));
         Awaitility.await().pollInterval(Duration.ofMillis(20)).untilAsserted(() -> assertThat(fields())
                 .noneMatch(field -> field.startsWith("i:")));
+        shouldBeVisible();
+    }
+
+    /** Spring takes the exception for a failed commit and rolls nothing back. The work is committed with the connection. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"UNDECLARED", "REQUIRED", "NESTED"})
+    void isVisibleWhenACallbackMakesSpringLeaveTheTransactionOpen(Way way) {
+        assertThatThrownBy(() -> in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+                    way.update(stocks, id);
+                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void beforeCommit(boolean readOnly) {
+                            throw new IllegalTransactionStateException("of another transaction");
+                        }
+
+                        @Override
+                        public void afterCompletion(int status) {
+                            seen.add(elsewhere(() -> stocks.find(id)).toString());
+                        }
+                    });
+                }))
+                .hasMessage("of another transaction");
+        assertThat(seen).containsExactly("0");
         shouldBeVisible();
     }
 
