@@ -15,6 +15,7 @@ import io.easykit.benchmarks.queue.Footprints;
 import io.easykit.benchmarks.queue.IdleTopics;
 import io.easykit.benchmarks.queue.Punctuality;
 import io.easykit.benchmarks.queue.QueueVersions;
+import io.easykit.benchmarks.queue.ReplicatedSends;
 import io.easykit.benchmarks.queue.Scaling;
 import io.easykit.benchmarks.queue.ScriptCosts;
 import io.easykit.benchmarks.queue.Sends;
@@ -41,7 +42,8 @@ public final class Main {
                          q3   send and receive for 60 s    q9   bytes of a pending message
                          q4   many due at once             q10  idle queues
                          q5   lateness when idle           q11  one shard against eight on three masters
-                         q    all of them but q11 in turn
+                         q12  sends that wait for replicas
+                         q    all of them but q11 and q12 in turn
                          [size, 1: messages and times are multiplied by it, so 0.05 is a short trial
                          [words: only contenders whose titles begin with one of them]]
 
@@ -78,6 +80,7 @@ public final class Main {
             case "q9" -> Footprints.run(arguments);
             case "q10" -> IdleTopics.run(arguments);
             case "q11" -> Scaling.run(arguments);
+            case "q12" -> ReplicatedSends.run(arguments);
             case "versions" -> versions(arguments);
             case "scripts" -> ScriptCosts.run(beforeAndNow(arguments));
             default -> {

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param phase   when to store it in a transaction, or null for the template's phase
  * @param payloadType type to encode the payload as, or null for its class
  * @param sendTimeout maximum time to wait for a store that is away, or null for the template's
+ * @param replicaWait replicas that have to confirm the message, or null for the topic's
  */
 public record OutgoingMessage(
         String topic,
@@ -36,7 +37,8 @@ public record OutgoingMessage(
         @Nullable RetryPolicy retry,
         @Nullable SendPhase phase,
         @Nullable Type payloadType,
-        @Nullable Duration sendTimeout) {
+        @Nullable Duration sendTimeout,
+        @Nullable ReplicaWait replicaWait) {
 
     private static final Duration LONGEST_SEND_TIMEOUT = Duration.ofHours(1);
 
@@ -45,9 +47,9 @@ public record OutgoingMessage(
         Objects.requireNonNull(due, "A message without a due time: give one, or send it with a delay.");
         Objects.requireNonNull(headers, "A message with null for its headers: give an empty map, or leave them out.");
         if (payload == null) {
-            throw new IllegalArgumentException(
-                    "A message to topic '" + topic
-                            + "' has no payload, which no listener could be given: send a value, such as the id of what it is about.");
+            throw new IllegalArgumentException("A message to topic '" + topic
+                    + "' has no payload, which no listener could be given: send a value, such as the id of"
+                    + " what it is about.");
         }
         if (id != null) {
             NameRules.requireOwnId(id);
@@ -67,7 +69,8 @@ public record OutgoingMessage(
     }
 
     public static OutgoingMessage of(String topic, Object payload) {
-        return new OutgoingMessage(topic, payload, DueTime.in(Duration.ZERO), null, Map.of(), null, null, null, null);
+        return new OutgoingMessage(
+                topic, payload, DueTime.in(Duration.ZERO), null, Map.of(), null, null, null, null, null);
     }
 
     /** Due a while after the store has taken it, by the store's clock. */
@@ -82,21 +85,24 @@ public record OutgoingMessage(
 
     /** An id of its own, 1 to 256 bytes: while a message with this id is live, another one is not stored. */
     public OutgoingMessage id(String ownId) {
-        return new OutgoingMessage(topic, payload, due, ownId, headers, retry, phase, payloadType, sendTimeout);
+        return new OutgoingMessage(
+                topic, payload, due, ownId, headers, retry, phase, payloadType, sendTimeout, replicaWait);
     }
 
     public OutgoingMessage header(String name, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
-        return new OutgoingMessage(topic, payload, due, id, more, retry, phase, payloadType, sendTimeout);
+        return new OutgoingMessage(topic, payload, due, id, more, retry, phase, payloadType, sendTimeout, replicaWait);
     }
 
     public OutgoingMessage retry(RetryPolicy policy) {
-        return new OutgoingMessage(topic, payload, due, id, headers, policy, phase, payloadType, sendTimeout);
+        return new OutgoingMessage(
+                topic, payload, due, id, headers, policy, phase, payloadType, sendTimeout, replicaWait);
     }
 
     public OutgoingMessage phase(SendPhase sendPhase) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, sendPhase, payloadType, sendTimeout);
+        return new OutgoingMessage(
+                topic, payload, due, id, headers, retry, sendPhase, payloadType, sendTimeout, replicaWait);
     }
 
     /**
@@ -104,7 +110,7 @@ public record OutgoingMessage(
      * the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}.
      */
     public OutgoingMessage payloadType(Type type) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, type, sendTimeout);
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, type, sendTimeout, replicaWait);
     }
 
     /**
@@ -113,7 +119,20 @@ public record OutgoingMessage(
      * timeout of the messages holds for all of them.
      */
     public OutgoingMessage sendTimeout(Duration timeout) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, payloadType, timeout);
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, payloadType, timeout, replicaWait);
+    }
+
+    /**
+     * Waits until so many replicas have confirmed the message, at most for {@link ReplicaWait#DEFAULT_TIMEOUT}. If fewer do,
+     * the message is stored all the same: see {@link SendResult#isUnderReplicated()}.
+     */
+    public OutgoingMessage waitForReplicas(int replicas) {
+        return waitForReplicas(ReplicaWait.of(replicas));
+    }
+
+    /** As {@link #waitForReplicas(int)}, with a timeout. */
+    public OutgoingMessage waitForReplicas(ReplicaWait wait) {
+        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, payloadType, sendTimeout, wait);
     }
 
     private static void requireHeader(String topic, @Nullable String name, @Nullable String value) {
@@ -126,7 +145,8 @@ public record OutgoingMessage(
         if (!NameRules.isWellFormed(name) || !NameRules.isWellFormed(value)) {
             throw new IllegalArgumentException(
                     "Header '" + LogText.of(name) + "' of a message to topic '" + LogText.of(topic)
-                            + "' has an unpaired surrogate in its name or value, which UTF-8 cannot hold: give it whole characters.");
+                            + "' has an unpaired surrogate in its name or value, which UTF-8 cannot hold: give it"
+                            + " whole characters.");
         }
     }
 
@@ -137,10 +157,43 @@ public record OutgoingMessage(
                 + payload.getClass().getName() + ", due=" + due
                 + ", id=" + (id == null ? null : LogText.of(id)) + ", headers="
                 + LogText.list(List.copyOf(headers.keySet())) + ", retry=" + retry + ", phase=" + phase
-                + ", sendTimeout=" + sendTimeout + "]";
+                + ", sendTimeout=" + sendTimeout + ", replicaWait=" + replicaWait + "]";
     }
 
     private OutgoingMessage with(DueTime time) {
-        return new OutgoingMessage(topic, payload, time, id, headers, retry, phase, payloadType, sendTimeout);
+        return new OutgoingMessage(
+                topic, payload, time, id, headers, retry, phase, payloadType, sendTimeout, replicaWait);
+    }
+
+    /**
+     * How many replicas have to confirm a message that is sent, and for how long the send waits for them. If too few confirm in
+     * time, the message is stored all the same; {@link SendResult#isUnderReplicated()} says so.
+     *
+     * @param replicas 1 to 100
+     * @param timeout  1 ms to 1 minute
+     */
+    public record ReplicaWait(int replicas, Duration timeout) {
+
+        public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(1);
+
+        private static final int MOST_REPLICAS = 100;
+        private static final Duration LONGEST = Duration.ofMinutes(1);
+
+        public ReplicaWait {
+            Objects.requireNonNull(timeout, "A wait for replicas without a timeout: give one, such as 1s.");
+            if (replicas < 1 || replicas > MOST_REPLICAS) {
+                throw new IllegalArgumentException(
+                        "A wait for " + replicas + " replicas is not possible: give 1 to " + MOST_REPLICAS + ".");
+            }
+            if (timeout.toMillis() < 1 || timeout.compareTo(LONGEST) > 0) {
+                throw new IllegalArgumentException(
+                        "A timeout of " + timeout + " for replicas is not possible: give 1ms to 1m, for example 1s.");
+            }
+        }
+
+        /** A wait of at most {@link #DEFAULT_TIMEOUT}. */
+        public static ReplicaWait of(int replicas) {
+            return new ReplicaWait(replicas, DEFAULT_TIMEOUT);
+        }
     }
 }

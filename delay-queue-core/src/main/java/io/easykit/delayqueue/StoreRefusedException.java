@@ -1,9 +1,12 @@
 package io.easykit.delayqueue;
 
+import org.jspecify.annotations.Nullable;
+
 /** The store answered with an error that a repetition will not mend, such as a missing permission. */
 public final class StoreRefusedException extends DelayQueueException {
 
-    public StoreRefusedException(String message, Throwable cause) {
+    /** @param cause failure of the driver; null if the store itself refuses */
+    public StoreRefusedException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -9,6 +9,7 @@ import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -150,7 +151,7 @@ public final class DedicatedConnections {
                         return switch (method.getName()) {
                             case "tracing" -> Tracing.disabled();
                             case "reconnectDelay" -> RECONNECT_DELAY;
-                            case "nettyCustomizer" -> watching(shared.get().nettyCustomizer(), transfers);
+                            case "nettyCustomizer" -> Watching.over(shared.get().nettyCustomizer(), transfers);
                             default -> method.invoke(shared.get(), arguments);
                         };
                     } catch (InvocationTargetException e) {
@@ -159,19 +160,27 @@ public final class DedicatedConnections {
                 });
     }
 
-    private static NettyCustomizer watching(NettyCustomizer given, Transfers transfers) {
-        return new NettyCustomizer() {
-            @Override
-            public void afterBootstrapInitialized(Bootstrap bootstrap) {
-                given.afterBootstrapInitialized(bootstrap);
-            }
+    /**
+     * Watches each connection.
+     *
+     * @param given the customizer of the original; of an original that is a copy itself, that of its original
+     */
+    private record Watching(NettyCustomizer given, Transfers transfers) implements NettyCustomizer {
 
-            @Override
-            public void afterChannelInitialized(Channel channel) {
-                given.afterChannelInitialized(channel);
-                transfers.watch(channel);
-            }
-        };
+        static Watching over(NettyCustomizer given, Transfers transfers) {
+            return new Watching(given instanceof Watching other ? other.given : given, transfers);
+        }
+
+        @Override
+        public void afterBootstrapInitialized(Bootstrap bootstrap) {
+            given.afterBootstrapInitialized(bootstrap);
+        }
+
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            given.afterChannelInitialized(channel);
+            transfers.watch(channel);
+        }
     }
 
     private static ClientOptions strict(ClientOptions options, Duration commandTimeout) {
@@ -179,7 +188,9 @@ public final class DedicatedConnections {
                 .autoReconnect(true)
                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(command -> true)
-                .timeoutOptions(TimeoutOptions.enabled(commandTimeout))
+                .timeoutOptions(TimeoutOptions.builder()
+                        .timeoutSource(new ReplyTimeout(commandTimeout))
+                        .build())
                 .socketOptions(options.getSocketOptions()
                         .mutate()
                         .connectTimeout(connectTimeout(commandTimeout))
@@ -241,6 +252,26 @@ public final class DedicatedConnections {
                         .awaitUninterruptibly(SHUTDOWN.toMillis());
                 resources = null;
             }
+        }
+    }
+
+    /** How long a command may wait for its reply. */
+    private static final class ReplyTimeout extends TimeoutOptions.TimeoutSource {
+
+        private final Duration commandTimeout;
+
+        ReplyTimeout(Duration commandTimeout) {
+            this.commandTimeout = commandTimeout;
+        }
+
+        @Override
+        public long getTimeout(RedisCommand<?, ?, ?> command) {
+            return commandTimeout.plus(WaitCommand.waitOf(command)).toNanos();
+        }
+
+        @Override
+        public TimeUnit getTimeUnit() {
+            return TimeUnit.NANOSECONDS;
         }
     }
 

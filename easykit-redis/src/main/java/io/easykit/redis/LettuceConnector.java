@@ -317,7 +317,8 @@ public final class LettuceConnector {
         return watches.computeIfAbsent(nodeOf(key), node -> new ReplyWatch());
     }
 
-    private String nodeOf(byte[] key) {
+    /** Names the node that serves the key, as far as the driver knows. */
+    String nodeOf(byte[] key) {
         if (factory.getNativeClient() instanceof RedisClusterClient cluster) {
             RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
             return node == null ? SINGLE : node.getNodeId();

@@ -114,11 +114,13 @@ final class Load implements AutoCloseable {
         String id = keys.messageId(share, NUMBERS.getAndIncrement());
         int delay = ThreadLocalRandom.current().nextInt(LONGEST_DELAY_MILLIS);
         diary.sending(id, share, System.currentTimeMillis() + delay);
-        Boolean sent = record(Kind.SEND, number, share, System.nanoTime(), () -> {
-            node.send(keys.topic(), id, Duration.ofMillis(delay));
-            return true;
-        });
-        if (sent != null) {
+        Boolean replicated = record(
+                Kind.SEND,
+                number,
+                share,
+                System.nanoTime(),
+                () -> node.send(keys.topic(), id, Duration.ofMillis(delay)));
+        if (Boolean.TRUE.equals(replicated)) {
             diary.acknowledged(id);
         }
     }

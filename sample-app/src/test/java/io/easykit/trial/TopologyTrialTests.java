@@ -30,6 +30,10 @@ class TopologyTrialTests {
     /** In messages, at 200 sends a second. */
     private static final int LAG_OF_A_REPLICA = 5;
 
+    /** Each send waits for both replicas. A send that they do not confirm is stored, but may be lost. */
+    private static final List<String> ALL_REPLICAS =
+            List.of("--delay-queue.defaults.wait-for-replicas=2", "--delay-queue.defaults.replica-timeout=200ms");
+
     private static final List<String> ROWS = new ArrayList<>();
 
     static List<Arguments> topologies() {
@@ -48,6 +52,8 @@ class TopologyTrialTests {
                                 () -> new SentinelTopology("--min-replicas-to-write", "1"),
                                 Fault.KILL,
                                 Fault.PAUSE),
+                        topology(
+                                "Sentinel, all replicas", SentinelTopology::new, ALL_REPLICAS, Fault.KILL, Fault.PAUSE),
                         topology(
                                 "Cluster",
                                 ClusterTopology::new,
@@ -74,14 +80,14 @@ class TopologyTrialTests {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("topologies")
-    void keepsItsPromises(String name, Supplier<Topology> start, List<Fault> faults) {
+    void keepsItsPromises(String name, Supplier<Topology> start, List<String> settings, List<Fault> faults) {
         List<String> wrong = new ArrayList<>();
-        try (Trial trial = new Trial(start.get(), Pace.FULL)) {
+        try (Trial trial = new Trial(start.get(), Pace.FULL, settings.toArray(String[]::new))) {
             for (Fault fault : faults) {
                 Report report = new Report(name, fault, trial.run(fault, ROUNDS));
                 ROWS.add(report.row());
                 System.out.println(report.row());
-                report.faults(allowedLoss(trial.topology(), fault), AGAIN_WITHIN_MILLIS)
+                report.faults(allowedLoss(trial.topology(), settings, fault), AGAIN_WITHIN_MILLIS)
                         .forEach(one -> wrong.add(name + ", " + fault + ": " + one));
                 if (report.isHealthyPartSlow(P99_FLOOR_MICROS)) {
                     wrong.add(name + ", " + fault + ": the healthy part became slow");
@@ -94,8 +100,10 @@ class TopologyTrialTests {
     /**
      * Data that a replica had not received when its master hung are lost, unless the senders waited for the replicas.
      */
-    private static int allowedLoss(Topology topology, Fault fault) {
-        return topology.shares() == 1 && fault == Fault.PAUSE ? LAG_OF_A_REPLICA * ROUNDS : 0;
+    private static int allowedLoss(Topology topology, List<String> settings, Fault fault) {
+        return topology.shares() == 1 && fault == Fault.PAUSE && !settings.equals(ALL_REPLICAS)
+                ? LAG_OF_A_REPLICA * ROUNDS
+                : 0;
     }
 
     @AfterAll
@@ -105,6 +113,10 @@ class TopologyTrialTests {
     }
 
     private static Arguments topology(String name, Supplier<Topology> start, Fault... faults) {
-        return Arguments.of(name, start, List.of(faults));
+        return topology(name, start, List.of(), faults);
+    }
+
+    private static Arguments topology(String name, Supplier<Topology> start, List<String> settings, Fault... faults) {
+        return Arguments.of(name, start, settings, List.of(faults));
     }
 }

@@ -56,8 +56,9 @@ final class TrialNode implements AutoCloseable {
         return entries;
     }
 
-    void send(String topic, String id, Duration delay) {
-        messages.send(OutgoingMessage.of(topic, id).id(id).in(delay));
+    /** Returns whether as many replicas have the message as the settings want. */
+    boolean send(String topic, String id, Duration delay) {
+        return !messages.send(OutgoingMessage.of(topic, id).id(id).in(delay)).isUnderReplicated();
     }
 
     @Override

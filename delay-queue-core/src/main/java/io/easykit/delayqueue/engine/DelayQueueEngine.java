@@ -6,6 +6,7 @@ import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.TopicStats;
@@ -58,8 +59,8 @@ public final class DelayQueueEngine implements AutoCloseable {
 
     private Sender sender(Builder settings, Events events, RepeatedLines lines) {
         AwayShards away = new AwayShards(settings.loops::nanos);
-        MessageEncoder encoder =
-                new MessageEncoder(topics, settings.codec(), away, settings.sendTimeout, settings.maxMessageBytes);
+        MessageEncoder encoder = new MessageEncoder(
+                topics, settings.codec(), away, settings.sendTimeout, settings.replicaWaits, settings.maxMessageBytes);
         return new Sender(
                 encoder,
                 new PreparedMessageStore(store, encoder, away, events, lines, settings.loops::nanos),
@@ -127,6 +128,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         Transactions transactions = Transactions.NONE;
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
         Duration sendTimeout = Duration.ZERO;
+        Function<String, @Nullable ReplicaWait> replicaWaits = topic -> null;
         int maxMessageBytes = 8 << 20;
 
         Function<ListenerEndpoint, Workers> workers = Workers::pool;
@@ -184,6 +186,12 @@ public final class DelayQueueEngine implements AutoCloseable {
                         "A send timeout of " + sendTimeout + " is not possible: give zero to an hour.");
             }
             this.sendTimeout = sendTimeout;
+            return this;
+        }
+
+        /** How many replicas have to confirm a message, by topic, unless the message says otherwise; none unless given. */
+        public Builder replicaWaits(Function<String, @Nullable ReplicaWait> replicaWaits) {
+            this.replicaWaits = replicaWaits;
             return this;
         }
 

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageTooLargeException;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
@@ -11,6 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Encodes messages, and chooses an id and a shard for each. */
 final class MessageEncoder {
@@ -19,18 +22,27 @@ final class MessageEncoder {
     private final PayloadCodec codec;
     private final AwayShards away;
     private final Duration sendTimeout;
+    private final Function<String, @Nullable ReplicaWait> replicaWaits;
     private final int maxMessageBytes;
 
     /**
      * @param away            shards that new messages avoid
      * @param sendTimeout     of messages without one of their own
+     * @param replicaWaits    by topic, for messages without a wait of their own
      * @param maxMessageBytes maximum size of an encoded message
      */
-    MessageEncoder(Topics topics, PayloadCodec codec, AwayShards away, Duration sendTimeout, int maxMessageBytes) {
+    MessageEncoder(
+            Topics topics,
+            PayloadCodec codec,
+            AwayShards away,
+            Duration sendTimeout,
+            Function<String, @Nullable ReplicaWait> replicaWaits,
+            int maxMessageBytes) {
         this.topics = topics;
         this.codec = codec;
         this.away = away;
         this.sendTimeout = sendTimeout;
+        this.replicaWaits = replicaWaits;
         this.maxMessageBytes = maxMessageBytes;
     }
 
@@ -61,7 +73,9 @@ final class MessageEncoder {
         String ownId = message.id();
         String id = ownId == null ? MessageIds.generate(shard) : ownId;
         ShardKey key = new ShardKey(message.topic(), MessageIds.shardOf(id, topics.shards(message.topic())));
-        return new PreparedMessage(key, new NewMessage(id, message.due(), frame), nonce, timeout(message));
+        ReplicaWait own = message.replicaWait();
+        ReplicaWait wait = own == null ? replicaWaits.apply(message.topic()) : own;
+        return new PreparedMessage(key, new NewMessage(id, message.due(), frame), nonce, timeout(message), wait);
     }
 
     private int randomShard(String topic) {

@@ -2,8 +2,10 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.BatchSendException;
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.SendResult.Replication;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
@@ -23,17 +25,21 @@ final class PreparedMessage {
 
     private final long nonce;
     private final Duration sendTimeout;
+    private final @Nullable ReplicaWait replicaWait;
     private ShardKey shard;
     private NewMessage message;
     private boolean isIdPromised;
     private @Nullable SendOutcome outcome;
+    private @Nullable Replication replication;
     private boolean unknown;
 
     /**
      * @param nonce distinguishes this incarnation of the id from others
      */
-    PreparedMessage(ShardKey shard, NewMessage message, long nonce, Duration sendTimeout) {
+    PreparedMessage(
+            ShardKey shard, NewMessage message, long nonce, Duration sendTimeout, @Nullable ReplicaWait replicaWait) {
         this.sendTimeout = sendTimeout;
+        this.replicaWait = replicaWait;
         this.shard = shard;
         this.message = message;
         this.nonce = nonce;
@@ -49,6 +55,11 @@ final class PreparedMessage {
 
     Duration sendTimeout() {
         return sendTimeout;
+    }
+
+    /** Null if the send does not wait for replicas. */
+    @Nullable ReplicaWait replicaWait() {
+        return replicaWait;
     }
 
     String id() {
@@ -104,14 +115,22 @@ final class PreparedMessage {
     }
 
     /** Records the outcome; false if there was one already. */
-    boolean recordOutcome(SendOutcome said) {
-        boolean news = outcome != said;
-        outcome = said;
+    boolean recordOutcome(Stored said) {
+        boolean news = outcome != said.outcome();
+        outcome = said.outcome();
+        replication = said.replication();
         return news;
     }
 
+    /**
+     * The reply of the store for one message.
+     *
+     * @param replication null if the send did not wait for replicas
+     */
+    record Stored(SendOutcome outcome, @Nullable Replication replication) {}
+
     SendResult result() {
-        return new SendResult(shard.topic(), id(), outcome);
+        return new SendResult(shard.topic(), id(), outcome, replication);
     }
 
     /** Reports the known outcome of each message. */
@@ -128,11 +147,17 @@ final class PreparedMessage {
     /** Bytes of one call; a larger message goes alone. */
     private static final int MOST_BYTES = Claim.MOST_BYTES;
 
-    /** Calls for each shard, and for no more messages and bytes than a call takes. */
+    /** What the messages of one call have in common. */
+    private record Route(ShardKey shard, @Nullable ReplicaWait replicaWait) {}
+
+    /** Calls for each shard and wait for replicas, and for no more messages and bytes than a call takes. */
     static void byShard(List<PreparedMessage> messages, BiConsumer<ShardKey, List<PreparedMessage>> call) {
         messages.stream()
-                .collect(Collectors.groupingBy(PreparedMessage::shard, LinkedHashMap::new, Collectors.toList()))
-                .forEach((shard, all) -> calls(all).forEach(some -> call.accept(shard, some)));
+                .collect(Collectors.groupingBy(
+                        message -> new Route(message.shard, message.replicaWait),
+                        LinkedHashMap::new,
+                        Collectors.toList()))
+                .forEach((route, all) -> calls(all).forEach(some -> call.accept(route.shard(), some)));
     }
 
     private static List<List<PreparedMessage>> calls(List<PreparedMessage> all) {

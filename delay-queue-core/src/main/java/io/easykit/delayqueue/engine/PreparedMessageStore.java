@@ -3,8 +3,9 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.SendResult.Replication;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.engine.PreparedMessage.Stored;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.HashSet;
@@ -116,24 +117,46 @@ final class PreparedMessageStore {
     }
 
     private void call(ShardKey shard, List<PreparedMessage> messages) {
-        List<SendOutcome> outcomes = outcomes(shard, messages);
+        List<Stored> replies = send(shard, messages);
         for (int i = 0; i < messages.size(); i++) {
             PreparedMessage message = messages.get(i);
-            if (message.recordOutcome(outcomes.get(i))) {
-                events.emit(new DelayQueueEvent.Sent(shard.topic(), message.id(), outcomes.get(i)));
+            Stored reply = replies.get(i);
+            if (message.recordOutcome(reply)) {
+                events.emit(new DelayQueueEvent.Sent(shard.topic(), message.id(), reply.outcome()));
             }
+        }
+        warnOfMissingReplicas(shard.topic(), messages, replies.get(0).replication());
+    }
+
+    /** Callers need not read the result of a send. */
+    private void warnOfMissingReplicas(
+            String topic, List<PreparedMessage> messages, @Nullable Replication replication) {
+        if (replication != null && !replication.isComplete()) {
+            lines.warn(
+                    log,
+                    topic,
+                    "{} messages of {} are stored, but {} of {} replicas have confirmed them in time: {}. They are"
+                            + " lost if the master fails before its replicas have them. Check the replicas.",
+                    messages.size(),
+                    topic,
+                    replication.confirmed(),
+                    replication.wanted(),
+                    LogText.list(messages.stream().map(PreparedMessage::id).toList()));
         }
     }
 
-    private List<SendOutcome> outcomes(ShardKey shard, List<PreparedMessage> messages) {
+    private List<Stored> send(ShardKey shard, List<PreparedMessage> messages) {
         try {
-            List<SendOutcome> outcomes = messages.size() == 1
-                    ? List.of(groups.send(shard, messages.get(0).message()))
-                    : store.send(
+            PreparedMessage first = messages.get(0);
+            List<Stored> replies = messages.size() == 1
+                    ? List.of(groups.send(shard, first.message(), first.replicaWait()))
+                    : SendBatcher.send(
+                            store,
                             shard,
-                            messages.stream().map(PreparedMessage::message).toList());
+                            messages.stream().map(PreparedMessage::message).toList(),
+                            first.replicaWait());
             away.answered(shard);
-            return outcomes;
+            return replies;
         } catch (StoreUnavailableException e) {
             away.failed(shard);
             if (e.isOutcomeUnknown()) {

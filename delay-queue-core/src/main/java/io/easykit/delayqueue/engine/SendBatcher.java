@@ -1,9 +1,12 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import io.easykit.delayqueue.SendResult.Replication;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.engine.PreparedMessage.Stored;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Group commit for single sends. While a call to a shard is on its way, sends to the same shard from other threads wait, and
@@ -34,45 +38,66 @@ final class SendBatcher {
     private static final int MOST_BYTES = 1 << 16;
 
     private final QueueStore store;
-    private final Map<ShardKey, ShardBatch> batches = new ConcurrentHashMap<>();
+    private final Map<Route, RouteBatch> batches = new ConcurrentHashMap<>();
 
     SendBatcher(QueueStore store) {
         this.store = store;
     }
 
-    /** As {@link QueueStore#send} with one message. */
-    SendOutcome send(ShardKey shard, NewMessage message) {
+    /**
+     * As {@link QueueStore#send} with one message.
+     *
+     * @param wait for replicas, or null
+     */
+    Stored send(ShardKey shard, NewMessage message, @Nullable ReplicaWait wait) {
         PendingSend pending = new PendingSend(message, new CompletableFuture<>());
-        ShardBatch batch = batches.computeIfAbsent(shard, ShardBatch::new);
+        RouteBatch batch = batches.computeIfAbsent(new Route(shard, wait), RouteBatch::new);
         return batch.waits(pending) ? pending.turn().join().get() : batch.lead(pending);
     }
+
+    /** As {@link QueueStore#send} with several messages, and {@link QueueStore#sendReplicated} if there is a wait. */
+    static List<Stored> send(QueueStore store, ShardKey shard, List<NewMessage> messages, @Nullable ReplicaWait wait) {
+        if (wait == null) {
+            return store.send(shard, messages).stream()
+                    .map(outcome -> new Stored(outcome, null))
+                    .toList();
+        }
+        Replicated replicated = store.sendReplicated(shard, messages, wait);
+        Replication replication = new Replication(wait.replicas(), replicated.replicas());
+        return replicated.outcomes().stream()
+                .map(outcome -> new Stored(outcome, replication))
+                .toList();
+    }
+
+    /** Sends that may share a call. */
+    private record Route(ShardKey shard, @Nullable ReplicaWait replicaWait) {}
 
     /**
      * A send that takes part.
      *
      * @param turn what its own thread does when it need not wait any longer
      */
-    private record PendingSend(NewMessage message, CompletableFuture<Supplier<SendOutcome>> turn) {
+    private record PendingSend(NewMessage message, CompletableFuture<Supplier<Stored>> turn) {
 
         int bytes() {
             return message.frame().length();
         }
 
-        void resume(Supplier<SendOutcome> next) {
+        void resume(Supplier<Stored> next) {
             turn.complete(next);
         }
     }
 
-    /** The sends to one shard. */
-    private final class ShardBatch {
+    /** The sends of one route. */
+    private final class RouteBatch {
 
-        private final ShardKey shard;
+        private final Route route;
         private final Deque<PendingSend> waiting = new ArrayDeque<>();
         private int waitingBytes;
         private int underWay;
 
-        ShardBatch(ShardKey shard) {
-            this.shard = shard;
+        RouteBatch(Route route) {
+            this.route = route;
         }
 
         /** False if no call is on its way, or those that wait are enough for one: then this send leads the next. */
@@ -88,14 +113,13 @@ final class SendBatcher {
         }
 
         /** Makes the call for this send and for those that wait by now. */
-        SendOutcome lead(PendingSend own) {
+        Stored lead(PendingSend own) {
             List<PendingSend> group = takeGroup(own);
             List<PendingSend> others = group.subList(1, group.size());
             try {
-                List<SendOutcome> outcomes = store.send(
-                        shard, group.stream().map(PendingSend::message).toList());
+                List<Stored> outcomes = send(group);
                 for (int i = 1; i < group.size(); i++) {
-                    SendOutcome outcome = outcomes.get(i);
+                    Stored outcome = outcomes.get(i);
                     group.get(i).resume(() -> outcome);
                 }
                 return outcomes.get(0);
@@ -123,8 +147,13 @@ final class SendBatcher {
             }
         }
 
-        private SendOutcome alone(PendingSend pending) {
-            return store.send(shard, List.of(pending.message())).get(0);
+        private Stored alone(PendingSend pending) {
+            return send(List.of(pending)).get(0);
+        }
+
+        private List<Stored> send(List<PendingSend> group) {
+            List<NewMessage> messages = group.stream().map(PendingSend::message).toList();
+            return SendBatcher.send(store, route.shard(), messages, route.replicaWait());
         }
 
         private static void fail(PendingSend pending, StoreUnavailableException e) {

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.NotReplicatedException;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.SendResult;
@@ -131,6 +132,15 @@ final class Sender {
         return messages.stream().map(PreparedMessage::result).toList();
     }
 
+    /** For sends whose callers have no result with an outcome. */
+    private static void requireReplicated(List<PreparedMessage> messages) {
+        List<SendResult> missing =
+                results(messages).stream().filter(SendResult::isUnderReplicated).toList();
+        if (!missing.isEmpty()) {
+            throw new NotReplicatedException(missing);
+        }
+    }
+
     /** The sends of one transaction. */
     private final class Participation implements Transactions.Participant {
 
@@ -158,6 +168,7 @@ final class Sender {
             storedBefore = true;
             List<PreparedMessage> all = List.copyOf(before);
             storage.store(all, retryPrepared(all));
+            requireReplicated(all);
         }
 
         /** The transaction has its commit, so what fails here holds up nothing else. */
@@ -168,6 +179,7 @@ final class Sender {
             try {
                 sendDuplicatesAgain(patience);
                 storage.storeMany(after, after, retryPrepared(after), patience);
+                requireReplicated(after);
             } finally {
                 cancelsAfterCommit.cancel(cancels, patience);
             }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.redis;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.store.Claim;
@@ -18,6 +19,7 @@ import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
@@ -99,11 +101,22 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     @Override
     public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
+        return Replies.sends(scripts.codes(LuaScript.Name.SEND, shard, arguments(messages)));
+    }
+
+    /** Sends over connections of its own, because {@code WAIT} keeps everything else of a connection waiting. */
+    @Override
+    public Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
+        var replicated = scripts.replicatedCodes(LuaScript.Name.SEND, shard, arguments(messages), wait);
+        return new Replicated(Replies.sends(replicated.reply()), replicated.replicas());
+    }
+
+    private static Arguments arguments(List<NewMessage> messages) {
         Arguments arguments = new Arguments();
         for (NewMessage message : bounded(messages)) {
             arguments.add(message.id()).add(message.due()).add(message.frame());
         }
-        return Replies.sends(scripts.codes(LuaScript.Name.SEND, shard, arguments));
+        return arguments;
     }
 
     @Override
@@ -286,10 +299,11 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         return wakeups.subscribe(shards, listener);
     }
 
-    /** Ends all subscriptions. The connection factory remains its owner's. */
+    /** Ends all subscriptions, and the connections of sends that wait for replicas. The connection factory remains its owner's. */
     @Override
     public void close() {
         wakeups.close();
+        scripts.close();
     }
 
     private List<Settlement> settle(LuaScript.Name name, ShardKey shard, Arguments arguments, List<Lease> leases) {

@@ -1,10 +1,18 @@
 package io.easykit.delayqueue.redis;
 
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.redis.DedicatedJedis;
 import io.easykit.redis.LettuceConnector;
 import io.easykit.redis.NotConnectedException;
+import io.easykit.redis.ReplicatedWrites;
+import io.easykit.redis.ReplicatedWrites.Replicated;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,12 +52,27 @@ interface ScriptCalls {
     /** Loads a script, in a cluster on all masters. */
     void load(LuaScript script);
 
+    /**
+     * Calls a script whose reply is bytes, and waits for replicas.
+     *
+     * @throws UnsupportedOperationException if the driver cannot; nothing is sent
+     */
+    default Replicated<byte @Nullable []> replicated(
+            LuaScript script, boolean bySha, byte[][] keys, byte[][] arguments, ReplicaWait wait) {
+        throw new UnsupportedOperationException("Waiting for replicas needs Lettuce as the driver");
+    }
+
+    /** Ends connections that are not the application's. */
+    default void close() {}
+
     /** Runs the action when a connection was given up because its server no longer serves. */
     default void onReplacement(Runnable action) {}
 
     static ScriptCalls over(RedisConnectionFactory connections) {
         return connections instanceof LettuceConnectionFactory lettuce
-                ? new OverLettuce(new LettuceConnector(lettuce, FIRST_CONNECTION))
+                ? new OverLettuce(
+                        new LettuceConnector(lettuce, FIRST_CONNECTION),
+                        new ReplicatedWrites(lettuce, FIRST_CONNECTION))
                 : new OverSpring(connections);
     }
 
@@ -69,7 +92,7 @@ interface ScriptCalls {
     }
 
     /** Lettuce itself: a call waits for a connection and a reply within the command timeout, however Redis fails. */
-    record OverLettuce(LettuceConnector redis) implements ScriptCalls {
+    record OverLettuce(LettuceConnector redis, ReplicatedWrites writes) implements ScriptCalls {
 
         @Override
         public @Nullable Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments) {
@@ -78,6 +101,31 @@ interface ScriptCalls {
                     commands -> bySha
                             ? commands.evalsha(script.sha(), reply.ofLettuce, keys, arguments)
                             : commands.eval(script.text().array(), reply.ofLettuce, keys, arguments));
+        }
+
+        @Override
+        public Replicated<byte @Nullable []> replicated(
+                LuaScript script, boolean bySha, byte[][] keys, byte[][] arguments, ReplicaWait wait) {
+            return writes.await(
+                    keys[0], () -> command(script, bySha, keys, arguments), wait.replicas(), wait.timeout());
+        }
+
+        private static Command<byte[], byte[], byte @Nullable []> command(
+                LuaScript script, boolean bySha, byte[][] keys, byte[][] arguments) {
+            CommandArgs<byte[], byte[]> all = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+            if (bySha) {
+                all.add(script.sha());
+            } else {
+                all.add(script.text().array());
+            }
+            all.add(keys.length).addKeys(keys).addValues(arguments);
+            return new Command<>(
+                    bySha ? CommandType.EVALSHA : CommandType.EVAL, new ValueOutput<>(ByteArrayCodec.INSTANCE), all);
+        }
+
+        @Override
+        public void close() {
+            writes.close();
         }
 
         @Override

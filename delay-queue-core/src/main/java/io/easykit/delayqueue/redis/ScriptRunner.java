@@ -2,6 +2,7 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
@@ -9,6 +10,7 @@ import io.easykit.delayqueue.redis.ScriptCalls.Reply;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.NotConnectedException;
 import io.easykit.redis.RedisReply;
+import io.easykit.redis.ReplicatedWrites.Replicated;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
@@ -24,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -37,8 +40,17 @@ import org.springframework.dao.DataAccessException;
 final class ScriptRunner {
 
     /** Errors that speak of the state of the server, which passes; other ones speak of one command, or of its rights. */
-    private static final Set<String> PASSING_ERRORS =
-            Set.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MISCONF");
+    private static final Set<String> PASSING_ERRORS = Set.of(
+            "LOADING",
+            "READONLY",
+            "MOVED",
+            "ASK",
+            "MASTERDOWN",
+            "CLUSTERDOWN",
+            "TRYAGAIN",
+            "BUSY",
+            "NOREPLICAS",
+            "MISCONF");
 
     /** Reply of Redis to a connection beyond its limit; it has no error code of its own. */
     private static final String TOO_MANY_CLIENTS = "ERR max number of clients";
@@ -93,6 +105,29 @@ final class ScriptRunner {
     /** A script whose reply is a text of codes, a character each. */
     byte[] codes(LuaScript.Name name, ShardKey shard, Arguments arguments) {
         return run(name, Reply.BYTES, shard, arguments) instanceof byte[] reply ? reply : new byte[0];
+    }
+
+    /**
+     * A script whose reply is a text of codes, and which waits for replicas.
+     *
+     * @throws StoreRefusedException if the driver cannot, or the user may not run {@code WAIT}; nothing was carried out
+     */
+    Replicated<byte[]> replicatedCodes(LuaScript.Name name, ShardKey shard, Arguments arguments, ReplicaWait wait) {
+        LuaScript script = script(name);
+        byte[][] shardKeys = shardKeys(shard);
+        byte[][] values = arguments.stream().toArray(byte[][]::new);
+        try {
+            Replicated<byte @Nullable []> replicated =
+                    repeated(name, shard, bySha -> calls.replicated(script, bySha, shardKeys, values, wait));
+            byte[] reply = replicated.reply();
+            return new Replicated<>(reply == null ? new byte[0] : reply, replicated.replicas());
+        } catch (UnsupportedOperationException e) {
+            throw new StoreRefusedException(e.getMessage() + ". Nothing was stored; send without it.", e);
+        }
+    }
+
+    void close() {
+        calls.close();
     }
 
     /** A script whose reply is a whole number. */
@@ -163,10 +198,20 @@ final class ScriptRunner {
         LuaScript script = script(name);
         byte[][] shardKeys = shardKeys(shard);
         byte[][] values = arguments.stream().toArray(byte[][]::new);
+        return this.<@Nullable Object>repeated(
+                name, shard, bySha -> calls.call(script, bySha, reply, shardKeys, values));
+    }
+
+    /**
+     * Makes a call, again while its slot moves, and with the text of the script if Redis does not know it.
+     *
+     * @param call takes whether to call the script by its SHA
+     */
+    private <T extends @Nullable Object> T repeated(LuaScript.Name name, ShardKey shard, Function<Boolean, T> call) {
         SlotRetry.Attempts attempts = slots.begin();
         while (true) {
             try {
-                return call(script, reply, shardKeys, values);
+                return once(call);
             } catch (DataAccessException | RedisException e) {
                 if (!attempts.mayRepeat(e) || !attempts.pause()) {
                     throw translate(name.file() + " on " + shard, e, remedy(name, e, shard));
@@ -175,14 +220,14 @@ final class ScriptRunner {
         }
     }
 
-    private @Nullable Object call(LuaScript script, Reply reply, byte[][] shardKeys, byte[][] values) {
+    private static <T extends @Nullable Object> T once(Function<Boolean, T> call) {
         try {
-            return calls.call(script, true, reply, shardKeys, values);
+            return call.apply(true);
         } catch (DataAccessException | RedisException e) {
             if (!says(e, "NOSCRIPT")) {
                 throw e;
             }
-            return calls.call(script, false, reply, shardKeys, values);
+            return call.apply(false);
         }
     }
 

@@ -52,7 +52,8 @@ public final class ServerCheck {
         try (RedisConnection connection = connections.getConnection()) {
             Answers answers = new Answers(
                     ask("INFO", () -> connection.serverCommands().info()),
-                    ask("CONFIG", () -> connection.serverCommands().getConfig("save")));
+                    ask("CONFIG", () -> connection.serverCommands().getConfig("save")),
+                    ask("CONFIG", () -> connection.serverCommands().getConfig("min-replicas-to-write")));
             return report(answers);
         } catch (DataAccessException e) {
             throw ScriptRunner.translate("the check", e);
@@ -83,7 +84,18 @@ public final class ServerCheck {
         if (persistence.equals("none")) {
             warnings.add("Redis keeps nothing on disk, so a restart of it loses all messages. Set appendonly to yes.");
         }
+        if (hasReplicas(answers) && "0".equals(answers.minReplicas())) {
+            warnings.add(
+                    "Redis has replicas, and a master that is cut off from them goes on accepting messages, which are"
+                            + " lost when a replica is promoted. Set min-replicas-to-write to 1 on all servers.");
+        }
         return new Report(details, warnings);
+    }
+
+    /** The masters of a cluster that are cut off stop by themselves. */
+    private static boolean hasReplicas(Answers answers) {
+        return answers.info("cluster_enabled").equals("0")
+                && !List.of("0", UNKNOWN).contains(answers.info("connected_slaves"));
     }
 
     private static boolean isTooOld(String version) {
@@ -99,7 +111,7 @@ public final class ServerCheck {
         if (answers.info("aof_enabled").contains("1")) {
             return "aof";
         }
-        String save = answers.config("save");
+        String save = answers.save();
         if (save == null || answers.info("aof_enabled").equals(UNKNOWN)) {
             return UNKNOWN;
         }
@@ -124,15 +136,19 @@ public final class ServerCheck {
     }
 
     /** The replies of all nodes. In a cluster the names begin with the node's name. */
-    private record Answers(@Nullable Properties info, @Nullable Properties config) {
+    private record Answers(@Nullable Properties info, @Nullable Properties saves, @Nullable Properties replicas) {
 
         String info(String name) {
             String found = values(info, name);
             return found == null || found.isEmpty() ? UNKNOWN : found;
         }
 
-        @Nullable String config(String name) {
-            return values(config, name);
+        @Nullable String save() {
+            return values(saves, "save");
+        }
+
+        @Nullable String minReplicas() {
+            return values(replicas, "min-replicas-to-write");
         }
 
         private static @Nullable String values(@Nullable Properties answer, String name) {

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.store;
 
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
@@ -32,6 +33,17 @@ public interface QueueStore {
 
     /** Stores messages that wait for their time. */
     List<SendOutcome> send(ShardKey shard, List<NewMessage> messages);
+
+    /**
+     * Stores messages and waits until replicas have them. Fewer replicas than wanted are no error: the messages are stored.
+     *
+     * @throws StoreRefusedException if the store cannot wait for replicas; nothing is stored
+     */
+    default Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
+        throw new StoreRefusedException(
+                "This store cannot wait for replicas, and nothing was stored. Send without waiting for replicas.",
+                null);
+    }
 
     /** Acknowledges the leases of the claim, then hands out due messages, the oldest due time first. */
     Claimed claim(ShardKey shard, Claim claim);

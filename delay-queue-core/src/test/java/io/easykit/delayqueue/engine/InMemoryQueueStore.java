@@ -7,6 +7,7 @@ import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.store.Claim;
@@ -24,6 +25,7 @@ import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
+import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
@@ -61,10 +63,21 @@ public final class InMemoryQueueStore implements QueueBackend {
     private final Map<ShardKey, Shard> shards = new HashMap<>();
     private final Map<String, Integer> declared = new HashMap<>();
     private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
+    private volatile int replicas;
 
     /** @param micros the store's clock, in microseconds since the epoch */
     public InMemoryQueueStore(LongSupplier micros) {
         this.micros = micros;
+    }
+
+    /** How many replicas confirm what is sent from now on. */
+    void replicas(int count) {
+        replicas = count;
+    }
+
+    @Override
+    public Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
+        return new Replicated(send(shard, messages), replicas);
     }
 
     private record Subscriber(Set<ShardKey> shards, WakeupListener listener) {}

@@ -10,6 +10,7 @@ import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.engine.PreparedMessage.Stored;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Test;
 class SendBatcherTests {
 
     private static final ShardKey SHARD = new ShardKey("orders", 0);
+    private static final Stored STORED = new Stored(SendOutcome.STORED, null);
 
     private final List<List<String>> calls = Collections.synchronizedList(new ArrayList<>());
     private final CountDownLatch firstMayGo = new CountDownLatch(1);
@@ -36,7 +38,7 @@ class SendBatcherTests {
             messages -> Collections.nCopies(messages.size(), SendOutcome.STORED);
     private final SendBatcher groups = new SendBatcher(store());
 
-    private final FutureTask<SendOutcome> held = task(message("held", 1));
+    private final FutureTask<Stored> held = task(message("held", 1));
 
     @AfterEach
     void releaseAll() {
@@ -45,8 +47,8 @@ class SendBatcherTests {
 
     @Test
     void goAtOnceWhenTheyMeetNoOther() {
-        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
-        assertThat(groups.send(SHARD, message("b", 1))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
+        assertThat(groups.send(SHARD, message("b", 1), null)).isEqualTo(STORED);
 
         assertThat(calls).containsExactly(List.of("a"), List.of("b"));
     }
@@ -57,14 +59,15 @@ class SendBatcherTests {
                 .map(message -> message.id().equals("2") ? SendOutcome.DUPLICATE : SendOutcome.STORED)
                 .toList();
         sendHeld();
-        List<FutureTask<SendOutcome>> others =
+        List<FutureTask<Stored>> others =
                 IntStream.range(0, 5).mapToObj(i -> sendBehind(i, 1)).toList();
 
         firstMayGo.countDown();
 
-        assertThat(held.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(held.get(10, SECONDS)).isEqualTo(STORED);
         for (int i = 0; i < others.size(); i++) {
-            assertThat(others.get(i).get(10, SECONDS)).isEqualTo(i == 2 ? SendOutcome.DUPLICATE : SendOutcome.STORED);
+            assertThat(others.get(i).get(10, SECONDS))
+                    .isEqualTo(i == 2 ? new Stored(SendOutcome.DUPLICATE, null) : STORED);
         }
         assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2", "3", "4"));
     }
@@ -73,35 +76,36 @@ class SendBatcherTests {
     void doNotWaitForAnotherShard() {
         sendHeld();
 
-        assertThat(groups.send(new ShardKey("orders", 1), message("a", 1))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(new ShardKey("orders", 1), message("a", 1), null))
+                .isEqualTo(STORED);
     }
 
     @Test
     void doNotWaitWhenTheyAreEnoughForACall() throws Exception {
         sendHeld();
-        List<FutureTask<SendOutcome>> others =
+        List<FutureTask<Stored>> others =
                 IntStream.range(0, 99).mapToObj(i -> sendBehind(i, 1)).toList();
 
-        assertThat(groups.send(SHARD, message("99", 1))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("99", 1), null)).isEqualTo(STORED);
 
-        for (FutureTask<SendOutcome> other : others) {
-            assertThat(other.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        for (FutureTask<Stored> other : others) {
+            assertThat(other.get(10, SECONDS)).isEqualTo(STORED);
         }
         assertThat(held).isNotDone();
         assertThat(calls).extracting(List::size).containsExactly(1, 100);
-        FutureTask<SendOutcome> next = sendBehind(100, 1);
+        FutureTask<Stored> next = sendBehind(100, 1);
         firstMayGo.countDown();
-        assertThat(next.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(next.get(10, SECONDS)).isEqualTo(STORED);
     }
 
     @Test
     void doNotWaitWhenTheyAreLong() throws Exception {
         sendHeld();
-        FutureTask<SendOutcome> behind = sendBehind(0, 40_000);
+        FutureTask<Stored> behind = sendBehind(0, 40_000);
 
-        assertThat(groups.send(SHARD, message("1", 40_000))).isEqualTo(SendOutcome.STORED);
-        assertThat(behind.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
-        assertThat(groups.send(SHARD, message("2", 70_000))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("1", 40_000), null)).isEqualTo(STORED);
+        assertThat(behind.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(groups.send(SHARD, message("2", 70_000), null)).isEqualTo(STORED);
 
         assertThat(held).isNotDone();
         assertThat(calls).containsExactly(List.of("held"), List.of("1", "0"), List.of("2"));
@@ -117,16 +121,16 @@ class SendBatcherTests {
             return Collections.nCopies(messages.size(), SendOutcome.STORED);
         };
         sendHeld();
-        List<FutureTask<SendOutcome>> others =
+        List<FutureTask<Stored>> others =
                 IntStream.range(0, 3).mapToObj(i -> sendBehind(i, 1)).toList();
 
         firstMayGo.countDown();
 
         assertThatThrownBy(() -> others.get(0).get(10, SECONDS)).hasCauseInstanceOf(StoreUnavailableException.class);
-        assertThat(others.get(1).get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
-        assertThat(others.get(2).get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(others.get(1).get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(others.get(2).get(10, SECONDS)).isEqualTo(STORED);
         assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2"), List.of("1", "2"));
-        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
     }
 
     @Test
@@ -135,18 +139,18 @@ class SendBatcherTests {
             throw new StoreUnavailableException("no answer", new IllegalStateException());
         };
         sendHeld();
-        FutureTask<SendOutcome> behind = sendBehind(1, 1);
+        FutureTask<Stored> behind = sendBehind(1, 1);
 
         firstMayGo.countDown();
 
-        for (FutureTask<SendOutcome> each : List.of(held, behind)) {
+        for (FutureTask<Stored> each : List.of(held, behind)) {
             assertThatThrownBy(() -> each.get(10, SECONDS))
                     .hasCauseInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("no answer");
         }
         assertThat(calls).containsExactly(List.of("held"));
         answer = messages -> List.of(SendOutcome.STORED);
-        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
     }
 
     @Test
@@ -158,16 +162,16 @@ class SendBatcherTests {
             return Collections.nCopies(messages.size(), SendOutcome.STORED);
         };
         sendHeld();
-        FutureTask<SendOutcome> good = sendBehind(0, 1);
-        FutureTask<SendOutcome> bad = sendBehind(1, 1);
-        FutureTask<SendOutcome> alsoGood = sendBehind(2, 1);
+        FutureTask<Stored> good = sendBehind(0, 1);
+        FutureTask<Stored> bad = sendBehind(1, 1);
+        FutureTask<Stored> alsoGood = sendBehind(2, 1);
 
         firstMayGo.countDown();
 
-        assertThat(good.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
-        assertThat(alsoGood.get(10, SECONDS)).isEqualTo(SendOutcome.STORED);
+        assertThat(good.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(alsoGood.get(10, SECONDS)).isEqualTo(STORED);
         assertThatThrownBy(() -> bad.get(10, SECONDS)).hasCauseInstanceOf(StoreRefusedException.class);
-        assertThat(groups.send(SHARD, message("a", 1))).isEqualTo(SendOutcome.STORED);
+        assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
     }
 
     private void sendHeld() {
@@ -176,18 +180,18 @@ class SendBatcherTests {
     }
 
     /** Returns when the send waits. */
-    private FutureTask<SendOutcome> sendBehind(int id, int bytes) {
-        FutureTask<SendOutcome> task = task(message(String.valueOf(id), bytes));
+    private FutureTask<Stored> sendBehind(int id, int bytes) {
+        FutureTask<Stored> task = task(message(String.valueOf(id), bytes));
         Thread thread = start(task);
         await().pollInterval(Duration.ofMillis(1)).until(() -> thread.getState() == Thread.State.WAITING);
         return task;
     }
 
-    private FutureTask<SendOutcome> task(NewMessage message) {
-        return new FutureTask<>(() -> groups.send(SHARD, message));
+    private FutureTask<Stored> task(NewMessage message) {
+        return new FutureTask<>(() -> groups.send(SHARD, message, null));
     }
 
-    private static Thread start(FutureTask<SendOutcome> task) {
+    private static Thread start(FutureTask<Stored> task) {
         Thread thread = new Thread(task);
         thread.setDaemon(true);
         thread.start();

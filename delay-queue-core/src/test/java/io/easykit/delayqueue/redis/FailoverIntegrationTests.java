@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
@@ -73,6 +74,27 @@ class FailoverIntegrationTests {
         assertThat(store.find(shard, "patient")).isPresent();
         former.resume();
         assertThat(keysOf(former)).noneMatch(key -> key.endsWith(":m:after"));
+    }
+
+    /** Sends that wait for replicas have connections of their own, which leave the server as the others do. */
+    @Test
+    void sendsThatWaitForReplicasFollowSentinelFromAMasterThatHangs() {
+        RedisSentinels group = open(RedisSentinels.start(2));
+        QueueBackend store = store(new RedisSentinelConfiguration(
+                RedisSentinels.MASTER_NAME, Set.of(group.addresses().split(",", -1))));
+        ShardKey shard = new ShardKey("orders", 0);
+        assertThat(sendsReplicated(store, shard, "before")).isTrue();
+        RedisServer former = group.master();
+
+        former.pause();
+        Thread promotion = new Thread(() -> group.awaitOtherMaster(former), "await-promotion");
+        promotion.start();
+        while (promotion.isAlive()) {
+            sendsReplicated(store, shard, "during");
+        }
+        await().atMost(SOON).until(() -> sendsReplicated(store, shard, "after"));
+
+        assertThat(keysOf(group.master())).anyMatch(key -> key.endsWith(":m:after"));
     }
 
     @Test
@@ -214,6 +236,16 @@ class FailoverIntegrationTests {
         try {
             send(store, shard, id);
             return true;
+        } catch (DelayQueueException away) {
+            return false;
+        }
+    }
+
+    private static boolean sendsReplicated(QueueBackend store, ShardKey shard, String id) {
+        try {
+            return store.sendReplicated(shard, List.of(in(id, 0, id)), ReplicaWait.of(1))
+                            .replicas()
+                    > 0;
         } catch (DelayQueueException away) {
             return false;
         }

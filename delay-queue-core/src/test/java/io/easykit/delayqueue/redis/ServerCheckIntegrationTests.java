@@ -69,6 +69,24 @@ class ServerCheckIntegrationTests {
     }
 
     @Test
+    void warnsOfReplicasThatAMasterDoesNotNeed() {
+        try (RedisServer master = RedisServer.start("--appendonly", "yes");
+                RedisServer replica = RedisServer.start();
+                RawRedis raw = master.connect()) {
+            assertThat(check(standalone(master)).warnings()).isEmpty();
+            replica.replicaOf(master);
+
+            assertThat(check(standalone(master)).warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("Set min-replicas-to-write to 1");
+
+            raw.command("CONFIG", "SET", "min-replicas-to-write", "1");
+            assertThat(check(standalone(master)).warnings()).isEmpty();
+        }
+    }
+
+    @Test
     void asksEachNodeOfACluster() {
         try (RedisCluster cluster = RedisCluster.start()) {
             LettuceConnectionFactory connections = new LettuceConnectionFactory(

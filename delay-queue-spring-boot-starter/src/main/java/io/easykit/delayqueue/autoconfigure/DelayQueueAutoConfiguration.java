@@ -85,6 +85,7 @@ public final class DelayQueueAutoConfiguration {
                 .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
                 .sendPhase(properties.sendPhase())
                 .sendTimeout(properties.sendTimeout())
+                .replicaWaits(properties.table()::replicaWait)
                 .maxMessageBytes((int) properties.maxMessageSize().toBytes());
         if (Threading.VIRTUAL.isActive(environment)) {
             SimpleAsyncTaskExecutor workers = new SimpleAsyncTaskExecutor("delay-queue-");

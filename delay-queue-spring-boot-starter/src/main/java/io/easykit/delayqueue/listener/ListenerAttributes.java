@@ -42,6 +42,8 @@ record ListenerAttributes(String id, String topic, @Nullable Integer batchSize, 
                 backOff,
                 annotation.noRetryFor().length == 0 ? null : List.of(annotation.noRetryFor()),
                 null,
+                null,
+                null,
                 null);
         return new ListenerAttributes(
                 id == null ? topic : id, topic, reader.number("batchSize", annotation.batchSize()), settings);

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * @param noRetryFor Exception classes, including their subclasses, after which a message becomes a dead letter at once.
  *     By default every exception is retried.
  * @param deadLetterRetention Age at which dead letters are removed, up to 3650d. By default they are kept forever.
+ * @param waitForReplicas Number of replicas that have to confirm a message when it is sent, 0 to 100. By default a send waits
+ *     for none.
+ * @param replicaTimeout Maximum time for a send to wait for its replicas, from 1ms to 1m. A message that too few replicas
+ *     have confirmed by then is stored nevertheless.
  * @param alerts Limits that raise an alert when they are exceeded.
  */
 public record TopicSettings(
@@ -36,10 +41,12 @@ public record TopicSettings(
         @Nullable BackOff backOff,
         @Nullable List<Class<?>> noRetryFor,
         @Nullable Duration deadLetterRetention,
+        @Nullable Integer waitForReplicas,
+        @Nullable Duration replicaTimeout,
         @Nullable Alerts alerts) {
 
     public static final TopicSettings NONE =
-            new TopicSettings(null, null, null, null, null, null, null, null, null, null);
+            new TopicSettings(null, null, null, null, null, null, null, null, null, null, null, null);
 
     public TopicSettings {
         if (noRetryFor != null) {
@@ -68,6 +75,8 @@ public record TopicSettings(
                 backOffOrNone().over(other.backOffOrNone()),
                 first(noRetryFor, other.noRetryFor),
                 first(deadLetterRetention, other.deadLetterRetention),
+                first(waitForReplicas, other.waitForReplicas),
+                first(replicaTimeout, other.replicaTimeout),
                 alertsOrNone().over(other.alertsOrNone()));
     }
 
@@ -89,6 +98,13 @@ public record TopicSettings(
                     .<Class<? extends Throwable>>map(type -> type.asSubclass(Throwable.class))
                     .toList());
         }
+    }
+
+    /** Null if a send waits for no replicas. */
+    @Nullable ReplicaWait replicaWait() {
+        return waitForReplicas == null || waitForReplicas == 0
+                ? null
+                : new ReplicaWait(waitForReplicas, or(replicaTimeout, ReplicaWait.DEFAULT_TIMEOUT));
     }
 
     private BackOff backOffOrNone() {

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.listener.InvalidTopicSettingsException.Complaint;
 import io.easykit.delayqueue.store.ShardKey;
@@ -51,6 +52,10 @@ final class TopicSettingsCheck {
                 settings.deadLetterRetention(),
                 (endpoint, value) -> endpoint.deadLetterRetention(value));
         attempt("max-attempts", settings.maxAttempts(), value -> RetryPolicy.fixed(value, NO_DELAY));
+        if (settings.waitForReplicas() != null && settings.waitForReplicas() != 0) {
+            attempt("wait-for-replicas", settings.waitForReplicas(), ReplicaWait::of);
+        }
+        attempt("replica-timeout", settings.replicaTimeout(), value -> new ReplicaWait(1, value));
         if (settings.backOff() != null) {
             backOff(settings.backOff());
         }

@@ -1,9 +1,11 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of all topics. Those of a topic override the annotation, which overrides the defaults.
@@ -21,6 +23,11 @@ public record TopicSettingsTable(TopicSettings defaults, Map<String, TopicSettin
     /** Returns the configured number of shards of a topic; 0 if Redis decides. */
     public int shards(String topic) {
         return Objects.requireNonNullElse(settings(topic, TopicSettings.NONE).shards(), 0);
+    }
+
+    /** Returns how many replicas have to confirm a message to the topic; null for none. */
+    public @Nullable ReplicaWait replicaWait(String topic) {
+        return settings(topic, TopicSettings.NONE).replicaWait();
     }
 
     /** Returns the topics that have their own settings. */

@@ -10,6 +10,7 @@ import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreUnavailableException;
@@ -335,6 +336,8 @@ class DelayQueueAutoConfigurationTests {
                         "delay-queue.topics.orders.concurrency=6",
                         "delay-queue.topics.orders.dead-letter-retention=7d",
                         "delay-queue.topics.orders.lease-expired-delay=5s",
+                        "delay-queue.topics.orders.wait-for-replicas=1",
+                        "delay-queue.defaults.replica-timeout=20ms",
                         "delay-queue.topics.orders.back-off.delay=3s",
                         "delay-queue.topics.orders.alerts.max-lateness=1m",
                         "delay-queue.topics.orders.alerts.dead=0",
@@ -344,6 +347,8 @@ class DelayQueueAutoConfigurationTests {
                     DelayQueueProperties properties = context.getBean(DelayQueueProperties.class);
                     assertThat(properties.table().shards("com.shop/other_topic"))
                             .isEqualTo(4);
+                    assertThat(properties.table().replicaWait("orders"))
+                            .isEqualTo(new ReplicaWait(1, Duration.ofMillis(20)));
                     var endpoint = context.getBean(DelayListenerRegistry.class)
                             .container("orders")
                             .orElseThrow()

@@ -10,6 +10,8 @@ import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
@@ -84,7 +86,9 @@ class PermissionsIntegrationTests {
         assertThat(template.reschedule("orders", "later", Duration.ofHours(2))).isEqualTo(ChangeOutcome.APPLIED);
         assertThat(template.find("orders", "later")).isPresent();
         assertThat(template.cancel("orders", "later")).isEqualTo(ChangeOutcome.APPLIED);
-        template.send("orders", "good", Duration.ZERO);
+        SendResult unconfirmed = template.send(
+                OutgoingMessage.of("orders", "good").waitForReplicas(new ReplicaWait(1, Duration.ofMillis(10))));
+        assertThat(unconfirmed.isUnderReplicated()).isTrue();
         template.send(OutgoingMessage.of("orders", "bad").header("why", "test"));
         DelayQueueEngine engine = context.getBean(DelayQueueEngine.class);
         await().until(() -> engine.stats("orders").dead() == 1);

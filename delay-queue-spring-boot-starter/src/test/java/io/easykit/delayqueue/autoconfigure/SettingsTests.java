@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.boot.BoundSettings;
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.listener.TopicSettings;
 import io.easykit.test.SettingsContract;
@@ -42,6 +43,8 @@ class SettingsTests extends SettingsContract {
                                 retry.firstDelay(), retry.multiplier(), retry.maxDelay(), retry.jitter()),
                         null,
                         endpoint.deadLetterRetention(),
+                        0,
+                        ReplicaWait.DEFAULT_TIMEOUT,
                         null));
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.listener.TopicSettings.BackOff;
 import io.easykit.delayqueue.store.ShardKey;
@@ -63,7 +64,7 @@ class TopicSettingsTests {
         assertThatThrownBy(() -> shards(0).check()).hasMessageContaining("shards is 0");
         assertThatThrownBy(() -> shards(ShardKey.MAX_SHARDS + 1).check()).hasMessageContaining("1 to 1024");
         assertThatThrownBy(() -> new TopicSettings(
-                                null, null, null, null, null, null, null, List.of(String.class), null, null)
+                                null, null, null, null, null, null, null, List.of(String.class), null, null, null, null)
                         .check())
                 .hasMessageContaining("java.lang.String, which is no exception");
     }
@@ -79,6 +80,26 @@ class TopicSettingsTests {
                 .isZero();
     }
 
+    @Test
+    void knowsHowManyReplicasATopicWaitsFor() {
+        TopicSettingsTable table = new TopicSettingsTable(
+                replicas(1, Duration.ofMillis(300)),
+                Map.of("two", replicas(2, null), "none", replicas(0, null)),
+                Duration.ofSeconds(1));
+
+        assertThat(table.replicaWait("other")).isEqualTo(new ReplicaWait(1, Duration.ofMillis(300)));
+        assertThat(table.replicaWait("two")).isEqualTo(new ReplicaWait(2, Duration.ofMillis(300)));
+        assertThat(table.replicaWait("none")).isNull();
+        assertThat(new TopicSettingsTable(TopicSettings.NONE, Map.of(), Duration.ZERO).replicaWait("any"))
+                .isNull();
+        assertThatThrownBy(() -> replicas(-1, null).check()).hasMessageContaining("wait-for-replicas is -1");
+        assertThatThrownBy(() -> replicas(1, Duration.ofHours(1)).check()).hasMessageContaining("replica-timeout");
+    }
+
+    private static TopicSettings replicas(int count, @Nullable Duration timeout) {
+        return new TopicSettings(null, null, null, null, null, null, null, null, null, count, timeout, null);
+    }
+
     private static ListenerEndpoint endpoint(TopicSettings settings) {
         ListenerEndpoint.Builder builder = ListenerEndpoint.builder("id", "topic", String.class);
         settings.applyTo(builder, DEFAULT.retry());
@@ -86,14 +107,14 @@ class TopicSettingsTests {
     }
 
     private static TopicSettings concurrencyAndAttempts(int concurrency, @Nullable Integer attempts) {
-        return new TopicSettings(null, concurrency, null, attempts, null, null, null, null, null, null);
+        return new TopicSettings(null, concurrency, null, attempts, null, null, null, null, null, null, null, null);
     }
 
     private static TopicSettings backOff(BackOff backOff) {
-        return new TopicSettings(null, null, null, null, null, null, backOff, null, null, null);
+        return new TopicSettings(null, null, null, null, null, null, backOff, null, null, null, null, null);
     }
 
     private static TopicSettings shards(int shards) {
-        return new TopicSettings(shards, null, null, null, null, null, null, null, null, null);
+        return new TopicSettings(shards, null, null, null, null, null, null, null, null, null, null, null);
     }
 }

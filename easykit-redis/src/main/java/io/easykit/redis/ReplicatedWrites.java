@@ -1,0 +1,321 @@
+package io.easykit.redis;
+
+import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.PartitionSelectorException;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.RedisCommand;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Writes to Redis and waits until replicas have the writes, with one {@code WAIT} for all writes that come together.
+ *
+ * <h2>Why connections of its own</h2>
+ *
+ * Redis executes nothing of a connection while it waits there, and {@code WAIT} refers to what the connection wrote last. So
+ * these writes do not share a connection with other commands. There is one connection for each master, with the watch of
+ * {@link LettuceConnector}: a server that no longer serves is left as elsewhere.
+ *
+ * <h2>Batches</h2>
+ *
+ * While a {@code WAIT} is on its way to a master, writes to that master gather. They leave together, with one {@code WAIT}
+ * behind them, when the one before is answered. So a write waits for one batch before its own at most. Writes that wait for
+ * another number of replicas, or for another time, go in a batch of their own.
+ *
+ * <h2>No false confirmation</h2>
+ *
+ * Writes and their {@code WAIT} are handed to the connection as one piece. Otherwise the connection could be made again in
+ * between, to a promoted replica that lacks the write, and the {@code WAIT} would succeed there. A write that changes nothing,
+ * because an earlier attempt has done so, is confirmed as well: the server takes the offset behind each command, not only
+ * behind changes. A {@code WAIT} that fails or gets no reply confirms nothing.
+ */
+public final class ReplicatedWrites implements AutoCloseable {
+
+    private static final int MOST_WRITES = 100;
+    private static final Duration TIMER_SLACK = Duration.ofMillis(200);
+
+    private final LettuceConnectionFactory original;
+    private final Duration firstConnectionTimeout;
+    private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
+    private final AtomicBoolean refreshing = new AtomicBoolean();
+    private @Nullable Connections connections;
+    private boolean closed;
+    private volatile boolean permitted;
+
+    /** The connections, which are made at the first write. */
+    private record Connections(LettuceConnectionFactory factory, LettuceConnector connector, Duration commandTimeout) {}
+
+    /**
+     * A write that was carried out.
+     *
+     * @param reply    of the write
+     * @param replicas how many replicas are known to have it
+     */
+    public record Replicated<T>(T reply, int replicas) {}
+
+    /**
+     * @param original whose servers, credentials and command timeout are used. Its connections are not
+     * @param firstConnectionTimeout how long callers wait for the first connection
+     */
+    public ReplicatedWrites(LettuceConnectionFactory original, Duration firstConnectionTimeout) {
+        this.original = original;
+        this.firstConnectionTimeout = firstConnectionTimeout;
+    }
+
+    /**
+     * Carries out a write and waits for replicas. Waits about twice the command timeout and the replica timeout at most.
+     *
+     * @param key      a key of the write, which decides the master in a cluster
+     * @param write    makes the command, once for each call
+     * @param replicas how many replicas to wait for, at least 1
+     * @param timeout  how long to wait for the replicas
+     * @return with fewer replicas if they did not confirm in time, or the {@code WAIT} failed
+     * @throws RedisCommandInterruptedException if the thread is interrupted, which it remains
+     * @throws NotConnectedException if nothing was sent
+     * @throws RedisException as Lettuce: no reply in time, an error reply, or a user who may not run {@code WAIT}; in that
+     *     case nothing is written
+     */
+    public <T extends @Nullable Object> Replicated<T> await(
+            byte[] key, Supplier<RedisCommand<byte[], byte[], T>> write, int replicas, Duration timeout) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new RedisCommandInterruptedException(new InterruptedException("Nothing was sent"));
+        }
+        Connections own = connections();
+        requirePermission(own, key);
+        Write<T> pending = new Write<>(key, new AsyncCommand<>(write.get()), replicas, timeout);
+        lanes.computeIfAbsent(own.connector.nodeOf(key), node -> new Lane()).add(own, pending);
+        Duration most = own.commandTimeout.plus(timeout).multipliedBy(2).plus(firstConnectionTimeout);
+        try {
+            return pending.result.get(most.plus(TIMER_SLACK).toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RedisCommandInterruptedException(e);
+        } catch (TimeoutException e) {
+            throw new RedisCommandTimeoutException("No reply within " + most);
+        } catch (ExecutionException e) {
+            throw known(e.getCause());
+        }
+    }
+
+    /** Ends the connections. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (connections != null) {
+            connections.factory.destroy();
+        }
+    }
+
+    private synchronized Connections connections() {
+        if (closed) {
+            throw new NotConnectedException("Closed", new IllegalStateException("The connections are closed"));
+        }
+        Connections present = connections;
+        if (present == null) {
+            Duration commandTimeout = DedicatedConnections.commandTimeoutOf(original);
+            LettuceConnectionFactory factory = DedicatedConnections.copyOf(original, commandTimeout);
+            factory.start();
+            present = new Connections(
+                    factory, new LettuceConnector(factory, commandTimeout, firstConnectionTimeout), commandTimeout);
+            connections = present;
+        }
+        return present;
+    }
+
+    /** A write must not be made whose {@code WAIT} is refused then. */
+    private void requirePermission(Connections own, byte[] key) {
+        if (!permitted) {
+            own.connector.await(key, commands -> onMaster(key, commands)
+                    .thenCompose(master -> master.async().waitForReplication(0, 1)));
+            permitted = true;
+        }
+    }
+
+    private static CompletionStage<StatefulRedisConnection<byte[], byte[]>> onMaster(
+            byte[] key, RedisClusterAsyncCommands<byte[], byte[]> commands) {
+        StatefulConnection<byte[], byte[]> connection = connectionOf(commands);
+        if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+            RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+            return node == null
+                    ? CompletableFuture.failedFuture(new PartitionSelectorException(
+                            "No master serves slot " + SlotHash.getSlot(key), cluster.getPartitions()))
+                    : cluster.getConnectionAsync(node.getNodeId());
+        }
+        return CompletableFuture.completedFuture((StatefulRedisConnection<byte[], byte[]>) connection);
+    }
+
+    @SuppressWarnings("unchecked") // the commands carry bytes, so their connection does
+    private static StatefulConnection<byte[], byte[]> connectionOf(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+        return ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection();
+    }
+
+    /** Commands that are sent to one node of a cluster are not redirected, and the driver does not notice that it should be. */
+    private void onFailure(Connections own, Throwable failure) {
+        boolean moved = String.valueOf(failure.getMessage()).startsWith("MOVED ");
+        if (moved
+                && own.factory.getNativeClient() instanceof RedisClusterClient cluster
+                && refreshing.compareAndSet(false, true)) {
+            cluster.refreshPartitionsAsync().whenComplete((done, ignored) -> refreshing.set(false));
+        }
+    }
+
+    private static RuntimeException known(@Nullable Throwable cause) {
+        Throwable failure = cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
+        return failure instanceof RuntimeException known ? known : new RedisException(failure);
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /** A write that waits for its batch, or for its reply. */
+    private static final class Write<T extends @Nullable Object> {
+
+        private final byte[] key;
+        private final AsyncCommand<byte[], byte[], T> command;
+        private final int replicas;
+        private final Duration timeout;
+        private final CompletableFuture<Replicated<T>> result = new CompletableFuture<>();
+
+        Write(byte[] key, AsyncCommand<byte[], byte[], T> command, int replicas, Duration timeout) {
+            this.key = key;
+            this.command = command;
+            this.replicas = replicas;
+            this.timeout = timeout;
+        }
+
+        boolean waitsLike(Write<?> other) {
+            return replicas == other.replicas && timeout.equals(other.timeout);
+        }
+
+        /** Takes the reply of the write, and behind it that of {@code WAIT}. */
+        @SuppressWarnings("FutureReturnValueIgnored") // the callbacks throw nothing
+        void follow(CompletableFuture<Long> confirmed) {
+            command.whenComplete((reply, failure) -> {
+                if (failure == null) {
+                    confirmed.whenComplete((count, ignored) ->
+                            result.complete(new Replicated<>(reply, count == null ? 0 : count.intValue())));
+                } else {
+                    fail(failure);
+                }
+            });
+        }
+
+        void fail(Throwable failure) {
+            result.completeExceptionally(failure);
+        }
+    }
+
+    /** The writes to one master. */
+    private final class Lane {
+
+        private final Deque<Write<?>> waiting = new ArrayDeque<>();
+        private boolean underWay;
+
+        void add(Connections own, Write<?> write) {
+            synchronized (this) {
+                waiting.add(write);
+                if (underWay) {
+                    return;
+                }
+                underWay = true;
+            }
+            next(own);
+        }
+
+        private void next(Connections own) {
+            List<Write<?>> batch = take();
+            if (batch.isEmpty()) {
+                return;
+            }
+            byte[] key = batch.get(0).key;
+            AtomicBoolean handedOver = new AtomicBoolean();
+            own.connector
+                    .call(key, commands -> onMaster(key, commands).thenCompose(master -> {
+                        handedOver.set(true);
+                        return send(batch, master);
+                    }))
+                    .whenComplete((done, failure) -> {
+                        if (failure != null) {
+                            Throwable cause = unwrapped(failure);
+                            if (!handedOver.get()) {
+                                batch.forEach(write -> write.fail(cause));
+                            }
+                            if (!(cause instanceof RedisCommandExecutionException)) {
+                                // They would wait as long for the same.
+                                takeAll()
+                                        .forEach(write -> write.fail(new NotConnectedException(
+                                                "Not sent, because the write before it failed: " + cause.getMessage(),
+                                                cause)));
+                            }
+                            onFailure(own, cause);
+                        }
+                        next(own);
+                    });
+        }
+
+        /** Completes when all is answered, with the failure of a write, or else that of {@code WAIT}. */
+        private CompletionStage<Long> send(List<Write<?>> batch, StatefulRedisConnection<byte[], byte[]> master) {
+            Write<?> first = batch.get(0);
+            AsyncCommand<byte[], byte[], Long> wait =
+                    new AsyncCommand<>(new WaitCommand(first.replicas, first.timeout));
+            List<RedisCommand<byte[], byte[], ?>> commands = new ArrayList<>();
+            batch.forEach(write -> {
+                write.follow(wait);
+                commands.add(write.command);
+            });
+            commands.add(wait);
+            try {
+                master.dispatch(commands);
+            } catch (RuntimeException notSent) {
+                commands.forEach(command -> command.completeExceptionally(notSent));
+            }
+            return CompletableFuture.allOf(
+                            batch.stream().map(write -> write.command).toArray(CompletableFuture[]::new))
+                    .thenCombine(wait, (written, replicas) -> replicas);
+        }
+
+        private synchronized List<Write<?>> take() {
+            List<Write<?>> batch = new ArrayList<>();
+            while (!waiting.isEmpty()
+                    && batch.size() < MOST_WRITES
+                    && (batch.isEmpty() || waiting.getFirst().waitsLike(batch.get(0)))) {
+                batch.add(waiting.removeFirst());
+            }
+            underWay = !batch.isEmpty();
+            return batch;
+        }
+
+        private synchronized List<Write<?>> takeAll() {
+            List<Write<?>> all = List.copyOf(waiting);
+            waiting.clear();
+            return all;
+        }
+    }
+}
