@@ -41,7 +41,7 @@ class CoreArchitectureTests {
             ENGINE, List.of(ROOT, TYPE, STORE),
             REDIS, List.of(ROOT, STORE),
             CAFFEINE, List.of(ROOT, STORE),
-            JACKSON, List.of(ROOT),
+            JACKSON, List.of(ROOT, TYPE),
             MICROMETER, List.of(ROOT));
 
     private static final int MOST_TYPES_IN_ROOT = 35;

@@ -95,7 +95,10 @@ final class CodecAnnotations extends AnnotationIntrospector {
 
     @Override
     public @Nullable Object findTypeResolverBuilder(MapperConfig<?> config, Annotated member) {
-        return jackson.findTypeResolverBuilder(config, member);
+        Object chosen = jackson.findTypeResolverBuilder(config, member);
+        return chosen == null && FingerprintedTypeIds.suit(findPolymorphicTypeInfo(config, member))
+                ? new FingerprintedTypeIds(member instanceof AnnotatedClass)
+                : chosen;
     }
 
     @Override

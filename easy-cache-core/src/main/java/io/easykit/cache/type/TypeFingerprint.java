@@ -38,7 +38,7 @@ import java.util.stream.Stream;
 public final class TypeFingerprint {
 
     /** Part of every fingerprint. Raise it if the codec's form of values changes. */
-    private static final String FORM = "1";
+    private static final String FORM = "2";
 
     /** Characters of 6 bits each. */
     private static final int LENGTH = 6;
@@ -48,6 +48,7 @@ public final class TypeFingerprint {
 
     private TypeFingerprint() {}
 
+    /** Six characters: letters, digits, {@code -} and {@code _}. */
     public static String of(Type type) {
         TypeFingerprint fingerprint = new TypeFingerprint();
         fingerprint.visit(type, Map.of());

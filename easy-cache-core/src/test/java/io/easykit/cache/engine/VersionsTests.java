@@ -16,9 +16,11 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ResolvableType;
 
@@ -170,6 +172,52 @@ class VersionsTests {
     private static @Nullable Object counted(AtomicInteger loads, Version version) {
         loads.incrementAndGet();
         return version.value();
+    }
+
+    /** The fingerprint of the cache cannot know the class. */
+    @ParameterizedTest
+    @CsvSource({
+        "CLASS, Square, class Square implements Shape { int side = 1; Integer width = 2; }",
+        "MINIMAL_CLASS, Square, class Square implements Shape { int side = 1; Integer width = 2; }",
+        "CLASS, Rectangle, class Rectangle implements Shape { int side = 1; }",
+        "MINIMAL_CLASS, Rectangle, class Rectangle implements Shape { int side = 1; }"
+    })
+    void doNotReadAnObjectWhoseClassOnlyItsTypeIdNames(String id, String name, String changed) throws Exception {
+        String source =
+                """
+                import com.fasterxml.jackson.annotation.*;
+                public class Value { @JsonTypeInfo(use = JsonTypeInfo.Id.%s) Shape shape = new %s(); int other = 7; }
+                interface Shape {}
+                %s
+                """;
+        Class<?> old =
+                Sources.compile(source.formatted(id, "Square", "class Square implements Shape { int side = 1; }"));
+        Class<?> young = Sources.compile(source.formatted(id, name, changed));
+        List<AtomicInteger> loads = List.of(new AtomicInteger(), new AtomicInteger());
+        List<EasyCacheEngine> nodes = List.of(bench.node(), bench.node());
+        for (int round = 0; round < 3; round++) {
+            for (Type type : List.of(old, young)) {
+                int index = type == old ? 0 : 1;
+                Thread.currentThread().setContextClassLoader(((Class<?>) type).getClassLoader());
+                Object made = ((Class<?>) type).getDeclaredConstructor().newInstance();
+                CacheKey<Object> key = CacheSpec.of("value", type).key(1);
+                Object read = nodes.get(index).fetch(key, () -> {
+                    loads.get(index).incrementAndGet();
+                    return made;
+                });
+                assertThat(read).usingRecursiveComparison().isEqualTo(made);
+                assertThat(nodes.get(index).fetch(key, () -> "It was not stored"))
+                        .isInstanceOf((Class<?>) type);
+            }
+        }
+        assertThat(CacheSpec.of("value", (Type) old).fingerprint())
+                .isEqualTo(CacheSpec.of("value", (Type) young).fingerprint());
+        assertThat(loads).extracting(AtomicInteger::get).containsExactly(3, 3);
+    }
+
+    @AfterEach
+    void restoreTheLoader() {
+        Thread.currentThread().setContextClassLoader(getClass().getClassLoader());
     }
 
     @Test

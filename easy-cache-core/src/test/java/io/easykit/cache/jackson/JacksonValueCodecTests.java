@@ -15,6 +15,7 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.annotation.JsonView;
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.type.TypeFingerprint;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -42,9 +43,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ParameterizedTypeReference;
 import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.DatabindContext;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.annotation.JsonSerialize;
+import tools.jackson.databind.annotation.JsonTypeIdResolver;
+import tools.jackson.databind.jsontype.impl.TypeIdResolverBase;
 
 @SuppressWarnings({"UnusedVariable", "JavaUtilDate"}) // fields are for the codec
 class JacksonValueCodecTests {
@@ -247,7 +252,78 @@ class JacksonValueCodecTests {
 
     record Circle(double radius) implements Shape {}
 
-    record Square(int side) implements Shape {}
+    record Square(int side) implements Shape, Part {}
+
+    @Test
+    void restoresWhatTypeIdsNameWithTheFingerprintsOfItsClasses() {
+        Holder holder = new Holder(
+                new Square(2),
+                Mode.FAST,
+                List.of(new Square(3), Mode.SLOW),
+                List.of(new Square(4), BigDecimal.ONE),
+                new Circle(1));
+        String json = new String(codec.encode(holder, Holder.class), StandardCharsets.UTF_8);
+        assertThat(json)
+                .contains("$Square#" + TypeFingerprint.of(Square.class))
+                .contains("$Mode#" + TypeFingerprint.of(Mode.class))
+                .contains("\"4#square#" + TypeFingerprint.of(Square.class))
+                .contains("\"1#big#\"")
+                .contains("\"Circle\"");
+        assertThat(codec.decode(json.getBytes(StandardCharsets.UTF_8), Holder.class))
+                .isEqualTo(holder);
+        assertThatThrownBy(() -> codec.decode(
+                        json.replace(TypeFingerprint.of(Square.class), "other1").getBytes(StandardCharsets.UTF_8),
+                        Holder.class))
+                .hasMessageContaining("has changed");
+    }
+
+    interface Part {}
+
+    enum Mode implements Part {
+        SLOW,
+        FAST {
+            @Override
+            int speed() {
+                return 2;
+            }
+        };
+
+        int speed() {
+            return 1;
+        }
+    }
+
+    record Holder(
+            @JsonTypeInfo(use = JsonTypeInfo.Id.CLASS) Part shape,
+            @JsonTypeInfo(use = JsonTypeInfo.Id.CLASS, include = JsonTypeInfo.As.WRAPPER_ARRAY) Part mode,
+            @JsonTypeInfo(use = JsonTypeInfo.Id.MINIMAL_CLASS, include = JsonTypeInfo.As.WRAPPER_OBJECT)
+                    List<Part> list,
+            @JsonTypeInfo(use = JsonTypeInfo.Id.CUSTOM, property = "kind") @JsonTypeIdResolver(OwnIds.class)
+                    List<Object> own,
+            @JsonTypeInfo(use = JsonTypeInfo.Id.SIMPLE_NAME) Shape listed) {}
+
+    static final class OwnIds extends TypeIdResolverBase {
+
+        @Override
+        public String idFromValue(DatabindContext context, Object value) {
+            return value instanceof Square square ? square.side() + "#square" : value + "#big";
+        }
+
+        @Override
+        public String idFromValueAndType(DatabindContext context, Object value, Class<?> suggested) {
+            return idFromValue(context, value);
+        }
+
+        @Override
+        public JavaType typeFromId(DatabindContext context, String id) {
+            return context.constructType(id.endsWith("#square") ? Square.class : BigDecimal.class);
+        }
+
+        @Override
+        public JsonTypeInfo.Id getMechanism() {
+            return JsonTypeInfo.Id.CUSTOM;
+        }
+    }
 
     @Test
     void restoresTheDatesOfSqlToTheLastDigit() {
