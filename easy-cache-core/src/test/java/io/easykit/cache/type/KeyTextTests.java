@@ -272,6 +272,40 @@ class KeyTextTests {
     }
 
     @Test
+    void holdsTheFieldsThatEqualsIgnores() {
+        Labelled one = new Labelled(1, "a");
+        Labelled other = new Labelled(1, "b");
+        assertThat(one).isEqualTo(other);
+        assertThat(spec.key(one)).isNotEqualTo(spec.key(other));
+    }
+
+    static final class Labelled {
+
+        private final long id;
+        private final String label;
+
+        Labelled(long id, String label) {
+            this.id = id;
+            this.label = label;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Labelled same && id == same.id;
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(id);
+        }
+
+        @Override
+        public String toString() {
+            return label;
+        }
+    }
+
+    @Test
     void staysUnambiguousInsideListsRecordsAndOptionals() {
         Random random = new Random(7);
         for (int i = 0; i < 20_000; i++) {
