@@ -99,6 +99,29 @@ class ProtocolFiguresTests {
                 .isZero();
     }
 
+    /** Counted, not timed: how many commands a script runs does not depend on the machine. */
+    @Test
+    void runsAtMost40CommandsAScriptWith20000DueAtOnce() {
+        sendAll(20_000, 100, Duration.ZERO);
+        int handled = 0;
+        long longest = 0;
+        List<Lease> done = List.of();
+        for (int request = 1; ; request++) {
+            long before = commands();
+            List<Delivery> deliveries = claim(request, 100, done);
+            longest = Math.max(longest, commands() - before);
+            if (deliveries.isEmpty() && done.isEmpty()) {
+                break;
+            }
+            handled += deliveries.size();
+            done = deliveries.stream().map(Delivery::lease).toList();
+        }
+
+        System.out.printf("Longest claim of 100 that acknowledges 100, with 20,000 due: %d commands%n", longest);
+        assertThat(handled).isEqualTo(20_000);
+        assertThat(longest).isBetween(10L, 40L);
+    }
+
     /** CPU of Redis in microseconds a message, for a send and for a claim that acknowledges those before. */
     private double runAll(int messages, int sendBatch, int claimBatch) {
         redis.command("FLUSHALL");
@@ -138,15 +161,18 @@ class ProtocolFiguresTests {
         int handled = 0;
         List<Lease> done = List.of();
         for (int request = 1; ; request++) {
-            List<Delivery> deliveries = store.claim(
-                            KEY, new Claim("o", request, batch, batch, Duration.ofSeconds(30), done))
-                    .deliveries();
+            List<Delivery> deliveries = claim(request, batch, done);
             if (deliveries.isEmpty() && done.isEmpty()) {
                 return handled;
             }
             handled += deliveries.size();
             done = deliveries.stream().map(Delivery::lease).toList();
         }
+    }
+
+    private List<Delivery> claim(int request, int batch, List<Lease> done) {
+        return store.claim(KEY, new Claim("o", request, batch, batch, Duration.ofSeconds(30), done))
+                .deliveries();
     }
 
     private static void inEightThreads(Runnable work) {
@@ -165,6 +191,11 @@ class ProtocolFiguresTests {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    /** All commands so far, those that scripts ran among them. */
+    private long commands() {
+        return Long.parseLong(Objects.requireNonNull(redis.info("stats").get("total_commands_processed")));
     }
 
     private long calls() {
