@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A shard in numbers, all of one instant.
  *
  * @param now       the store's clock
- * @param paused    whether claims are stopped
+ * @param pause     when and by whom claims were stopped, or null if they are not
  * @param waiting   messages that wait, due ones included
  * @param due       of these, how many are due
  * @param inFlight  messages under a lease
@@ -17,13 +17,26 @@ import org.jspecify.annotations.Nullable;
  */
 public record ShardStats(
         Instant now,
-        boolean paused,
+        @Nullable Pause pause,
         long waiting,
         long due,
         long inFlight,
         long dead,
         @Nullable Instant oldestDue,
         Counters counters) {
+
+    /** Whether claims are stopped. */
+    public boolean paused() {
+        return pause != null;
+    }
+
+    /**
+     * A pause of claims.
+     *
+     * @param at when it began, by the store's clock; null if that cannot be read
+     * @param by who paused; empty if that is not known
+     */
+    public record Pause(@Nullable Instant at, String by) {}
 
     /** Messages sent, minus messages ended, minus messages present: 0, unless keys were changed by hand. */
     public long imbalance() {

@@ -50,6 +50,25 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
         return shards.stream().anyMatch(ShardStats::paused);
     }
 
+    /** How many of the shards are paused: all of them, unless a pause could not reach some. */
+    public int pausedShards() {
+        return (int) sum(shard -> shard.paused() ? 1 : 0);
+    }
+
+    /** The pause of the first shard that is paused, or null if none is. */
+    public ShardStats.@Nullable Pause pause() {
+        return shards.stream()
+                .map(ShardStats::pause)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Messages sent, minus messages ended, minus messages present, of all shards: 0, unless keys were changed by hand. */
+    public long imbalance() {
+        return sum(ShardStats::imbalance);
+    }
+
     /** When the oldest message that is due and not claimed was due, or null if there is none. */
     public @Nullable Instant oldestDue() {
         return shards.stream()

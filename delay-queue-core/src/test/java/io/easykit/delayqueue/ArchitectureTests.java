@@ -23,6 +23,7 @@ import java.time.Clock;
 class ArchitectureTests {
 
     private static final String ROOT = "io.easykit.delayqueue";
+    private static final String ADMIN = "io.easykit.delayqueue.admin";
     private static final String STORE = "io.easykit.delayqueue.store";
     private static final String ENGINE = "io.easykit.delayqueue.engine";
     private static final String REDIS = "io.easykit.delayqueue.redis";
@@ -38,11 +39,18 @@ class ArchitectureTests {
             .onlyDependOnClassesThat(resideInAnyPackage(ROOT, "java..", "org.slf4j", "org.jspecify.annotations"));
 
     @ArchTest
-    static final ArchRule theStoreKnowsTheRoot = classes()
+    static final ArchRule administrationKnowsTheRoot = classes()
+            .that()
+            .resideInAPackage(ADMIN)
+            .should()
+            .onlyDependOnClassesThat(resideInAnyPackage(ROOT, ADMIN, "java..", "org.jspecify.annotations"));
+
+    @ArchTest
+    static final ArchRule theStoreKnowsTheRootAndAdministration = classes()
             .that()
             .resideInAPackage(STORE)
             .should()
-            .onlyDependOnClassesThat(resideInAnyPackage(ROOT, STORE, "java..", "org.jspecify.annotations"));
+            .onlyDependOnClassesThat(resideInAnyPackage(ROOT, ADMIN, STORE, "java..", "org.jspecify.annotations"));
 
     @ArchTest
     static final ArchRule theEngineKnowsTheRootAndTheStore = classes()
@@ -50,7 +58,7 @@ class ArchitectureTests {
             .resideInAPackage(ENGINE)
             .should()
             .onlyDependOnClassesThat(
-                    resideInAnyPackage(ROOT, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
+                    resideInAnyPackage(ROOT, ADMIN, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
 
     @ArchTest
     static final ArchRule redisKnowsTheRootAndTheStore = noClasses()
@@ -66,12 +74,12 @@ class ArchitectureTests {
             .resideInAPackage(JACKSON)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(STORE, ENGINE, REDIS);
+            .resideInAnyPackage(ADMIN, STORE, ENGINE, REDIS);
 
     @ArchTest
-    static final ArchRule theRootAndTheStoreArePublic = classes()
+    static final ArchRule theRootAdministrationAndTheStoreArePublic = classes()
             .that()
-            .resideInAnyPackage(ROOT, STORE)
+            .resideInAnyPackage(ROOT, ADMIN, STORE)
             .and()
             .areTopLevelClasses()
             .and()

@@ -11,6 +11,7 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.store.QueueBackend;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -18,7 +19,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -27,12 +31,17 @@ import org.jspecify.annotations.Nullable;
 /** The delay queue of an application: a store, and the parts that senders, listeners and administration share. */
 public final class DelayQueueEngine implements AutoCloseable {
 
+    private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(1);
+
     private final QueueBackend store;
     private final Topics topics;
     private final DelayQueueTemplate template;
     private final DelayQueueAdmin admin;
+    private final FleetAdmin fleet;
+    private final Function<EngineContext, Heartbeat> heartbeats;
     private final RolledBackSends rolledBack;
     private final EngineContext context;
+    private @Nullable Heartbeat heartbeat;
 
     private DelayQueueEngine(Builder settings) {
         this.store = settings.store;
@@ -42,11 +51,13 @@ public final class DelayQueueEngine implements AutoCloseable {
         Events events = new Events(settings.listeners, lines);
         this.template = new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines));
         this.admin = new DefaultDelayQueueAdmin(store, topics, settings.loops::nanos);
+        this.fleet = new DefaultFleetAdmin(store, topics);
         this.context = new EngineContext(
                 store,
                 new BodyReader(store),
                 topics,
                 new TopicSettingsGuard(),
+                new RunningListeners(),
                 settings.codec(),
                 events,
                 new EventQueue(events, settings.loops),
@@ -54,7 +65,8 @@ public final class DelayQueueEngine implements AutoCloseable {
                 lines,
                 settings.loops,
                 settings.workers,
-                settings.node == null ? processName() : settings.node);
+                settings.node == null ? host() + "@" + ProcessHandle.current().pid() : settings.node);
+        this.heartbeats = engine -> new Heartbeat(settings.description(engine.node()), engine, beat -> {});
     }
 
     private Sender sender(Builder settings, Events events, RepeatedLines lines) {
@@ -82,6 +94,40 @@ public final class DelayQueueEngine implements AutoCloseable {
         return admin;
     }
 
+    public FleetAdmin fleet() {
+        return fleet;
+    }
+
+    /**
+     * Begins to report this node and its listeners to the others, and to pause and resume listeners as operators wish. Starts
+     * nothing else. Without it the node works the same, and no other one sees it.
+     */
+    public synchronized void join() {
+        if (heartbeat == null) {
+            Heartbeat created = heartbeats.apply(context);
+            heartbeat = created;
+            created.start();
+        }
+    }
+
+    /** Ends what {@link #join()} began: the other nodes no longer see this one. Waits at most a second for the store. */
+    public synchronized void leave() {
+        Heartbeat ending = beginLeaving();
+        if (ending != null) {
+            ending.awaitEnd(LEAVE_TIMEOUT);
+        }
+    }
+
+    /** Leaves without waiting. */
+    synchronized @Nullable Heartbeat beginLeaving() {
+        Heartbeat ending = heartbeat;
+        heartbeat = null;
+        if (ending != null) {
+            ending.stop();
+        }
+        return ending;
+    }
+
     public TopicStats stats(String topic) {
         return EachShard.stats(topic, topics.keysToLookAt(topic), store);
     }
@@ -105,18 +151,17 @@ public final class DelayQueueEngine implements AutoCloseable {
     /** Ends the background work of the engine. Stop the containers first. The store stays open. */
     @Override
     public void close() {
+        leave();
         context.loopEvents().close();
         rolledBack.close();
     }
 
-    private static String processName() {
-        String host;
+    private static String host() {
         try {
-            host = InetAddress.getLocalHost().getHostName();
+            return InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException e) {
-            host = "localhost";
+            return "localhost";
         }
-        return host + "@" + ProcessHandle.current().pid();
     }
 
     /** Builds an engine. */
@@ -130,6 +175,9 @@ public final class DelayQueueEngine implements AutoCloseable {
         Duration sendTimeout = Duration.ZERO;
         Function<String, @Nullable ReplicaWait> replicaWaits = topic -> null;
         int maxMessageBytes = 8 << 20;
+        String application = "";
+        Duration heartbeatInterval = Duration.ofSeconds(10);
+        final Map<String, String> versions = new TreeMap<>();
 
         Function<ListenerEndpoint, Workers> workers = Workers::pool;
 
@@ -223,6 +271,31 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
+        /** Name of the application, as other nodes see it; empty unless given. */
+        public Builder application(String application) {
+            this.application = application;
+            return this;
+        }
+
+        /** Adds a version that other nodes see, such as that of {@code spring-boot}. */
+        public Builder version(String of, String version) {
+            versions.put(of, version);
+            return this;
+        }
+
+        /**
+         * Interval of the heartbeats of {@link DelayQueueEngine#join()}. Default: 10 s. A node that is silent for three intervals
+         * is forgotten.
+         */
+        public Builder heartbeatInterval(Duration interval) {
+            if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.compareTo(Duration.ofHours(1)) > 0) {
+                throw new IllegalArgumentException(
+                        "A heartbeat interval of " + interval + " is not possible: give 1 second to an hour.");
+            }
+            this.heartbeatInterval = interval;
+            return this;
+        }
+
         /** Names this process in leases and errors; host and process id unless given. */
         public Builder node(String node) {
             this.node = node;
@@ -233,6 +306,14 @@ public final class DelayQueueEngine implements AutoCloseable {
         Builder loops(LoopExecutor loops) {
             this.loops = loops;
             return this;
+        }
+
+        /** The description of this node, under a name that no other start has. */
+        Heartbeat.Node description(String process) {
+            Map<String, String> all = new TreeMap<>(versions);
+            all.put("java", System.getProperty("java.version", ""));
+            String random = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+            return new Heartbeat.Node(process + "/" + random, application, host(), all, heartbeatInterval);
         }
 
         PayloadCodec codec() {

@@ -19,6 +19,7 @@ record EngineContext(
         BodyReader bodies,
         Topics topics,
         TopicSettingsGuard settingsGuard,
+        RunningListeners listeners,
         PayloadCodec codec,
         Events events,
         EventQueue loopEvents,

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * thread of its own waits for them and cleans up. So it always completes, also if the caller is interrupted, or is a handler
  * of this container, which cannot wait for its own end.
  */
-public final class ListenerContainer {
+public final class ListenerContainer implements RunningListeners.Member {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerContainer.class);
 
@@ -62,9 +62,16 @@ public final class ListenerContainer {
         this.engine = engine;
         this.endpoint = endpoint;
         this.runs = new MessageExecution.HandlerContext(
-                endpoint, handler, engine.codec(), engine.events(), engine.loops()::nanos, new NewerFrames(endpoint));
+                endpoint,
+                handler,
+                engine.codec(),
+                engine.events(),
+                engine.loops()::nanos,
+                new NewerFrames(endpoint),
+                new RunningExecutions());
     }
 
+    @Override
     public ListenerEndpoint endpoint() {
         return endpoint;
     }
@@ -97,6 +104,7 @@ public final class ListenerContainer {
                 int shards = shards();
                 engine.settingsGuard().add(endpoint);
                 begin(shards);
+                engine.listeners().add(this);
                 running = true;
             }
             return stopping;
@@ -187,18 +195,33 @@ public final class ListenerContainer {
     }
 
     /** Claims no more until resumed; claimed messages still run. Affects this node only. Stop and start do not end a pause. */
+    @Override
     public void pause() {
         paused = true;
     }
 
     /** Ends a pause. */
+    @Override
     public void resume() {
         paused = false;
         consumers.forEach(ShardConsumer::wake);
     }
 
+    @Override
     public boolean isPaused() {
         return paused;
+    }
+
+    /** Calls of the handler that run now on this node. */
+    @Override
+    public int busy() {
+        return runs.running().count();
+    }
+
+    /** How long the longest of the running calls has lasted; zero if none runs. A handler that hangs makes it grow. */
+    @Override
+    public Duration oldestRun() {
+        return Duration.ofNanos(runs.running().oldest(engine.loops().nanos()));
     }
 
     /** The first half of a stop, which does not wait. Returns until when handlers may run on. */
@@ -224,6 +247,7 @@ public final class ListenerContainer {
                 workers.stop();
             }
             engine.settingsGuard().remove(endpoint);
+            engine.listeners().remove(this);
             running = false;
             consumers = List.of();
             stopping = null;

@@ -34,7 +34,8 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
             PayloadCodec codec,
             Events events,
             LongSupplier nanos,
-            NewerFrames newer) {}
+            NewerFrames newer,
+            RunningExecutions running) {}
 
     /** Until a message is tried again whose body could not be read. */
     private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
@@ -162,12 +163,14 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         state = State.RUNNING;
         hasRun = true;
         startedAt = context.nanos().getAsLong();
+        context.running().begin(this, startedAt);
         thread = Thread.currentThread();
         return true;
     }
 
     private synchronized void end() {
         state = State.ENDED;
+        context.running().end(this);
         thread = null;
         // An interrupt was meant for the handler, not for the next one on this thread.
         Thread.interrupted();

@@ -5,6 +5,7 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.TopicStore;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -108,6 +109,13 @@ final class Topics {
     int expected(String topic) {
         Known known = confirmed.get(topic);
         return known != null ? known.shards : assumed(topic);
+    }
+
+    /** The topics that were declared or found, with their counts. */
+    Map<String, Integer> known() {
+        Map<String, Integer> known = new HashMap<>();
+        confirmed.forEach((topic, of) -> known.put(topic, of.shards));
+        return known;
     }
 
     List<ShardKey> keysToLookAt(String topic) {

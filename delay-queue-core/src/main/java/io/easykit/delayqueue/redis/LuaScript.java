@@ -40,6 +40,10 @@ record LuaScript(Bytes text, String sha) {
         ALERT,
         DECLARE,
         REPAIR,
+        TOPICS,
+        BEAT,
+        NODES,
+        WISH,
         DIAGNOSE;
 
         String file() {

@@ -15,6 +15,8 @@ record RedisKeys(String keyPrefix) {
 
     private static final Pattern USABLE = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
 
+    private static final String SETTINGS = "settings";
+
     RedisKeys {
         if (!isUsable(keyPrefix)) {
             throw new IllegalArgumentException("The key prefix '" + keyPrefix + "' cannot be used."
@@ -26,13 +28,36 @@ record RedisKeys(String keyPrefix) {
         return USABLE.matcher(keyPrefix).matches();
     }
 
+    /**
+     * Keys that share a hash tag, and so a node of a cluster.
+     *
+     * @param name   for messages
+     * @param prefix start of these keys; no key has this name
+     */
+    record Slot(String name, String prefix) {
+
+        /** The keys that each script gets. */
+        byte[][] keys() {
+            return new byte[][] {bytes(prefix), bytes(prefix + SETTINGS)};
+        }
+    }
+
+    Slot slot(ShardKey shard) {
+        return new Slot(shard.toString(), prefix(shard));
+    }
+
+    /** What belongs to no topic alone: the registry of topics and nodes. No shard has this hash tag, because it has no colon. */
+    Slot fleet() {
+        return new Slot("the registry of nodes", keyPrefix + "{nodes}:");
+    }
+
     /** Start of all keys of the shard. No key has this name. */
     String prefix(ShardKey shard) {
         return keyPrefix + "{" + shard.topic() + ":" + shard.shard() + "}:";
     }
 
     String settings(ShardKey shard) {
-        return prefix(shard) + "settings";
+        return prefix(shard) + SETTINGS;
     }
 
     /** Channel that announces a message that is due earlier than those before it. */

@@ -10,6 +10,7 @@ import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.LargeBody;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
@@ -50,6 +51,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     private final ScriptRunner scripts;
     private final ShardCounts counts;
+    private final FleetStore fleet;
     private final WakeupSubscriptions wakeups;
 
     public RedisQueueStore(RedisConnectionFactory connections) {
@@ -75,6 +77,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         RedisKeys keys = new RedisKeys(keyPrefix);
         this.scripts = new ScriptRunner(ScriptCalls.over(connections), keys, slots, edit);
         this.counts = new ShardCounts(scripts);
+        this.fleet = new RedisFleetStore(scripts);
         this.wakeups = new WakeupSubscriptions(connections, keys);
         scripts.onReplacement(wakeups::reconnect);
     }
@@ -87,6 +90,11 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     @Override
     public void prepare() {
         scripts.loadAll();
+    }
+
+    @Override
+    public FleetStore fleet() {
+        return fleet;
     }
 
     @Override
@@ -271,13 +279,21 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
-    public boolean pause(ShardKey shard) {
-        return scripts.number(LuaScript.Name.PAUSE, shard, new Arguments().add("pause")) == 1;
+    public boolean pause(ShardKey shard, String by) {
+        return scripts.number(
+                        LuaScript.Name.PAUSE,
+                        shard,
+                        new Arguments().add("pause").add(by))
+                == 1;
     }
 
     @Override
     public boolean resume(ShardKey shard) {
-        return scripts.number(LuaScript.Name.PAUSE, shard, new Arguments().add("resume")) == 1;
+        return scripts.number(
+                        LuaScript.Name.PAUSE,
+                        shard,
+                        new Arguments().add("resume").add(""))
+                == 1;
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,20 +28,20 @@ final class Remedies {
 
     private final Map<String, Known> known = new ConcurrentHashMap<>();
     private final String keyPattern;
-    private final Function<ShardKey, List<?>> diagnosis;
+    private final Function<RedisKeys.Slot, List<?>> diagnosis;
 
     /**
      * @param keyPattern of the keys that the user needs
      * @param diagnosis  calls the script
      */
-    Remedies(String keyPattern, Function<ShardKey, List<?>> diagnosis) {
+    Remedies(String keyPattern, Function<RedisKeys.Slot, List<?>> diagnosis) {
         this.keyPattern = keyPattern;
         this.diagnosis = diagnosis;
     }
 
     /** Sentences to add to the refusal, or nothing. */
-    String of(String refusal, ShardKey shard) {
-        String key = shard + " " + refusal;
+    String of(String refusal, RedisKeys.Slot slot) {
+        String key = slot.name() + " " + refusal;
         Known before = known.get(key);
         if (before != null && System.nanoTime() - before.until() < 0) {
             return before.remedy();
@@ -50,12 +49,12 @@ final class Remedies {
         if (known.size() > MOST_KEPT) {
             known.clear();
         }
-        String remedy = find(refusal, shard);
+        String remedy = find(refusal, slot);
         known.put(key, new Known(remedy, System.nanoTime() + KEPT));
         return remedy;
     }
 
-    private String find(String refusal, ShardKey shard) {
+    private String find(String refusal, RedisKeys.Slot slot) {
         Matcher command = COMMAND.matcher(refusal);
         if (command.find()) {
             return grant(List.of(command.group(1).toLowerCase(Locale.ROOT)));
@@ -64,9 +63,9 @@ final class Remedies {
             return " Grant the user of this connection the keys ~" + keyPattern + " with ACL SETUSER.";
         }
         if (DENIED.matcher(refusal).find()) {
-            return grant(Replies.texts(diagnosis.apply(shard), 0));
+            return grant(Replies.texts(diagnosis.apply(slot), 0));
         }
-        return refusal.startsWith("WRONGTYPE") ? wrongTypes(Replies.texts(diagnosis.apply(shard), 1)) : "";
+        return refusal.startsWith("WRONGTYPE") ? wrongTypes(Replies.texts(diagnosis.apply(slot), 1)) : "";
     }
 
     private static String grant(List<String> commands) {

@@ -173,7 +173,7 @@ final class Replies {
         }
         return new ShardStats(
                 instant(reply, 0),
-                number(reply, 1) == 1,
+                pause(textOrNull(reply, 1)),
                 number(reply, 2),
                 number(reply, 3),
                 number(reply, 4),
@@ -188,6 +188,17 @@ final class Replies {
                         counters.getOrDefault("cancelled", 0L),
                         counters.getOrDefault("redriven", 0L),
                         counters.getOrDefault("purged", 0L)));
+    }
+
+    /** The field has no time if somebody set it by hand. */
+    private static ShardStats.@Nullable Pause pause(@Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        String[] parts = text.split(":", 2);
+        return parts.length == 2 && parts[0].matches("\\d{1,15}")
+                ? new ShardStats.Pause(Instant.ofEpochMilli(Long.parseLong(parts[0])), parts[1])
+                : new ShardStats.Pause(null, "");
     }
 
     /** A counter that is no number counts as zero until it is repaired. */
@@ -249,11 +260,11 @@ final class Replies {
         return outcomes;
     }
 
-    private static long number(List<?> reply, int at) {
+    static long number(List<?> reply, int at) {
         return (Long) requireNonNull(reply.get(at));
     }
 
-    private static Instant instant(List<?> reply, int at) {
+    static Instant instant(List<?> reply, int at) {
         return Instant.ofEpochMilli(number(reply, at));
     }
 
@@ -265,11 +276,11 @@ final class Replies {
         return (byte[]) requireNonNull(reply.get(at));
     }
 
-    private static byte @Nullable [] bytesOrNull(List<?> reply, int at) {
+    static byte @Nullable [] bytesOrNull(List<?> reply, int at) {
         return (byte[]) reply.get(at);
     }
 
-    private static String text(List<?> reply, int at) {
+    static String text(List<?> reply, int at) {
         return new String(bytes(reply, at), StandardCharsets.UTF_8);
     }
 

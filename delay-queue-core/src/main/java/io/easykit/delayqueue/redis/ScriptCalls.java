@@ -187,7 +187,7 @@ interface ScriptCalls {
                 try {
                     call.complete(call(script, false, reply, own, arguments));
                 } catch (DataAccessException | RedisException e) {
-                    unanswered += ScriptRunner.errorReply(e) == null ? 1 : 0;
+                    unanswered += RedisFailures.errorReply(e) == null ? 1 : 0;
                     call.completeExceptionally(e);
                 }
             }

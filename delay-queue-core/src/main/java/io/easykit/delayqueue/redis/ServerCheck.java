@@ -56,7 +56,7 @@ public final class ServerCheck {
                     ask("CONFIG", () -> connection.serverCommands().getConfig("min-replicas-to-write")));
             return report(answers);
         } catch (DataAccessException e) {
-            throw ScriptRunner.translate("the check", e);
+            throw RedisFailures.translate("the check", e);
         }
     }
 
@@ -122,7 +122,7 @@ public final class ServerCheck {
         try {
             return question.ask();
         } catch (DataAccessException e) {
-            if (ScriptRunner.errorReply(e) == null) {
+            if (RedisFailures.errorReply(e) == null) {
                 throw e;
             }
             log.debug("Redis refuses {}", command, RedisReply.safe(e));

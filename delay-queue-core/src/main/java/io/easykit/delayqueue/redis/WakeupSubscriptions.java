@@ -124,7 +124,7 @@ final class WakeupSubscriptions implements AutoCloseable {
             connection.keyCommands().exists(RedisKeys.bytes(keys.settings(subscriber.oneShard())));
         } catch (DataAccessException e) {
             // Also a refusal is an answer.
-            if (ScriptRunner.errorReply(e) == null) {
+            if (RedisFailures.errorReply(e) == null) {
                 throw e;
             }
         }
@@ -140,7 +140,7 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     @SuppressWarnings("FutureReturnValueIgnored") // a try throws nothing
     private void again(RuntimeException failure) {
-        String refusal = ScriptRunner.refusal(failure);
+        String refusal = RedisFailures.refusal(failure);
         if (refusal == null) {
             log.debug("Redis takes no subscription to bells at the moment", RedisReply.safe(failure));
         } else {

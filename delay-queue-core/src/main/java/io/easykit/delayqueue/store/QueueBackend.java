@@ -1,4 +1,10 @@
 package io.easykit.delayqueue.store;
 
 /** Everything that an engine needs of one store. */
-public interface QueueBackend extends QueueStore, QueueInspector, TopicStore {}
+public interface QueueBackend extends QueueStore, QueueInspector, TopicStore {
+
+    /** The registry of topics and nodes; empty unless the store keeps one. */
+    default FleetStore fleet() {
+        return FleetStore.NONE;
+    }
+}

@@ -26,8 +26,12 @@ public interface TopicStore {
      */
     Repaired repair(ShardKey shard, String position);
 
-    /** Stops claims of the shard; messages in flight go on. True if they were not stopped before. */
-    boolean pause(ShardKey shard);
+    /**
+     * Stops claims of the shard; messages in flight go on. True if they were not stopped before; else the first pause stays.
+     *
+     * @param by who pauses, as statistics show it
+     */
+    boolean pause(ShardKey shard, String by);
 
     /** Resumes claims of the shard. True if they were stopped. */
     boolean resume(ShardKey shard);

@@ -1,13 +1,13 @@
 -- Stops or resumes the claims of the shard. What is in flight goes on.
 --
 -- KEYS   prefix, settings
--- ARGV   'pause' or 'resume'
+-- ARGV   'pause' or 'resume', by whom
 -- return 1 changed, 0 it was so already
-checkCount(1)
+checkCount(2)
 check(ARGV[1] == 'pause' or ARGV[1] == 'resume', 'neither pause nor resume')
 if ARGV[1] == 'pause' then
   allowWhenFull()
-  return redis.call('HSET', settings, 'paused', '1')
+  return redis.call('HSETNX', settings, 'paused', string.format('%d', now) .. ':' .. ARGV[2])
 end
 local changed = redis.call('HDEL', settings, 'paused')
 if changed == 1 then

@@ -2,11 +2,11 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   none
--- return now, paused (1 or 0), waiting, of these due, in flight, dead, due time of the oldest due or -1,
+-- return now, when and by whom it was paused or nil, waiting, of these due, in flight, dead, due time of the oldest due or -1,
 --        (counter, value)*
 checkCount(0)
 local oldest = first(waiting)
-local reply = {now, spare(redis.pcall('HEXISTS', settings, 'paused')) or 0, redis.call('ZCARD', waiting),
+local reply = {now, spare(redis.pcall('HGET', settings, 'paused')) or false, redis.call('ZCARD', waiting),
   redis.call('ZCOUNT', waiting, '-inf', now), redis.call('ZCARD', inflight), redis.call('ZCARD', dead),
   oldest and oldest <= now and oldest or -1}
 for _, entry in ipairs(spare(redis.pcall('HGETALL', counters)) or {}) do reply[#reply + 1] = entry end

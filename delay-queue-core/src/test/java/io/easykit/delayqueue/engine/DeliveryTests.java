@@ -243,7 +243,7 @@ class DeliveryTests {
     @Test
     void claimsNothingWhileTheStoreIsPausedAndGoesOnWithTheWakeup() {
         queue.start(listener(), message -> {});
-        queue.memory.pause(new ShardKey(TOPIC, 0));
+        queue.memory.pause(new ShardKey(TOPIC, 0), "ops");
         queue.send("a", Duration.ZERO);
         queue.time.advance(Duration.ofSeconds(10));
         assertThat(queue.runs).isEmpty();

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.WakeupListener;
@@ -94,11 +95,16 @@ final class FaultyStore {
     }
 
     QueueBackend asStore() {
-        return (QueueBackend) Proxy.newProxyInstance(
-                QueueBackend.class.getClassLoader(),
-                new Class<?>[] {QueueBackend.class},
-                (proxy, method, arguments) -> {
+        return behindTheLine(QueueBackend.class, behind);
+    }
+
+    private <T> T behindTheLine(Class<T> type, T store) {
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     String name = method.getName();
+                    if (name.equals("fleet")) {
+                        return behindTheLine(FleetStore.class, behind.fleet());
+                    }
                     Fault fault = arguments != null
                                     && arguments[0] instanceof ShardKey shard
                                     && shardPlan.apply(shard) != Fault.NONE
@@ -130,7 +136,7 @@ final class FaultyStore {
                     }
                     Object reply;
                     try {
-                        reply = method.invoke(behind, arguments);
+                        reply = method.invoke(store, arguments);
                     } catch (InvocationTargetException e) {
                         throw e.getCause();
                     }
@@ -141,6 +147,6 @@ final class FaultyStore {
                         throw new SimulatedTime.Killed();
                     }
                     return reply;
-                });
+                }));
     }
 }

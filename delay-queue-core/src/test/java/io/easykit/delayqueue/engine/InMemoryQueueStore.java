@@ -10,12 +10,14 @@ import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.ShardStats.Pause;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.NewMessage;
@@ -63,11 +65,18 @@ public final class InMemoryQueueStore implements QueueBackend {
     private final Map<ShardKey, Shard> shards = new HashMap<>();
     private final Map<String, Integer> declared = new HashMap<>();
     private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
+    private final InMemoryFleetStore fleet;
     private volatile int replicas;
 
     /** @param micros the store's clock, in microseconds since the epoch */
     public InMemoryQueueStore(LongSupplier micros) {
         this.micros = micros;
+        this.fleet = new InMemoryFleetStore(micros);
+    }
+
+    @Override
+    public FleetStore fleet() {
+        return fleet;
     }
 
     /** How many replicas confirm what is sent from now on. */
@@ -148,7 +157,8 @@ public final class InMemoryQueueStore implements QueueBackend {
         final Map<String, Long> counters = new TreeMap<>();
         final Map<String, Long> alerts = new HashMap<>();
         long lastNumber;
-        boolean paused;
+
+        @Nullable Pause pause;
 
         List<Message> in(State place) {
             return live.values().stream()
@@ -271,7 +281,7 @@ public final class InMemoryQueueStore implements QueueBackend {
             status = ClaimStatus.OUTDATED;
         } else if (last != null && last.request == claim.request()) {
             deliveries.addAll(again(shard, last, claim));
-        } else if (shard.paused) {
+        } else if (shard.pause != null) {
             status = ClaimStatus.PAUSED;
         } else {
             deliveries.addAll(handOut(shard, claim));
@@ -279,7 +289,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         return new Claimed(
                 Instant.ofEpochMilli(now()),
                 status,
-                shard.paused ? null : instant(shard.first(State.WAITING)),
+                shard.pause != null ? null : instant(shard.first(State.WAITING)),
                 instant(shard.first(State.IN_FLIGHT)),
                 acknowledged,
                 deliveries);
@@ -696,7 +706,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         List<Message> due = waiting.stream().filter(m -> m.at <= now()).toList();
         return new ShardStats(
                 Instant.ofEpochMilli(now()),
-                shard.paused,
+                shard.pause,
                 waiting.size(),
                 due.size(),
                 shard.in(State.IN_FLIGHT).size(),
@@ -720,18 +730,20 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized boolean pause(ShardKey key) {
+    public synchronized boolean pause(ShardKey key, String by) {
         Shard shard = shard(key);
-        boolean changed = !shard.paused;
-        shard.paused = true;
+        boolean changed = shard.pause == null;
+        if (changed) {
+            shard.pause = new Pause(Instant.ofEpochMilli(now()), by);
+        }
         return changed;
     }
 
     @Override
     public synchronized boolean resume(ShardKey key) {
         Shard shard = shard(key);
-        boolean changed = shard.paused;
-        shard.paused = false;
+        boolean changed = shard.pause != null;
+        shard.pause = null;
         Long earliestDue = shard.first(State.WAITING);
         if (changed && earliestDue != null) {
             notifyConsumers(key, null, List.of(earliestDue));
@@ -789,8 +801,9 @@ public final class InMemoryQueueStore implements QueueBackend {
         if (shard.lastNumber > 0) {
             field(keys, "settings", "number", String.valueOf(shard.lastNumber));
         }
-        if (shard.paused) {
-            field(keys, "settings", "paused", "1");
+        Pause pause = shard.pause;
+        if (pause != null) {
+            field(keys, "settings", "paused", Objects.requireNonNull(pause.at()).toEpochMilli() + ":" + pause.by());
         }
         return keys;
     }

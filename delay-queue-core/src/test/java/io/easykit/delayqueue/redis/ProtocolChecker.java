@@ -392,7 +392,7 @@ final class ProtocolChecker implements AutoCloseable {
                 }
                 case 10 ->
                     random.nextInt(3) == 0
-                            ? Call.of("pause", store -> store.pause(KEY))
+                            ? Call.of("pause", store -> store.pause(KEY, "ops"))
                             : Call.of("resume", store -> store.resume(KEY));
                 default -> {
                     State place = any(List.of(State.values()));

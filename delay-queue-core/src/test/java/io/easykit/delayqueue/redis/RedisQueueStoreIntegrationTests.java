@@ -278,7 +278,7 @@ class RedisQueueStoreIntegrationTests {
                     .containsOnly(Settlement.APPLIED);
             assertThat(store.release(KEY, leases.subList(4, 7))).containsOnly(Settlement.APPLIED);
             assertThat(store.cancel(KEY, List.of(new Target("later", null)))).containsExactly(ChangeOutcome.APPLIED);
-            assertThat(store.pause(KEY)).isTrue();
+            assertThat(store.pause(KEY, "ops")).isTrue();
             assertThat(store.resume(KEY)).isTrue();
             assertThat(store.declare("t", 1)).isEqualTo(1);
             Instant died = store.list(KEY, State.DEAD, 0, 1).messages().get(0).at();

@@ -99,7 +99,7 @@ class ScriptFaultTests {
                 new Step("redrive page", (s, store) -> store.redrive(KEY, ms(200_000), 100, RedriveRate.AT_ONCE)),
                 new Step("purge", dead, (s, store) -> store.purge(KEY, deaths())),
                 new Step("purge by age", dead, (s, store) -> store.purge(KEY, Duration.ZERO, 100)),
-                new Step("pause", (s, store) -> store.pause(KEY)),
+                new Step("pause", (s, store) -> store.pause(KEY, "ops")),
                 new Step("declare", (s, store) -> store.declare("t", 1)),
                 new Step("alert", (s, store) -> store.raise(KEY, "due", Duration.ofMinutes(1))),
                 new Step("repair", (s, store) -> store.repair(KEY, Repaired.BEGIN)),

@@ -90,7 +90,7 @@ class ScriptRunnerTests {
     @ValueSource(
             strings = {"ERR max number of clients reached", "ERR max number of clients + cluster connections reached"})
     void isUnavailableToOneClientTooMany(String error) {
-        assertThat(ScriptRunner.translate(
+        assertThat(RedisFailures.translate(
                         "send.lua",
                         new RedisConnectionFailureException(
                                 "Unable to connect to Redis",
@@ -102,7 +102,7 @@ class ScriptRunnerTests {
 
     @Test
     void isNotRefusedByWhatHappensOnTheWay() {
-        assertThat(ScriptRunner.translate(
+        assertThat(RedisFailures.translate(
                         "send.lua",
                         new RedisConnectionFailureException(
                                 "Unable to connect to Redis",
@@ -121,7 +121,7 @@ class ScriptRunnerTests {
     void neverPassesOnTheArgumentsThatRedisQuotes(String error) {
         for (DelayQueueException e : List.of(
                 reply(error),
-                ScriptRunner.translate(
+                RedisFailures.translate(
                         "send.lua",
                         new RedisConnectionFailureException(
                                 "Unable to connect to Redis: " + error,
@@ -135,11 +135,11 @@ class ScriptRunnerTests {
     @Test
     void saysWhatIsKnownOfACallWithoutAnswer() {
         assertThat(reply("LOADING Redis is loading the dataset in memory")).hasMessageContaining("cannot carry out");
-        assertThat(ScriptRunner.translate(
+        assertThat(RedisFailures.translate(
                         "send.lua",
                         new QueryTimeoutException("Redis command timed out", new RedisException("timeout"))))
                 .hasMessageContaining("did not answer send.lua, so its outcome is unknown");
-        assertThat(ScriptRunner.translate(
+        assertThat(RedisFailures.translate(
                         "send.lua",
                         new RedisSystemException(
                                 "Redis exception",
@@ -291,7 +291,7 @@ class ScriptRunnerTests {
     }
 
     private static DelayQueueException reply(String error) {
-        return ScriptRunner.translate(
+        return RedisFailures.translate(
                 "send.lua", new RedisSystemException("Error in execution", new RedisCommandExecutionException(error)));
     }
 }

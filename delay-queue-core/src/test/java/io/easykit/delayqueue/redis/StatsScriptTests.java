@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.ShardStats.Counters;
+import io.easykit.delayqueue.ShardStats.Pause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,19 +33,27 @@ class StatsScriptTests {
                 HSET errors Fa 1:o:x La 1:o:x
                 ZADD waiting 1000 e 980 f
                 HSET counters sent 20 acknowledged 10 failed 1 lost 2 dead 3 cancelled 2 redriven 1 purged 4
-                HSET settings paused 1""");
+                HSET settings paused 900:ops:""");
 
         ShardStats stats = shard.store.stats(KEY);
 
         assertThat(stats)
-                .isEqualTo(new ShardStats(ms(1000), true, 3, 2, 1, 1, ms(980), new Counters(20, 10, 1, 2, 3, 2, 1, 4)));
+                .isEqualTo(new ShardStats(
+                        ms(1000),
+                        new Pause(ms(900), "ops:"),
+                        3,
+                        2,
+                        1,
+                        1,
+                        ms(980),
+                        new Counters(20, 10, 1, 2, 3, 2, 1, 4)));
         assertThat(stats.imbalance()).isEqualTo(20 - 10 - 2 - 4 - 5);
     }
 
     @Test
     void isZeroEverywhereAtFirst() {
         assertThat(shard.store.stats(KEY))
-                .isEqualTo(new ShardStats(ms(1000), false, 0, 0, 0, 0, null, new Counters(0, 0, 0, 0, 0, 0, 0, 0)));
+                .isEqualTo(new ShardStats(ms(1000), null, 0, 0, 0, 0, null, new Counters(0, 0, 0, 0, 0, 0, 0, 0)));
         assertThat(shard.state()).isEmpty();
     }
 }

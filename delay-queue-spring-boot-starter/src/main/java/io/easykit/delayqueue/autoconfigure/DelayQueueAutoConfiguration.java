@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -86,7 +87,14 @@ public final class DelayQueueAutoConfiguration {
                 .sendPhase(properties.sendPhase())
                 .sendTimeout(properties.sendTimeout())
                 .replicaWaits(properties.table()::replicaWait)
-                .maxMessageBytes((int) properties.maxMessageSize().toBytes());
+                .maxMessageBytes((int) properties.maxMessageSize().toBytes())
+                .heartbeatInterval(properties.heartbeatInterval())
+                .application(environment.getProperty("spring.application.name", ""))
+                .version("spring-boot", SpringBootVersion.getVersion());
+        String version = DelayQueueEngine.class.getPackage().getImplementationVersion();
+        if (version != null) {
+            builder.version("easykit", version);
+        }
         if (Threading.VIRTUAL.isActive(environment)) {
             SimpleAsyncTaskExecutor workers = new SimpleAsyncTaskExecutor("delay-queue-");
             workers.setVirtualThreads(true);
@@ -126,6 +134,11 @@ public final class DelayQueueAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LazyInitializationExcludeFilter delayListenerLazyInitializationExcludeFilter() {
         return (beanName, definition, type) -> DelayListenerBeanPostProcessor.hasListeners(type);
+    }
+
+    @Bean
+    FleetMembership delayQueueFleetMembership(DelayQueueEngine engine) {
+        return new FleetMembership(() -> engine);
     }
 
     @Bean

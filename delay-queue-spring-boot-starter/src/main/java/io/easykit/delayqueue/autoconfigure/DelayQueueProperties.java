@@ -35,6 +35,8 @@ import org.springframework.util.unit.DataSize;
  *     Later ones are interrupted, and their messages run again on another node.
  * @param autoStartup Whether listeners start with the application. If false, call
  *     DelayListenerRegistry.start().
+ * @param heartbeatInterval Interval at which each node reports itself and its listeners to the others, from 1s to 1h. A
+ *     node that is silent for three intervals is forgotten.
  * @param sendPhase Time at which a message that is sent inside a transaction is stored: before-commit, after-commit or
  *     immediately. Can be set for each message.
  * @param sendTimeout Maximum time for a send to wait while Redis is unavailable, for example during a fail-over, from
@@ -54,6 +56,7 @@ record DelayQueueProperties(
         @DefaultValue("250ms") Duration commandTimeout,
         @DefaultValue("20s") Duration stopTimeout,
         @DefaultValue("true") boolean autoStartup,
+        @DefaultValue("10s") Duration heartbeatInterval,
         @DefaultValue("before-commit") SendPhase sendPhase,
         @DefaultValue("0s") Duration sendTimeout,
         @DefaultValue("8MB") DataSize maxMessageSize,
@@ -63,6 +66,8 @@ record DelayQueueProperties(
         implements CheckedSettings {
 
     private static final Duration LONGEST_SEND_WAIT = Duration.ofHours(1);
+    private static final Duration SHORTEST_HEARTBEAT = Duration.ofSeconds(1);
+    private static final Duration LONGEST_HEARTBEAT = Duration.ofHours(1);
     private static final Duration LONGEST_STOP = Duration.ofDays(1);
     private static final DataSize LARGEST_MESSAGE = DataSize.ofMegabytes(512);
 
@@ -72,6 +77,12 @@ record DelayQueueProperties(
         checks.keyPrefix(RedisQueueStore.isKeyPrefix(keyPrefix), keyPrefix, "${spring.application.name}:dq:");
         checks.commandTimeout(commandTimeout);
         checks.duration("stop-timeout", stopTimeout, Duration.ZERO, LONGEST_STOP, "0s to 1d, for example 20s");
+        checks.duration(
+                "heartbeat-interval",
+                heartbeatInterval,
+                SHORTEST_HEARTBEAT,
+                LONGEST_HEARTBEAT,
+                "1s to 1h, for example 10s");
         checks.duration("send-timeout", sendTimeout, Duration.ZERO, LONGEST_SEND_WAIT, "0s to 1h, for example 5s");
         checks.that(
                 maxMessageSize.toBytes() >= 1 && maxMessageSize.compareTo(LARGEST_MESSAGE) <= 0,

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.Page;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Subscription;
@@ -40,6 +41,7 @@ final class DisabledQueue implements InvocationHandler {
             // Called before each operation, which then fails or is ignored.
             case "declare" -> arguments[1];
             case "declared" -> 0;
+            case "fleet" -> FleetStore.NONE;
             case "subscribe" -> (Subscription) () -> {};
             case "toString" -> "a disabled delay queue";
             case "hashCode" -> System.identityHashCode(proxy);
@@ -58,7 +60,7 @@ final class DisabledQueue implements InvocationHandler {
             case "find" -> Optional.empty();
             case "list" -> new Page(0, List.of());
             case "stats" ->
-                new ShardStats(Instant.EPOCH, false, 0, 0, 0, 0, null, new ShardStats.Counters(0, 0, 0, 0, 0, 0, 0, 0));
+                new ShardStats(Instant.EPOCH, null, 0, 0, 0, 0, null, new ShardStats.Counters(0, 0, 0, 0, 0, 0, 0, 0));
             default -> throw new DelayQueueDisabledException();
         };
     }

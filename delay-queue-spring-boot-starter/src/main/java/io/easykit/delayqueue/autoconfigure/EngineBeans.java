@@ -3,6 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.boot.SettingsReport;
 import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -30,5 +31,11 @@ class EngineBeans {
     @ConditionalOnMissingBean
     DelayQueueAdmin delayQueueAdmin(DelayQueueEngine engine) {
         return engine.admin();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    FleetAdmin delayQueueFleetAdmin(DelayQueueEngine engine) {
+        return engine.fleet();
     }
 }

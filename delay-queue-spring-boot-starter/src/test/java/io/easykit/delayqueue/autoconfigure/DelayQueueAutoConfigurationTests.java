@@ -20,6 +20,7 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.RedisQueueStore;
+import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -205,6 +206,7 @@ class DelayQueueAutoConfigurationTests {
                 new Class<?>[] {QueueBackend.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
                     case "declare" -> 1;
+                    case "fleet" -> FleetStore.NONE;
                     case "send" -> List.of(SendOutcome.STORED);
                     default -> throw new UnsupportedOperationException(method.getName());
                 });

@@ -124,7 +124,7 @@ class PermissionsIntegrationTests {
         assertThat(store.list(shard, State.DEAD, 0, 10).total()).isEqualTo(1);
         assertThat(store.purge(shard, Duration.ZERO, 10)).isEqualTo(1);
         assertThat(store.acknowledge(shard, List.of(failed))).containsExactly(Settlement.GONE);
-        assertThat(store.pause(shard)).isTrue();
+        assertThat(store.pause(shard, "ops")).isTrue();
         assertThat(store.resume(shard)).isTrue();
         store.raise(shard, "test", Duration.ofMinutes(1));
         assertThat(store.raise(shard, "test", Duration.ofMinutes(1))).isFalse();

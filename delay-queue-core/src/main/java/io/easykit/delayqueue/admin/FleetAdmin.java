@@ -1,0 +1,53 @@
+package io.easykit.delayqueue.admin;
+
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import java.util.List;
+
+/**
+ * Shows topics and nodes, and pauses topics and listeners. Any node can call it, whether it has listeners or not.
+ *
+ * <p>All methods call the store. They throw {@link StoreUnavailableException} if it does not answer, and {@link
+ * StoreRefusedException} if it refuses.
+ */
+public interface FleetAdmin {
+
+    /** The topics that were ever sent to or listened to, in alphabetical order. A new one appears within a heartbeat. */
+    List<String> topics();
+
+    /** The nodes that are there, in the order in which they came. One that died stays for three heartbeats. */
+    List<NodeInfo> nodes();
+
+    /**
+     * Stops the delivery of a topic on all nodes, until it is resumed. Messages in flight go on, and sends are stored.
+     *
+     * @param by who pauses, as others see it
+     * @return number of shards that were not paused before
+     */
+    int pause(String topic, String by);
+
+    /**
+     * Resumes the delivery of a topic on all nodes. Listeners that are paused on their node stay so.
+     *
+     * @return number of shards that were paused before
+     */
+    int resume(String topic);
+
+    /**
+     * Pauses one listener on one node. The node does it with its next heartbeat, and forgets it when it restarts.
+     *
+     * @param node     {@link NodeInfo#id}
+     * @param listener {@link NodeInfo.Listener#id}
+     * @param by       who pauses, as others see it
+     * @return false if there is no such node
+     */
+    boolean pauseListener(String node, String listener, String by);
+
+    /**
+     * Resumes one listener on one node, whoever paused it there. A topic that is paused stays so.
+     *
+     * @param by who resumes, as the log of the node shows it
+     * @return false if there is no such node
+     */
+    boolean resumeListener(String node, String listener, String by);
+}

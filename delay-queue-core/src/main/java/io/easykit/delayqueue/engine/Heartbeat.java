@@ -1,0 +1,144 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.Beat;
+import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.NodeReport;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reports this node to the others periodically, and does what operators wish of its listeners: one call each interval. A node
+ * that stops leaves at once; one that is silent is forgotten after three intervals. New topics are reported along with it, so
+ * that no send waits for that.
+ */
+final class Heartbeat implements LoopExecutor.Step {
+
+    private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
+
+    private static final int INTERVALS_UNTIL_FORGOTTEN = 3;
+
+    /** After a call that failed: part of the interval. */
+    private static final int RETRIES_IN_AN_INTERVAL = 5;
+
+    /**
+     * Description of this node, and the interval of its heartbeats.
+     *
+     * @param id          name of this start of the process
+     * @param application name of the application, or empty
+     * @param versions    versions by what they are of
+     */
+    record Node(String id, String application, String host, Map<String, String> versions, Duration interval) {}
+
+    private final Node node;
+    private final FleetStore fleet;
+    private final Topics topics;
+    private final RunningListeners listeners;
+    private final LoopExecutor loops;
+    private final Consumer<Beat> onBeat;
+    private final LoopExecutor.Loop loop;
+    private final long startedAt;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Map<String, Integer> reported = new HashMap<>();
+    private final Set<String> refusals = new HashSet<>();
+    private volatile boolean stopping;
+
+    /** @param onBeat takes each reply of the store, on the thread of the heartbeats */
+    Heartbeat(Node node, EngineContext engine, Consumer<Beat> onBeat) {
+        this.node = node;
+        this.fleet = engine.store().fleet();
+        this.topics = engine.topics();
+        this.listeners = engine.listeners();
+        this.loops = engine.loops();
+        this.onBeat = onBeat;
+        this.startedAt = loops.nanos();
+        this.loop = loops.create("delay-queue-heartbeat", this);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    /** Has the node leave, without waiting for it. */
+    void stop() {
+        stopping = true;
+        loop.wake();
+    }
+
+    /** Waits until the node has left, at most so long. */
+    void awaitEnd(Duration most) {
+        try {
+            if (!ended.await(most.toNanos(), TimeUnit.NANOSECONDS)) {
+                log.debug("The node did not leave in time, and is forgotten later");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public long run() {
+        boolean last = stopping;
+        long pause = node.interval().toNanos();
+        try {
+            reportTopics();
+            if (last) {
+                fleet.leave(node.id());
+            } else if (beat()) {
+                pause = 0; // the others see at once what has changed
+            }
+        } catch (StoreUnavailableException e) {
+            // The consumers report an outage; this only tries again later.
+            log.debug("The heartbeat of this node got no answer", e);
+            pause /= RETRIES_IN_AN_INTERVAL;
+        } catch (DelayQueueException e) {
+            refused(e);
+        }
+        if (last) {
+            ended.countDown();
+        }
+        return last ? LoopExecutor.END : pause;
+    }
+
+    private boolean beat() {
+        NodeReport report = new NodeReport(
+                node.application(),
+                node.host(),
+                node.versions(),
+                Duration.ofNanos(loops.nanos() - startedAt),
+                listeners.report());
+        Beat reply = fleet.beat(node.id(), report, node.interval().multipliedBy(INTERVALS_UNTIL_FORGOTTEN));
+        boolean changed = listeners.obey(reply.wishes());
+        onBeat.accept(reply);
+        return changed;
+    }
+
+    private void reportTopics() {
+        Map<String, Integer> all = topics.known();
+        Map<String, Integer> added = new HashMap<>(all);
+        added.entrySet().removeAll(reported.entrySet());
+        if (!added.isEmpty()) {
+            fleet.addTopics(added);
+            reported.putAll(added);
+        }
+    }
+
+    private void refused(DelayQueueException e) {
+        String text = String.valueOf(e.getMessage());
+        if (refusals.add(text)) {
+            log.warn(
+                    "The other nodes do not see this one, or its topics, until this is mended. Delivery goes on: {}",
+                    LogText.of(text));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.store.Beat;
+import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.NodeReport;
+import io.easykit.delayqueue.store.QueueStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+
+/** The registry of topics and nodes in Redis. Its keys share one hash tag, so a cluster keeps all of them on one node. */
+final class RedisFleetStore implements FleetStore {
+
+    /** Larger fleets are cut; a page more is read than nodes come and go meanwhile. */
+    private static final int MOST_PAGES = 20;
+
+    private final ScriptRunner scripts;
+
+    RedisFleetStore(ScriptRunner scripts) {
+        this.scripts = scripts;
+    }
+
+    @Override
+    public void addTopics(Map<String, Integer> topics) {
+        List<Map.Entry<String, Integer>> all = List.copyOf(topics.entrySet());
+        for (int from = 0; from < all.size(); from += QueueStore.MAX_BATCH) {
+            Arguments arguments = new Arguments();
+            all.subList(from, Math.min(all.size(), from + QueueStore.MAX_BATCH))
+                    .forEach(topic -> arguments.add(topic.getKey()).add(topic.getValue()));
+            scripts.fleetList(LuaScript.Name.TOPICS, arguments);
+        }
+    }
+
+    @Override
+    public SortedMap<String, Integer> topics() {
+        return FleetReplies.topics(scripts.fleetList(LuaScript.Name.TOPICS, new Arguments()));
+    }
+
+    @Override
+    public Beat beat(String node, NodeReport report, Duration expiry) {
+        Arguments arguments =
+                new Arguments().add(node).add(NodeReports.encode(report)).add(expiry);
+        return FleetReplies.beat(scripts.fleetList(LuaScript.Name.BEAT, arguments));
+    }
+
+    @Override
+    public void leave(String node) {
+        scripts.fleetList(LuaScript.Name.BEAT, new Arguments().add(node).add("").add(0));
+    }
+
+    @Override
+    public List<NodeInfo> nodes() {
+        List<NodeInfo> nodes = new ArrayList<>();
+        for (int page = 0; page < MOST_PAGES; page++) {
+            Arguments arguments =
+                    new Arguments().add((long) page * QueueStore.MAX_BATCH).add(QueueStore.MAX_BATCH);
+            List<?> reply = scripts.fleetList(LuaScript.Name.NODES, arguments);
+            FleetReplies.nodes(reply).stream()
+                    .filter(node -> nodes.stream().noneMatch(known -> known.id().equals(node.id())))
+                    .forEach(nodes::add);
+            if (FleetReplies.nodesInAll(reply) <= (page + 1L) * QueueStore.MAX_BATCH) {
+                break;
+            }
+        }
+        return nodes;
+    }
+
+    @Override
+    public boolean wish(String node, String listener, boolean pause, String by) {
+        Arguments arguments = new Arguments()
+                .add(node)
+                .add(listener)
+                .add(pause ? "pause" : "resume")
+                .add(by);
+        return scripts.fleetNumber(LuaScript.Name.WISH, arguments) == 1;
+    }
+}

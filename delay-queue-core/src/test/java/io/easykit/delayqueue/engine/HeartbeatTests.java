@@ -1,0 +1,254 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.NodeInfo.Listener;
+import io.easykit.delayqueue.admin.NodeInfo.Pause;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class HeartbeatTests {
+
+    private final TestQueue queue =
+            new TestQueue(builder -> builder.application("shop").version("easykit", "1"));
+
+    private DelayQueueEngine another(SimulatedTime.Node process) {
+        return queue.builder(process, queue.memory).build();
+    }
+
+    private NodeInfo first() {
+        return queue.engine.fleet().nodes().get(0);
+    }
+
+    private Listener listenerOf(NodeInfo node) {
+        return node.listeners().get(0);
+    }
+
+    private void advance(long seconds) {
+        queue.time.advance(Duration.ofSeconds(seconds));
+    }
+
+    @Test
+    void showsEachNodeWithItsListeners() {
+        queue.start(listener().concurrency(8), message -> {});
+        queue.engine.join();
+        advance(65);
+
+        NodeInfo node = first();
+        assertThat(node.id()).startsWith("test/");
+        assertThat(node.application()).isEqualTo("shop");
+        assertThat(node.versions()).containsEntry("easykit", "1").containsKey("java");
+        assertThat(Duration.between(node.startedAt(), node.seenAt())).isEqualTo(Duration.ofSeconds(60));
+        assertThat(Duration.between(node.seenAt(), queue.time.now())).isEqualTo(Duration.ofSeconds(5));
+        assertThat(node.listeners()).containsExactly(new Listener("close", TOPIC, 0, 8, Duration.ZERO, null));
+        assertThat(node.places(TOPIC)).isEqualTo(8);
+        assertThat(node.places("mail")).isZero();
+    }
+
+    @Test
+    void countsTheCallsThatRunAndSinceWhen() {
+        List<NodeInfo> seen = new ArrayList<>();
+        queue.engine.join();
+        queue.start(listener().concurrency(8).lease(Duration.ofMinutes(5)), message -> {
+            advance(25);
+            seen.add(first());
+        });
+        queue.send("slow", Duration.ZERO);
+        advance(60);
+
+        assertThat(listenerOf(seen.get(0)).busy()).isEqualTo(1);
+        assertThat(listenerOf(seen.get(0)).oldestRun()).isBetween(Duration.ofSeconds(15), Duration.ofSeconds(25));
+        assertThat(listenerOf(first()).busy()).isZero();
+        assertThat(listenerOf(first()).oldestRun()).isZero();
+    }
+
+    @Test
+    void costsOneCallEachTenSeconds() {
+        queue.engine.join();
+        queue.send("a", Duration.ZERO);
+        advance(600);
+        List<String> calls = queue.line.takeCalls();
+
+        assertThat(Collections.frequency(calls, "beat")).isBetween(60, 61);
+        assertThat(Collections.frequency(calls, "addTopics"))
+                .as("once a process and topic")
+                .isEqualTo(1);
+        assertThat(queue.engine.fleet().topics()).containsExactly(TOPIC);
+    }
+
+    @Test
+    void reportsTopicsOfAProcessThatEndsBeforeItsNextHeartbeat() {
+        queue.engine.join();
+        advance(1);
+        queue.send("a", Duration.ZERO);
+        queue.engine.beginLeaving();
+        advance(1);
+
+        assertThat(queue.engine.fleet().topics()).containsExactly(TOPIC);
+    }
+
+    @Test
+    void showsNoTopicThatSomebodyOnlyCounted() {
+        queue.engine.join();
+        queue.engine.stats("mistyped");
+        advance(60);
+
+        assertThat(queue.engine.fleet().topics()).isEmpty();
+    }
+
+    @Test
+    void forgetsAKilledNodeAfterThirtySecondsAndOneThatStopsAtOnce() {
+        SimulatedTime.Node doomed = queue.time.node();
+        DelayQueueEngine killed = another(doomed);
+        DelayQueueEngine stopped = another(queue.time.node());
+        queue.engine.join();
+        killed.join();
+        stopped.join();
+        advance(5);
+        assertThat(queue.engine.fleet().nodes()).hasSize(3);
+
+        stopped.beginLeaving();
+        advance(1);
+        assertThat(queue.engine.fleet().nodes()).hasSize(2);
+        doomed.kill();
+        advance(23);
+        assertThat(queue.engine.fleet().nodes()).hasSize(2);
+        advance(2);
+        assertThat(queue.engine.fleet().nodes()).hasSize(1);
+    }
+
+    @Test
+    void comesBackUnderANewNameAfterALeave() {
+        queue.engine.join();
+        advance(1);
+        String before = first().id();
+        queue.engine.beginLeaving();
+        advance(1);
+        queue.engine.join();
+        queue.engine.join();
+        advance(1);
+
+        assertThat(queue.engine.fleet().nodes()).hasSize(1);
+        assertThat(first().id()).isNotEqualTo(before);
+    }
+
+    @Test
+    void pausesAndResumesAListenerOnOneNodeOnly() {
+        DelayQueueEngine other = another(queue.time.node());
+        queue.engine.join();
+        advance(1);
+        other.join();
+        ListenerContainer here = queue.start(listener(), message -> {});
+        ListenerContainer there = queue.start(other, listener(), message -> {});
+        advance(20);
+        Instant asked = queue.time.now();
+        assertThat(other.fleet().pauseListener(first().id(), "close", "ops")).isTrue();
+        advance(11);
+
+        assertThat(here.isPaused()).isTrue();
+        assertThat(there.isPaused()).isFalse();
+        assertThat(listenerOf(first()).pause()).isEqualTo(new Pause(asked, "ops"));
+        assertThat(first().places(TOPIC)).isZero();
+
+        assertThat(other.fleet().resumeListener(first().id(), "close", "ops")).isTrue();
+        advance(11);
+        assertThat(here.isPaused()).isFalse();
+        assertThat(listenerOf(first()).pause()).isNull();
+        assertThat(other.fleet().pauseListener("gone", "close", "ops")).isFalse();
+    }
+
+    @Test
+    void obeysAWishOnceSoThatTheApplicationCanChangeItsMind() {
+        queue.engine.join();
+        ListenerContainer container = queue.start(listener(), message -> {});
+        advance(1);
+        queue.engine.fleet().pauseListener(first().id(), "close", "ops");
+        queue.line.plan(method -> method.equals("beat") ? FaultyStore.Fault.LOST_REPLY : FaultyStore.Fault.NONE);
+        advance(30);
+        assertThat(container.isPaused()).as("the reply is lost").isFalse();
+        queue.line.heal();
+        advance(10);
+        assertThat(container.isPaused()).isTrue();
+
+        container.resume();
+        advance(60);
+        assertThat(container.isPaused()).isFalse();
+        container.pause();
+        queue.engine.fleet().resumeListener(first().id(), "close", "ops");
+        advance(11);
+        assertThat(container.isPaused()).isFalse();
+        container.pause();
+        advance(60);
+        assertThat(listenerOf(first()).pause()).isEqualTo(Pause.LOCAL);
+    }
+
+    @Test
+    void obeysAWishForAListenerThatStartsLater() {
+        queue.engine.join();
+        advance(1);
+        queue.engine.fleet().pauseListener(first().id(), "close", "ops");
+        advance(20);
+        ListenerContainer container = queue.start(listener(), message -> {});
+        advance(20);
+
+        assertThat(container.isPaused()).isTrue();
+        queue.stop(container);
+        advance(20);
+        assertThat(first().listeners()).isEmpty();
+    }
+
+    @Test
+    void delayOfTheStoreOrItsRefusalHoldsUpNothing() {
+        queue.line.plan(method -> method.equals("beat") ? FaultyStore.Fault.REFUSED : FaultyStore.Fault.NONE);
+        queue.engine.join();
+        queue.start(listener(), message -> {});
+        queue.send("a", Duration.ZERO);
+        advance(60);
+        assertThat(queue.runIds()).containsExactly("a");
+        assertThat(queue.engine.fleet().nodes()).isEmpty();
+
+        queue.line.heal();
+        advance(11);
+        assertThat(queue.engine.fleet().nodes()).hasSize(1);
+        queue.line.away();
+        advance(60);
+        queue.line.heal();
+        advance(3);
+        assertThat(queue.engine.fleet().nodes())
+                .as("tried more often after an outage")
+                .hasSize(1);
+    }
+
+    @Test
+    void pausesATopicOnAllShardsAndShowsWhoAndWhen() {
+        queue.memory.declare(TOPIC, 4);
+        Instant begin = queue.time.now();
+        assertThat(queue.engine.fleet().pause(TOPIC, "ops")).isEqualTo(4);
+        advance(5);
+        assertThat(queue.engine.fleet().pause(TOPIC, "another")).isZero();
+
+        TopicStats paused = queue.engine.stats(TOPIC);
+        assertThat(paused.pausedShards()).isEqualTo(4);
+        assertThat(Objects.requireNonNull(paused.pause())).isEqualTo(new ShardStats.Pause(begin, "ops"));
+        queue.memory.resume(new ShardKey(TOPIC, 2));
+        assertThat(queue.engine.stats(TOPIC).pausedShards()).isEqualTo(3);
+
+        assertThat(queue.engine.fleet().resume(TOPIC)).isEqualTo(3);
+        assertThat(queue.engine.stats(TOPIC).paused()).isFalse();
+        assertThatThrownBy(() -> queue.engine.fleet().pause(TOPIC, "x".repeat(201)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at most 200");
+    }
+}

@@ -1,0 +1,208 @@
+package io.easykit.delayqueue.redis;
+
+import static io.easykit.delayqueue.redis.TestShard.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.NodeInfo.Listener;
+import io.easykit.delayqueue.admin.NodeInfo.Pause;
+import io.easykit.delayqueue.store.Beat;
+import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.NodeReport;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** topics.lua, beat.lua, nodes.lua and wish.lua. */
+class FleetScriptTests {
+
+    private static final String PREFIX = "dq:{nodes}:";
+    private static final Duration KEEP = Duration.ofSeconds(30);
+    private static final NodeReport SENDER =
+            new NodeReport("shop", "host-1", Map.of("java", "17"), Duration.ofSeconds(5), List.of());
+
+    private final TestShard shard = new TestShard();
+    private final FleetStore fleet = shard.store.fleet();
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    @Test
+    void keepsTopicsWithTheirLatestShardCount() {
+        fleet.addTopics(Map.of("mail", 1, "com.shop/order:close", 4));
+        fleet.addTopics(Map.of("mail", 2));
+
+        assertThat(fleet.topics()).containsExactly(Map.entry("com.shop/order:close", 4), Map.entry("mail", 2));
+        assertThat(shard.redis().snapshot().keySet()).containsExactly(PREFIX + "topics", "test:clock");
+    }
+
+    @Test
+    void keepsMoreTopicsThanOneCallTakes() {
+        Map<String, Integer> many = new TreeMap<>();
+        IntStream.range(0, 250).forEach(i -> many.put("topic-" + i, 1));
+        fleet.addTopics(many);
+
+        assertThat(fleet.topics()).isEqualTo(many);
+    }
+
+    @Test
+    void keepsAReportWithAllItsFields() {
+        NodeReport report = new NodeReport(
+                "shop \"1\"",
+                "host-1",
+                Map.of("java", "17", "easykit", "0.1.0"),
+                Duration.ofSeconds(61),
+                List.of(
+                        new Listener("close", "orders", 2, 8, Duration.ofMillis(1500), null),
+                        new Listener("mail", "mail", 0, 1, Duration.ZERO, new Pause(ms(900), "ops")),
+                        new Listener("own", "own", 0, 1, Duration.ZERO, Pause.LOCAL)));
+        shard.clock(100_000);
+        fleet.beat("a", report, KEEP);
+
+        assertThat(fleet.nodes())
+                .containsExactly(new NodeInfo(
+                        "a", "shop \"1\"", "host-1", report.versions(), ms(39_000), ms(100_000), report.listeners()));
+        assertThat(shard.redis().snapshot().keySet())
+                .containsExactly(PREFIX + "reports", PREFIX + "since", PREFIX + "until", "test:clock");
+        assertThat(shard.redis().snapshot().values().stream()
+                        .filter(stored -> stored.pttl() < 0)
+                        .count())
+                .as("keys that stay for ever, the clock of the test apart")
+                .isEqualTo(1);
+    }
+
+    @Test
+    void forgetsASilentNodeAndMakesTheNextTheFirst() {
+        assertThat(fleet.beat("a", SENDER, KEEP)).isEqualTo(new Beat(ms(1000), true, List.of()));
+        shard.clock(11_000);
+        assertThat(fleet.beat("b", SENDER, KEEP).first()).isFalse();
+        fleet.wish("a", "close", true, "ops");
+        shard.clock(30_999);
+        assertThat(fleet.beat("b", SENDER, KEEP).first()).isFalse();
+        assertThat(ids()).containsExactly("a", "b");
+
+        shard.clock(31_000);
+        assertThat(ids()).containsExactly("b");
+        assertThat(fleet.beat("b", SENDER, KEEP).first()).isTrue();
+        assertThat(keysWith("a")).isEmpty();
+
+        assertThat(fleet.beat("a", SENDER, KEEP).first()).as("back again").isFalse();
+        assertThat(ids()).containsExactlyInAnyOrder("a", "b");
+    }
+
+    @Test
+    void forgetsANodeThatLeavesAtOnce() {
+        fleet.beat("a", SENDER, KEEP);
+        fleet.beat("b", SENDER, KEEP);
+        fleet.wish("a", "close", true, "ops");
+        fleet.leave("a");
+        fleet.leave("a");
+
+        assertThat(ids()).containsExactly("b");
+        assertThat(keysWith("a")).isEmpty();
+        assertThat(fleet.beat("b", SENDER, KEEP).first()).isTrue();
+    }
+
+    @Test
+    void returnsTheLatestWishForEachListenerWithARisingNumber() {
+        assertThat(fleet.wish("a", "close", true, "ops")).as("no such node").isFalse();
+        fleet.beat("a", SENDER, KEEP);
+        assertThat(fleet.wish("a", "close", true, "ops: night")).isTrue();
+        assertThat(fleet.wish("a", "mail", true, "ops")).isTrue();
+        shard.clock(500); // the clock goes back
+        assertThat(fleet.wish("a", "close", false, "ops")).isTrue();
+
+        assertThat(fleet.beat("a", SENDER, KEEP).wishes())
+                .containsExactlyInAnyOrder(
+                        new Beat.Wish("close", false, 1_000_001, "ops"), new Beat.Wish("mail", true, 1_000_000, "ops"))
+                .isEqualTo(fleet.beat("a", SENDER, KEEP).wishes());
+        assertThat(fleet.beat("b", SENDER, KEEP).wishes()).isEmpty();
+        shard.clock(40_000);
+        assertThat(fleet.wish("a", "close", true, "ops")).as("silent").isFalse();
+    }
+
+    @Test
+    void listsANodeWhoseReportCannotBeRead() {
+        fleet.beat("a", SENDER, KEEP);
+        for (String garbage : List.of("", "x", "1000:{", "1000:[]", "1000:{\"listeners\":[1]}")) {
+            shard.redis().command("HSET", PREFIX + "reports", "a", garbage);
+
+            assertThat(ids()).as(garbage).containsExactly("a");
+        }
+        shard.redis().command("HDEL", PREFIX + "reports", "a");
+        assertThat(ids()).containsExactly("a");
+    }
+
+    @Test
+    void listsMoreNodesThanOneCallTakes() {
+        IntStream.range(0, 230).forEach(i -> fleet.beat("node-" + i, SENDER, KEEP));
+
+        assertThat(ids()).hasSize(230).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void namesAKeyOfAnotherType() {
+        shard.redis().command("SET", PREFIX + "since", "garbage");
+
+        assertThatThrownBy(() -> fleet.beat("a", SENDER, KEEP))
+                .isInstanceOf(StoreRefusedException.class)
+                .hasMessageContaining("beat.lua on the registry of nodes")
+                .hasMessageContaining("The key " + PREFIX + "since is not a sorted set");
+    }
+
+    /** Each script fails at each command that it executes: the same call again does the rest, and no node stays for ever. */
+    @Test
+    void doesTheRestWhereAScriptStoppedHalfWay() {
+        for (int command = 1; command <= 25; command++) {
+            try (FaultyShard faulty = new FaultyShard(script -> script)) {
+                FleetStore broken = faulty.store.fleet();
+                broken.beat("gone", SENDER, Duration.ofSeconds(1));
+                broken.beat("leaves", SENDER, KEEP);
+                broken.wish("gone", "close", true, "ops");
+                faulty.clock(110_000);
+
+                faulty.failAt(command, false);
+                faulty.attempt(store -> store.fleet().beat("a", SENDER, KEEP));
+                faulty.failAt(command, false);
+                faulty.attempt(store -> {
+                    store.fleet().leave("leaves");
+                    return "left";
+                });
+                faulty.failAt(command, false);
+                faulty.attempt(store -> store.fleet().wish("a", "close", true, "ops"));
+                faulty.heal();
+
+                broken.leave("leaves");
+                Beat beat = broken.beat("a", SENDER, KEEP);
+                broken.wish("a", "close", true, "ops");
+                assertThat(beat.first()).as("first after " + command).isTrue();
+                assertThat(broken.beat("a", SENDER, KEEP).wishes()).hasSize(1);
+                assertThat(broken.nodes()).extracting(NodeInfo::id).containsExactly("a");
+                broken.leave("a");
+                assertThat(faulty.redis().snapshot().keySet())
+                        .as("after " + command)
+                        .noneMatch(key -> key.startsWith(PREFIX));
+            }
+        }
+    }
+
+    private List<String> ids() {
+        return fleet.nodes().stream().map(NodeInfo::id).toList();
+    }
+
+    private List<String> keysWith(String node) {
+        return shard.redis().snapshot().entrySet().stream()
+                .filter(entry -> entry.getKey().endsWith(":" + node)
+                        || (entry.getValue().content() instanceof Map<?, ?> map && map.containsKey(node)))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+}
