@@ -15,11 +15,11 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.InFlightLoad.LoadResult;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore;
-import io.easykit.cache.store.EntryStore.Fetched;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Envelope.Kind;
-import io.easykit.cache.store.LoadTicket;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Map;
@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * <h2>The parts of an entry</h2>
  *
  * <ul>
- *   <li>The <b>fill token</b> is the right to store. The first elected loader creates it, successive loaders share it, and each
+ *   <li>The <b>fencing token</b> is the right to store. The first elected loader creates it, successive loaders share it, and each
  *       prepare and invalidation removes it. A store without it is rejected. So a value that was loaded before an invalidation
  *       is never stored after it, however slow the loader was; and a loader slower than its load lease still stores, if
  *       nothing was invalidated meanwhile.
@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
  *   <li><b>staleUntil</b> bounds how long an invalidated value may be returned under AP. It only ever decreases, so updates
  *       in a row do not prolong a stale value.
  *   <li>An <b>intent</b> stands for one update between <em>prepare</em> and <em>invalidate</em>. While there is one,
- *       no reader gets a fill token. It has a lease, so after a crash of the updater nothing is stored until the lease ends.
+ *       no reader gets a fencing token. It has a lease, so after a crash of the updater nothing is stored until the lease ends.
  * </ul>
  *
  * <h2>One read</h2>
@@ -178,12 +178,13 @@ final class CacheDispatcher implements CacheReader {
     /** There is a stale value that the store may return: then no reader waits. */
     private <V> @Nullable LoadResult<V> decide(ReadRequest<V> read, boolean first) {
         Fetched fetched = fetched(read);
-        Decoded<V> served = serve(read, fetched);
-        if (served != null) {
-            report(read, fetched.stale() ? Hit.STALE : Hit.FRESH, first);
-            return LoadResult.ownOnly(served.value());
-        }
-        if (fetched.outcome() == Outcome.NEED_QUERY) {
+        if (fetched instanceof Fetched.Served answer) {
+            Decoded<V> served = serve(read, answer);
+            if (served != null) {
+                report(read, answer.stale() ? Hit.STALE : Hit.FRESH, first);
+                return LoadResult.ownOnly(served.value());
+            }
+        } else if (fetched instanceof Fetched.NeedQuery) {
             report(read, null, first);
             return runAsOwner(new InFlightLoad<>(), read, fetched);
         }
@@ -274,38 +275,33 @@ final class CacheDispatcher implements CacheReader {
             long requestedAt = ticker.nanoTime();
             Fetched fetched = known != null ? known : fetched(read);
             LoadResult<V> polled = null;
-            switch (fetched.outcome()) {
-                case SUCCESS, SUCCESS_NEED_QUERY -> {
-                    Decoded<V> served = serve(read, fetched);
-                    if (served != null) {
-                        return fetched.stale()
-                                ? LoadResult.ownOnly(served.value())
-                                : LoadResult.of(served.value(), requestedAt);
-                    }
-                    if (discarded) {
-                        return uncachedLoads.join(read, null);
-                    }
-                    discarded = true;
+            if (fetched instanceof Fetched.Served answer) {
+                Decoded<V> served = serve(read, answer);
+                if (served != null) {
+                    return answer.stale()
+                            ? LoadResult.ownOnly(served.value())
+                            : LoadResult.of(served.value(), requestedAt);
                 }
-                case NEED_QUERY -> {
-                    return loadAndStore(read, ticketOf(fetched));
+                if (discarded) {
+                    return uncachedLoads.join(read, null);
                 }
-                case NEED_WAIT -> {
-                    if (foreignLoads++ == FOREIGN_LOADS) {
-                        return uncachedLoads.join(read, null);
-                    }
-                    polled = awaitLoad(read, fetched.loadLeaseLeft());
-                    if (polled == null && read.remainingWait(ticker) <= 0) {
-                        return uncachedLoads.join(read, null);
-                    }
+                discarded = true;
+            } else if (fetched instanceof Fetched.NeedQuery mine) {
+                return loadAndStore(read, mine.lease());
+            } else if (fetched instanceof Fetched.NeedWait other) {
+                if (foreignLoads++ == FOREIGN_LOADS) {
+                    return uncachedLoads.join(read, null);
                 }
-                case NEED_QUERY_NO_STORE -> {
-                    if (waitedForUpdate) {
-                        return uncachedLoads.join(read, null);
-                    }
-                    waitedForUpdate = true;
-                    polled = awaitUpdate(read);
+                polled = awaitLoad(read, other.leaseLeft());
+                if (polled == null && read.remainingWait(ticker) <= 0) {
+                    return uncachedLoads.join(read, null);
                 }
+            } else {
+                if (waitedForUpdate) {
+                    return uncachedLoads.join(read, null);
+                }
+                waitedForUpdate = true;
+                polled = awaitUpdate(read);
             }
             if (polled != null) {
                 return polled;
@@ -313,29 +309,26 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    /** The fetched value, with a refresh if it is due; null if there is none, or it is unreadable. */
-    private <V> @Nullable Decoded<V> serve(ReadRequest<V> read, Fetched fetched) {
-        if (fetched.value() == null) {
-            return null;
-        }
+    /** The fetched value, with a refresh if it is due; null if it is unreadable. */
+    private <V> @Nullable Decoded<V> serve(ReadRequest<V> read, Fetched.Served fetched) {
         Decoded<V> decoded = open(read, fetched.value());
-        return decoded != null && fetched.outcome() == Outcome.SUCCESS_NEED_QUERY
-                ? renew(read, ticketOf(fetched), decoded)
+        return decoded != null && fetched instanceof Fetched.SuccessNeedQuery due
+                ? renew(read, due.lease(), decoded)
                 : decoded;
     }
 
     /** Loads in the background, or here and now if the load cannot leave the calling thread. */
-    private <V> Decoded<V> renew(ReadRequest<V> read, LoadTicket ticket, Decoded<V> older) {
+    private <V> Decoded<V> renew(ReadRequest<V> read, LoadLease lease, Decoded<V> older) {
         if (!failingRefreshes.mayTry(read.key())) {
-            releaseLoad(read.key(), ticket);
+            releaseLoad(read.key(), lease);
             return older;
         }
         ReadRequest<V> there = handedOver(read);
         if (there != null) {
-            inBackground(there, ticket, () -> loadAndStore(there, ticket));
+            inBackground(there, lease, () -> loadAndStore(there, lease));
             return older;
         }
-        LoadResult<V> result = loadAndStore(read, ticket);
+        LoadResult<V> result = loadAndStore(read, lease);
         noteRefresh(read, result);
         return result.failure() == null ? new Decoded<>(result.value()) : older;
     }
@@ -344,11 +337,11 @@ final class CacheDispatcher implements CacheReader {
         return store.fetch(read.key(), epochs.of(read.key()), read.allowsStale());
     }
 
-    private <V> LoadResult<V> loadAndStore(ReadRequest<V> read, LoadTicket ticket) {
-        return requireNonNull(read.scope().run(() -> loadAndStoreInScope(read, ticket)));
+    private <V> LoadResult<V> loadAndStore(ReadRequest<V> read, LoadLease lease) {
+        return requireNonNull(read.scope().run(() -> loadAndStoreInScope(read, lease)));
     }
 
-    private <V> LoadResult<V> loadAndStoreInScope(ReadRequest<V> read, LoadTicket ticket) {
+    private <V> LoadResult<V> loadAndStoreInScope(ReadRequest<V> read, LoadLease lease) {
         long startedAt = ticker.nanoTime();
         boolean needsPermit = limit.isFading() && RunningLoad.current() == null;
         LoadResult<V> result = LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), startedAt);
@@ -369,23 +362,18 @@ final class CacheDispatcher implements CacheReader {
             }
         }
         if (encoded == null) {
-            releaseLoad(read.key(), ticket);
+            releaseLoad(read.key(), lease);
             listener.onLoad(read.key(), took, result.failure() == null ? Load.NOT_STORED : Load.FAILED);
             return result;
         }
-        return stored(read, ticket, result.value(), encoded, startedAt, took);
+        return stored(read, lease, result.value(), encoded, startedAt, took);
     }
 
     private <V> LoadResult<V> stored(
-            ReadRequest<V> read,
-            LoadTicket ticket,
-            @Nullable V value,
-            Envelope encoded,
-            long startedAt,
-            Duration took) {
+            ReadRequest<V> read, LoadLease lease, @Nullable V value, Envelope encoded, long startedAt, Duration took) {
         long sent = ticker.nanoTime();
         try {
-            boolean accepted = store.store(read.key(), ticket, encoded, ValueEnvelopes.ttl(value, read.options()));
+            boolean accepted = store.store(read.key(), lease, encoded, ValueEnvelopes.ttl(value, read.options()));
             listener.onLoad(read.key(), took, accepted ? Load.STORED : Load.REJECTED);
             return accepted ? LoadResult.of(value, sent).snapshot(encoded) : LoadResult.rejected(value, startedAt);
         } catch (StoreUnavailableException away) {
@@ -444,7 +432,7 @@ final class CacheDispatcher implements CacheReader {
         if (there != null) {
             inBackground(there, null, () -> {
                 Fetched fetched = fetched(there);
-                return fetched.ticket() == null ? null : loadAndStore(there, fetched.ticket());
+                return fetched instanceof Fetched.Leased mine ? loadAndStore(there, mine.lease()) : null;
             });
         }
     }
@@ -462,27 +450,27 @@ final class CacheDispatcher implements CacheReader {
         return there == null ? null : there.in(transactions.backgroundScope());
     }
 
-    private <V> void inBackground(ReadRequest<V> read, @Nullable LoadTicket ticket, Refresh<V> work) {
+    private <V> void inBackground(ReadRequest<V> read, @Nullable LoadLease lease, Refresh<V> work) {
         try {
             background.execute(() -> LoadInProgress.outside(() -> {
                 InFlightLoad<V> load = new InFlightLoad<>();
                 boolean alone = putIfAbsent(read.key(), load) == null;
-                if (alone || ticket != null) {
+                if (alone || lease != null) {
                     refreshInBackground(read, load, work);
                 }
             }));
         } catch (RejectedExecutionException full) {
             log.debug("No thread is free to refresh {}", read.key());
-            giveUp(read.key(), ticket);
+            giveUp(read.key(), lease);
         } catch (Throwable fault) {
             log.warn("Cannot refresh {} in the background; it is loaded when it expires", read.key(), fault);
-            giveUp(read.key(), ticket);
+            giveUp(read.key(), lease);
         }
     }
 
-    private void giveUp(CacheKey<?> key, @Nullable LoadTicket ticket) {
-        if (ticket != null) {
-            releaseLoad(key, ticket);
+    private void giveUp(CacheKey<?> key, @Nullable LoadLease lease) {
+        if (lease != null) {
+            releaseLoad(key, lease);
         }
     }
 
@@ -523,9 +511,9 @@ final class CacheDispatcher implements CacheReader {
         return decoded;
     }
 
-    private void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
+    private void releaseLoad(CacheKey<?> key, LoadLease lease) {
         try {
-            store.releaseLoad(key, ticket);
+            store.releaseLoad(key, lease);
         } catch (StoreUnavailableException away) {
             log.debug("The election of {} ends by itself", key, away);
         }
@@ -538,14 +526,6 @@ final class CacheDispatcher implements CacheReader {
 
     private Duration since(long startedAt) {
         return Duration.ofNanos(ticker.nanoTime() - startedAt);
-    }
-
-    private static LoadTicket ticketOf(Fetched fetched) {
-        LoadTicket ticket = fetched.ticket();
-        if (ticket == null) {
-            throw new IllegalStateException(fetched.outcome() + " came without a ticket");
-        }
-        return ticket;
     }
 
     /** Work of a refresh; null if there was nothing to do. */

@@ -3,7 +3,8 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.LoadTicket;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.net.SocketAddress;
@@ -49,15 +50,15 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.store(key, ticket, value, life));
+        return guard(breaker, breaker::mayRead, () -> store.store(key, lease, value, life));
     }
 
     @Override
-    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
+    public void releaseLoad(CacheKey<?> key, LoadLease lease) {
         CircuitBreaker breaker = availability.of(key);
-        guard(breaker, breaker::mayRead, () -> store.releaseLoad(key, ticket));
+        guard(breaker, breaker::mayRead, () -> store.releaseLoad(key, lease));
     }
 
     @Override

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>The rule</h2>
  *
- * A loader gets its fill token before its load begins, and the token is valid only while the key is not invalidated. Take an
+ * A loader gets its fencing token before its load begins, and the token is valid only while the key is not invalidated. Take an
  * update of an outer and an inner key that ended before. Every value of the inner key that was current at some moment after
  * the load began contains that update. Hence a read inside a load may return
  *
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * and nothing else: no value inside its stale window, nothing of the local level, no older shared load. An update that ends
- * later removes the outer key's fill token.
+ * later removes the outer key's fencing token.
  *
  * <h2>Exceptions</h2>
  *

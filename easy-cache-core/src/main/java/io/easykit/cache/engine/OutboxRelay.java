@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * <ul>
  *   <li>A message that was part of a transaction is visible after its commit only. So its data have changed, and
  *       a value that is loaded after the delivery is new. A value that was loaded before cannot be stored after it, since an
- *       invalidation removes fill tokens.
+ *       invalidation removes fencing tokens.
  *   <li>A message that was committed before its update is open while the update may still be running: a reader could load the
  *       old value after a delivery and store it. It is delivered in each round, until it is closed or its lease is over,
  *       and then once more.

@@ -5,7 +5,8 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.LoadTicket;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.lettuce.core.cluster.SlotHash;
@@ -39,7 +40,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * <table>
  * <caption>Fields</caption>
  * <tr><td>{@code v<fingerprint>}</td><td>6 bytes end of life (server's ms), 4 bytes epoch of the prefix, envelope</td></tr>
- * <tr><td>{@code f}</td><td>8 bytes fill token, 6 bytes end of the load lease (0: released)</td></tr>
+ * <tr><td>{@code f}</td><td>8 bytes fencing token, 6 bytes end of the load lease (0: released)</td></tr>
  * <tr><td>{@code s}</td><td>staleUntil, in the server's ms</td></tr>
  * <tr><td>{@code i:<token>}</td><td>the end of one update's lease</td></tr>
  * <tr><td>{@code i}</td><td>the latest of these</td></tr>
@@ -64,7 +65,7 @@ public final class RedisEntryStore implements EntryStore {
     private static final int FILL_LENGTH = 14;
     private static final int ELECTION_OFFSET = 8;
 
-    /** How long a fill token outlives its election: a load that takes longer is not stored. */
+    /** How long a fencing token outlives its load lease: a load that takes longer is not stored. */
     private static final byte[] KEEP_FILL = bytes(Duration.ofMinutes(2).toMillis());
 
     private static final byte[] PROBE_LEASE = bytes(Duration.ofSeconds(1).toMillis());
@@ -175,22 +176,17 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
         Object reply = await(run(
                 RedisScript.STORE,
                 names.entry(key),
-                List.of(
-                        ticket.token(),
-                        bytes(ticket.epoch()),
-                        value.toBytes(),
-                        bytes(life.toMillis()),
-                        valueField(key))));
+                List.of(lease.id(), bytes(lease.epoch()), value.toBytes(), bytes(life.toMillis()), valueField(key))));
         return reply.equals(1L);
     }
 
     @Override
-    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
-        await(run(RedisScript.RELEASE_LOAD, names.entry(key), List.of(ticket.token())));
+    public void releaseLoad(CacheKey<?> key, LoadLease lease) {
+        await(run(RedisScript.RELEASE_LOAD, names.entry(key), List.of(lease.id())));
     }
 
     @Override
@@ -452,14 +448,27 @@ public final class RedisEntryStore implements EntryStore {
 
     private static Fetched fetched(List<?> reply, long epoch) {
         Outcome outcome = Outcome.valueOf(new String((byte[]) reply.get(1), StandardCharsets.US_ASCII));
-        byte[] value = reply.size() > 2 ? (byte[]) reply.get(2) : null;
-        byte[] ticket = reply.size() > 3 ? (byte[]) reply.get(3) : null;
-        return new Fetched(
-                outcome,
-                value == null ? null : Envelope.wrap(value, VALUE_HEADER),
-                reply.size() > 5,
-                ticket == null ? null : new LoadTicket(ticket, epoch),
-                reply.size() > 4 ? Duration.ofMillis(number(reply, 4)) : Duration.ZERO);
+        return switch (outcome) {
+            case SUCCESS -> new Fetched.Success(fetchedValue(reply), isStale(reply));
+            case SUCCESS_NEED_QUERY ->
+                new Fetched.SuccessNeedQuery(fetchedValue(reply), isStale(reply), fetchedLease(reply, epoch));
+            case NEED_QUERY -> new Fetched.NeedQuery(fetchedLease(reply, epoch));
+            case NEED_WAIT -> new Fetched.NeedWait(Duration.ofMillis(number(reply, 4)));
+            case NEED_QUERY_NO_STORE -> new Fetched.NeedQueryNoStore();
+        };
+    }
+
+    private static Envelope fetchedValue(List<?> reply) {
+        return Envelope.wrap((byte[]) reply.get(2), VALUE_HEADER);
+    }
+
+    private static LoadLease fetchedLease(List<?> reply, long epoch) {
+        return new LoadLease((byte[]) reply.get(3), epoch);
+    }
+
+    /** The mark is the last part of the reply, and only there for a stale value. */
+    private static boolean isStale(List<?> reply) {
+        return reply.size() > 5;
     }
 
     private <T> T await(CompletionStage<T> reply) {

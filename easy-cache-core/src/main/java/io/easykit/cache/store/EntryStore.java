@@ -1,7 +1,6 @@
 package io.easykit.cache.store;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.Outcome;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Collection;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public interface EntryStore {
 
     /**
-     * Reads an entry as it is stored. Decides nothing and elects no loader: the cheap way to a hit.
+     * Reads an entry as it is stored. Decides nothing and gives no load lease: the cheap way to a hit.
      *
      * @param epoch the prefix's epoch as read by this node; a value of an older one is a miss
      */
@@ -32,7 +31,7 @@ public interface EntryStore {
     }
 
     /**
-     * Decides the outcome for the caller, and elects it to load if there is no loader.
+     * Decides the outcome for the caller, and gives it the load lease if there is no loader.
      *
      * @param epoch the prefix's epoch as read by this node; a value of an older one is a miss
      * @param allowsStale whether the caller may be given a value inside the stale window
@@ -40,16 +39,16 @@ public interface EntryStore {
     Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale);
 
     /**
-     * Stores a loaded value if the ticket's fill token still holds, which is: if nothing was invalidated since the
-     * election.
+     * Stores a loaded value if the lease's fencing token is still there, which is: if nothing was invalidated since the
+     * lease was given. That the lease itself has ended does not matter.
      *
      * @param life until the value expires
      * @return false if it was rejected; then nothing has changed
      */
-    boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life);
+    boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life);
 
-    /** Gives up the election that came with a ticket after a failed load, so that the next reader loads at once. */
-    void releaseLoad(CacheKey<?> key, LoadTicket ticket);
+    /** Gives up a load lease after a failed load, so that the next reader loads at once. */
+    void releaseLoad(CacheKey<?> key, LoadLease lease);
 
     /**
      * Prepares an update before its commit: until {@link #invalidate} with the same token, or the end of the lease, nothing
@@ -112,7 +111,7 @@ public interface EntryStore {
     Map<String, Long> epochs(int hash);
 
     /**
-     * Makes every value of some prefixes, in the range of one hash, a miss that is stored now, or by a ticket given before.
+     * Makes every value of some prefixes, in the range of one hash, a miss that is stored now, or by a load lease given before.
      * Who learns one of the new epochs learns all of them: a value that was computed from another one goes with it.
      *
      * @param known the prefixes, each with its highest epoch that the caller has heard of; the store may have lost it
@@ -170,7 +169,7 @@ public interface EntryStore {
      * @param fresh whether the value was valid when the store answered: every reader may use it
      * @param invalidated whether the value was invalidated or is under an update; inside the stale window AP readers may
      *     still have it
-     * @param loading whether a loader was elected
+     * @param loading whether a load lease was given
      * @param updating whether an update is being committed
      * @param remaining lower bound of the value's remaining life: used only to refresh early. Null if unknown
      */
@@ -184,19 +183,4 @@ public interface EntryStore {
 
         public static final Snapshot NOTHING = new Snapshot(null, false, false, false, false, null);
     }
-
-    /**
-     * The answer to a fetch.
-     *
-     * @param value with {@code SUCCESS} and {@code SUCCESS_NEED_QUERY}
-     * @param stale whether the value was invalidated and is only served inside the stale window
-     * @param ticket with {@code NEED_QUERY} and {@code SUCCESS_NEED_QUERY}
-     * @param loadLeaseLeft with {@code NEED_WAIT}: how long the running election lasts at most, else zero
-     */
-    record Fetched(
-            Outcome outcome,
-            @Nullable Envelope value,
-            boolean stale,
-            @Nullable LoadTicket ticket,
-            Duration loadLeaseLeft) {}
 }

@@ -3,14 +3,15 @@
 -- KEYS[1]  the entry
 -- ARGV[1]  caller: 4 random bytes, fresh for each fetch (a replay by the driver carries the same ones)
 -- ARGV[2]  load lease in ms: how long the caller holds the exclusive right to load
--- ARGV[3]  keep in ms: how long the fill token outlives the load lease; longer than the longest load
+-- ARGV[3]  keep in ms: how long the fencing token outlives the load lease; longer than the longest load
 -- ARGV[4]  1 if the caller accepts a stale value inside the stale window, else 0
 -- ARGV[5]  refresh-ahead in ms: the last part of a value's life in which one reader refreshes it
 -- ARGV[6]  epoch of the prefix; a value of an older epoch is no value
 -- ARGV[7]  field of the values that the caller can read: v and the fingerprint of their type
 --
--- returns {now in ms, outcome, value or nil, ticket or nil, ms that the running load lease still lasts, 1 if the value is stale}
+-- returns {now in ms, outcome, value or nil, the caller's load lease or nil, ms that another's load lease still lasts, 1 if stale}
 --   outcome: SUCCESS, SUCCESS_NEED_QUERY, NEED_QUERY, NEED_QUERY_NO_STORE, NEED_WAIT
+--   load lease: 8 bytes fencing token, 6 bytes end in ms
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local caller, loadLease, keepFill = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -1,4 +1,4 @@
--- raise-epoch: makes every value of some prefixes a miss that was stored, or whose loader was elected, before.
+-- raise-epoch: makes every value of some prefixes a miss that was stored, or whose loader got its load lease, before.
 -- All prefixes at once: who reads one of the new epochs reads all of them.
 -- The clock and the caller are floors: epochs that were lost with the key do not begin again.
 --

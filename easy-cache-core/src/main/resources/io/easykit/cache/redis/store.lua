@@ -1,8 +1,8 @@
--- store: puts a loaded value in, if nothing was invalidated since the loader was elected.
+-- store: puts a loaded value in, if nothing was invalidated since the loader got its load lease.
 -- Valid values of other versions of the type stay beside it. The key expires with the first of them.
 --
 -- KEYS[1]  the entry
--- ARGV[1]  ticket of the loader; its first 8 bytes are the fill token, which successive loaders share
+-- ARGV[1]  load lease of the loader; its first 8 bytes are the fencing token, which successive loaders share
 -- ARGV[2]  epoch of the prefix when the loader fetched
 -- ARGV[3]  envelope
 -- ARGV[4]  TTL of the value in ms

@@ -226,7 +226,7 @@ class RecoveryWorkerTests {
     }
 
     @Test
-    void takesForNoValueWhatIsStoredByATicketOfAnOlderEpoch() throws Exception {
+    void takesForNoValueWhatIsStoredByALeaseOfAnOlderEpoch() throws Exception {
         GatedLoader<String> loader = new GatedLoader<>(() -> "old");
         Caller<String> early = Workbench.call(() -> b.fetch(key, loader));
         loader.awaitEntered();

@@ -8,8 +8,8 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
+import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
-import io.easykit.cache.store.LoadTicket;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -70,13 +70,13 @@ class SeveralNodesTests {
     @Test
     void takeOverWhenTheElectionOfACrashedLoaderIsOver() {
         CacheKey<String> key = Workbench.cp().key(1);
-        LoadTicket crashed = bench.store.fetch(key, 0).ticket();
+        Fetched crashed = bench.store.fetch(key, 0);
         long startedAt = bench.clock.nanoTime();
         assertThat(here.fetch(key, () -> "value")).isEqualTo("value");
         Duration waited = Duration.ofNanos(bench.clock.nanoTime() - startedAt);
         assertThat(waited).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1060));
         assertThat(bench.store.parts(key)).containsExactly("value");
-        assertThat(crashed).isNotNull();
+        assertThat(crashed).isInstanceOf(Fetched.Leased.class);
     }
 
     @Test

@@ -10,9 +10,10 @@ import io.easykit.cache.Loader;
 import io.easykit.cache.Reload;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.InMemoryEntryStore;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
-import io.easykit.cache.store.LoadTicket;
+import io.easykit.cache.store.LoadLease;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -195,9 +196,9 @@ class StaleWindowTests {
         List<Caller<String>> waiting = Workbench.call(20, () -> cache.fetch(cold, this::loadNew));
         waiting.forEach(Caller::awaitWaiting);
         EasyCacheEngine other = bench.node();
-        LoadTicket ticket = bench.store.fetch(cold, 0).ticket();
+        LoadLease lease = ((Fetched.Leased) bench.store.fetch(cold, 0)).lease();
         bench.store.store(
-                cold, ticket, Envelope.of(Envelope.Kind.VALUE, "\"old\"".getBytes(StandardCharsets.UTF_8)), SECOND);
+                cold, lease, Envelope.of(Envelope.Kind.VALUE, "\"old\"".getBytes(StandardCharsets.UTF_8)), SECOND);
         other.invalidate(cold);
         int fetches = bench.store.count(Operation.FETCH);
         InMemoryEntryStore.Held slowest = bench.store.hold(Operation.FETCH);

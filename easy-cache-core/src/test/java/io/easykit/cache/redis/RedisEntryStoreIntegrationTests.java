@@ -10,9 +10,10 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Outcome;
-import io.easykit.cache.store.EntryStore.Fetched;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
@@ -104,13 +105,13 @@ class RedisEntryStoreIntegrationTests {
 
         store.prepare(List.of(key), "update", LEASE);
         assertThat(store.read(key, 0).updating()).isTrue();
-        assertThat(store.fetch(key, 0).stale()).isTrue();
+        assertThat(((Fetched.Served) store.fetch(key, 0)).stale()).isTrue();
 
         store.invalidate(List.of(key), "update");
         Fetched old = store.fetch(key, 0);
         assertThat(old.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
         assertThat(store.read(key, 0).loading()).isTrue();
-        store.releaseLoad(key, Objects.requireNonNull(old.ticket()));
+        store.releaseLoad(key, leaseOf(old));
         assertThat(store.read(key, 0).loading()).isFalse();
 
         store.removeUnreadable(key, VALUE);
@@ -125,8 +126,7 @@ class RedisEntryStoreIntegrationTests {
         store.prepare(List.of(key), "update", LEASE);
         store.invalidate(List.of(key), "update");
 
-        assertThat(store.store(key, Objects.requireNonNull(before.ticket()), VALUE, LIFE))
-                .isFalse();
+        assertThat(store.store(key, leaseOf(before), VALUE, LIFE)).isFalse();
         assertThat(store.read(key, 0)).isEqualTo(Snapshot.NOTHING);
     }
 
@@ -139,9 +139,9 @@ class RedisEntryStoreIntegrationTests {
         beforeEachCallThereIsAText(
                 () -> assertThat(store.read(key, 0)).isEqualTo(Snapshot.NOTHING),
                 () -> assertThat(store.fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY),
-                () -> assertThat(store.store(key, Objects.requireNonNull(fetched.ticket()), VALUE, LIFE))
+                () -> assertThat(store.store(key, leaseOf(fetched), VALUE, LIFE))
                         .isFalse(),
-                () -> store.releaseLoad(key, Objects.requireNonNull(fetched.ticket())),
+                () -> store.releaseLoad(key, leaseOf(fetched)),
                 () -> store.prepare(List.of(key), "update", LEASE),
                 () -> store.invalidate(List.of(key), "update"),
                 () -> store.removeUnreadable(key, VALUE));
@@ -163,14 +163,13 @@ class RedisEntryStoreIntegrationTests {
         flushScripts();
         Fetched fetched = store.fetch(key, 0);
         flushScripts();
-        assertThat(store.store(key, Objects.requireNonNull(fetched.ticket()), VALUE, LIFE))
-                .isTrue();
+        assertThat(store.store(key, leaseOf(fetched), VALUE, LIFE)).isTrue();
         flushScripts();
         store.prepare(List.of(key, spec.key(2), spec.key(3)), "update", LEASE);
         flushScripts();
         store.invalidate(List.of(key, spec.key(2), spec.key(3)), "update");
         flushScripts();
-        store.releaseLoad(key, Objects.requireNonNull(fetched.ticket()));
+        store.releaseLoad(key, leaseOf(fetched));
         flushScripts();
         onShared(redis -> redis.command("SET", "ec:" + spec.key(2).name(), "text"));
         assertThat(store.read(spec.key(2), 0)).isEqualTo(Snapshot.NOTHING);
@@ -233,7 +232,7 @@ class RedisEntryStoreIntegrationTests {
         byte[] large = new byte[8_000_000];
         Arrays.fill(large, (byte) 7);
 
-        store.store(key, Objects.requireNonNull(store.fetch(key, 0).ticket()), Envelope.wrap(large, 0), LIFE);
+        store.store(key, leaseOf(store.fetch(key, 0)), Envelope.wrap(large, 0), LIFE);
 
         assertThat(Objects.requireNonNull(store.read(key, 0).value()).toBytes()).isEqualTo(large);
     }
@@ -255,9 +254,8 @@ class RedisEntryStoreIntegrationTests {
 
                 store.prepare(keys, "update", LEASE);
                 store.invalidate(keys, "update");
-                assertThat(keys)
-                        .allSatisfy(
-                                each -> assertThat(store.fetch(each, 0).stale()).isTrue());
+                assertThat(keys).allSatisfy(each -> assertThat(((Fetched.Served) store.fetch(each, 0)).stale())
+                        .isTrue());
             }
         }
     }
@@ -410,8 +408,7 @@ class RedisEntryStoreIntegrationTests {
             Fetched fetched = store.fetch(key, 0);
 
             assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
-            assertThat(store.store(key, Objects.requireNonNull(fetched.ticket()), VALUE, LIFE))
-                    .isTrue();
+            assertThat(store.store(key, leaseOf(fetched), VALUE, LIFE)).isTrue();
         }
     }
 
@@ -423,18 +420,20 @@ class RedisEntryStoreIntegrationTests {
             Fetched fetched = store.fetch(key, 0);
             line.dropNextReply();
 
-            assertThat(store.store(key, Objects.requireNonNull(fetched.ticket()), VALUE, LIFE))
-                    .isFalse();
+            assertThat(store.store(key, leaseOf(fetched), VALUE, LIFE)).isFalse();
 
             assertThat(text(store.read(key, 0))).isEqualTo("value");
         }
     }
 
+    private static LoadLease leaseOf(Fetched fetched) {
+        return ((Fetched.Leased) fetched).lease();
+    }
+
     private static void storeValue(RedisEntryStore store, CacheKey<String> key) {
         Fetched fetched = store.fetch(key, 0);
         assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
-        assertThat(store.store(key, Objects.requireNonNull(fetched.ticket()), VALUE, LIFE))
-                .isTrue();
+        assertThat(store.store(key, leaseOf(fetched), VALUE, LIFE)).isTrue();
     }
 
     /** Of a key that no test speaks of. */

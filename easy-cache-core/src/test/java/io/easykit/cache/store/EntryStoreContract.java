@@ -7,7 +7,6 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Outcome;
-import io.easykit.cache.store.EntryStore.Fetched;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope.Kind;
 import java.nio.charset.StandardCharsets;
@@ -56,9 +55,8 @@ public abstract class EntryStoreContract {
         CacheKey<String> key = key(cp);
         assertThat(store().read(key, 0)).isEqualTo(Snapshot.NOTHING);
         Fetched fetched = store().fetch(key, 0);
+        assertThat(fetched).isInstanceOf(Fetched.NeedQuery.class);
         assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
-        assertThat(fetched.value()).isNull();
-        assertThat(fetched.ticket()).isNotNull();
         assertThat(store().read(key, 0).loading()).isTrue();
     }
 
@@ -68,28 +66,27 @@ public abstract class EntryStoreContract {
         store().fetch(key, 0);
         Fetched second = store().fetch(key, 0);
         assertThat(second.outcome()).isEqualTo(Outcome.NEED_WAIT);
-        assertThat(second.ticket()).isNull();
-        assertThat(second.loadLeaseLeft()).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(((Fetched.NeedWait) second).leaseLeft()).isPositive().isLessThanOrEqualTo(LONG);
     }
 
     @Test
     void servesWhatWasStored() {
         CacheKey<String> key = key(cp);
-        assertThat(store().store(key, ticket(key), value("a"), LONG)).isTrue();
+        assertThat(store().store(key, lease(key), value("a"), LONG)).isTrue();
         Snapshot seen = store().read(key, 0);
         assertThat(seen.fresh()).isTrue();
         assertThat(seen.invalidated() || seen.loading() || seen.updating()).isFalse();
         assertThat(text(seen.value())).isEqualTo("a");
         Fetched fetched = store().fetch(key, 0);
         assertThat(fetched.outcome()).isEqualTo(Outcome.SUCCESS);
-        assertThat(fetched.stale()).isFalse();
-        assertThat(text(fetched.value())).isEqualTo("a");
+        assertThat(stale(fetched)).isFalse();
+        assertThat(text(served(fetched).value())).isEqualTo("a");
     }
 
     @Test
     void forgetsAValueAtTheEndOfItsLife() {
         CacheKey<String> key = key(cp);
-        store().store(key, ticket(key), value("a"), SHORT);
+        store().store(key, lease(key), value("a"), SHORT);
         pass(SHORT);
         assertThat(holds(key)).isFalse();
         assertThat(store().read(key, 0)).isEqualTo(Snapshot.NOTHING);
@@ -98,18 +95,18 @@ public abstract class EntryStoreContract {
     @Test
     void rejectsAStoreThatAnInvalidationOvertook() {
         CacheKey<String> key = key(ap);
-        LoadTicket ticket = ticket(key);
+        LoadLease lease = lease(key);
         store().invalidate(List.of(key), "");
-        assertThat(store().store(key, ticket, value("old"), LONG)).isFalse();
+        assertThat(store().store(key, lease, value("old"), LONG)).isFalse();
         assertThat(holds(key)).isFalse();
     }
 
     @Test
     void rejectsAStoreOfABygoneRightBesideANewOne() {
         CacheKey<String> key = key(cp);
-        LoadTicket bygone = ticket(key);
+        LoadLease bygone = lease(key);
         store().invalidate(List.of(key), "");
-        LoadTicket present = ticket(key);
+        LoadLease present = lease(key);
         assertThat(store().store(key, bygone, value("old"), LONG)).isFalse();
         assertThat(store().store(key, present, value("new"), LONG)).isTrue();
         assertThat(text(store().read(key, 0).value())).isEqualTo("new");
@@ -118,9 +115,9 @@ public abstract class EntryStoreContract {
     @Test
     void letsALoaderStoreThatIsSlowerThanItsElection() {
         CacheKey<String> key = key(cp.toBuilder().loadLease(SHORT).build());
-        LoadTicket slow = ticket(key);
+        LoadLease slow = lease(key);
         pass(SHORT);
-        LoadTicket successor = ticket(key);
+        LoadLease successor = lease(key);
         assertThat(store().store(key, slow, value("a"), LONG)).isTrue();
         assertThat(store().store(key, successor, value("b"), LONG)).isFalse();
     }
@@ -128,7 +125,7 @@ public abstract class EntryStoreContract {
     @Test
     void electsTheNextReaderAtOnceAfterARelease() {
         CacheKey<String> key = key(cp);
-        LoadTicket failed = ticket(key);
+        LoadLease failed = lease(key);
         store().releaseLoad(key, failed);
         assertThat(store().read(key, 0).loading()).isFalse();
         assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
@@ -137,10 +134,10 @@ public abstract class EntryStoreContract {
     @Test
     void releasesNobodyElsesElection() {
         CacheKey<String> key = key(cp.toBuilder().loadLease(SHORT).build());
-        LoadTicket slow = ticket(key);
+        LoadLease slow = lease(key);
         pass(SHORT);
         CacheKey<String> patient = sibling(key, cp);
-        ticket(patient);
+        lease(patient);
         store().releaseLoad(key, slow);
         assertThat(store().fetch(patient, 0).outcome()).isEqualTo(Outcome.NEED_WAIT);
     }
@@ -155,12 +152,12 @@ public abstract class EntryStoreContract {
         assertThat(text(seen.value())).isEqualTo("old");
         Fetched first = store().fetch(key, 0);
         assertThat(first.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
-        assertThat(first.stale()).isTrue();
-        assertThat(text(first.value())).isEqualTo("old");
+        assertThat(stale(first)).isTrue();
+        assertThat(text(served(first).value())).isEqualTo("old");
         Fetched second = store().fetch(key, 0);
         assertThat(second.outcome()).isEqualTo(Outcome.SUCCESS);
-        assertThat(second.stale()).isTrue();
-        assertThat(store().store(key, first.ticket(), value("new"), LONG)).isTrue();
+        assertThat(stale(second)).isTrue();
+        assertThat(store().store(key, leaseOf(first), value("new"), LONG)).isTrue();
         assertThat(store().read(key, 0).fresh()).isTrue();
     }
 
@@ -179,7 +176,7 @@ public abstract class EntryStoreContract {
         store().prepare(List.of(key), "u", SHORT);
         pass(SHORT);
         store().invalidate(List.of(key), "u");
-        assertThat(store().fetch(key, 0).value()).isNull();
+        assertThat(store().fetch(key, 0)).isNotInstanceOf(Fetched.Served.class);
     }
 
     @Test
@@ -200,7 +197,7 @@ public abstract class EntryStoreContract {
     @Test
     void letsNobodyStoreWhileAnUpdateCommits() {
         CacheKey<String> key = key(cp);
-        LoadTicket before = ticket(key);
+        LoadLease before = lease(key);
         store().prepare(List.of(key), "u", LONG);
         assertThat(store().store(key, before, value("old"), LONG)).isFalse();
         assertThat(store().read(key, 0).updating()).isTrue();
@@ -219,7 +216,7 @@ public abstract class EntryStoreContract {
         store().prepare(List.of(weak), "u", LONG);
         Fetched fetched = store().fetch(weak, 0);
         assertThat(fetched.outcome()).isEqualTo(Outcome.SUCCESS);
-        assertThat(fetched.stale()).isTrue();
+        assertThat(stale(fetched)).isTrue();
     }
 
     @Test
@@ -246,10 +243,10 @@ public abstract class EntryStoreContract {
     void electsOneReaderNearTheEndOfALife() {
         CacheKey<String> key = key(cp.toBuilder().ttl(LONG).refreshAhead(LONG).build());
         Duration ahead = key.spec().options().effectiveRefreshAhead();
-        store().store(key, ticket(key), value("a"), ahead);
+        store().store(key, lease(key), value("a"), ahead);
         Fetched first = store().fetch(key, 0);
         assertThat(first.outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
-        assertThat(first.stale()).isFalse();
+        assertThat(stale(first)).isFalse();
         assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.SUCCESS);
         assertThat(store().read(key, 0).loading()).isTrue();
     }
@@ -292,9 +289,9 @@ public abstract class EntryStoreContract {
         store().removeUnreadable(key, value("odd"));
         assertThat(text(store().read(key, 0).value())).isEqualTo("good");
         CacheKey<String> loading = sibling(key, "loading", cp);
-        LoadTicket ticket = ticket(loading);
+        LoadLease lease = lease(loading);
         store().removeUnreadable(loading, value("odd"));
-        assertThat(store().store(loading, ticket, value("good"), LONG)).isTrue();
+        assertThat(store().store(loading, lease, value("good"), LONG)).isTrue();
     }
 
     @Test
@@ -304,7 +301,7 @@ public abstract class EntryStoreContract {
         assertThat(store().read(key, 1).fresh()).isFalse();
         Fetched fetched = store().fetch(key, 1);
         assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
-        assertThat(store().store(key, fetched.ticket(), value("new"), LONG)).isTrue();
+        assertThat(store().store(key, leaseOf(fetched), value("new"), LONG)).isTrue();
         assertThat(text(store().read(key, 1).value())).isEqualTo("new");
     }
 
@@ -312,13 +309,13 @@ public abstract class EntryStoreContract {
     void keepsTheValuesOfTwoVersionsSideBySide() {
         CacheKey<String> one = key(cp);
         CacheKey<Integer> two = ofAnotherVersion(cp);
-        store().store(one, ticket(one), value("a"), LONG);
+        store().store(one, lease(one), value("a"), LONG);
         assertThat(store().read(two, 0)).isEqualTo(Snapshot.NOTHING);
-        assertThat(store().store(two, ticket(two), value("b"), LONG)).isTrue();
+        assertThat(store().store(two, lease(two), value("b"), LONG)).isTrue();
         assertThat(text(store().read(one, 0).value())).isEqualTo("a");
         assertThat(text(store().read(two, 0).value())).isEqualTo("b");
         assertThat(store().read(one, 0).fresh() && store().read(two, 0).fresh()).isTrue();
-        assertThat(text(store().fetch(one, 0).value())).isEqualTo("a");
+        assertThat(text(served(store().fetch(one, 0)).value())).isEqualTo("a");
     }
 
     @Test
@@ -334,12 +331,12 @@ public abstract class EntryStoreContract {
     private void invalidatesTheValuesOfAllVersions(CacheOptions options) {
         CacheKey<String> one = key(options);
         CacheKey<Integer> two = ofAnotherVersion(options);
-        store().store(one, ticket(one), value("a"), LONG);
-        store().store(two, ticket(two), value("b"), LONG);
+        store().store(one, lease(one), value("a"), LONG);
+        store().store(two, lease(two), value("b"), LONG);
         store().invalidate(List.of(one), "");
         assertThat(store().read(two, 0).fresh()).isFalse();
         assertThat(store().read(one, 0).fresh()).isFalse();
-        store().store(one, ticket(one), value("c"), LONG);
+        store().store(one, lease(one), value("c"), LONG);
         assertThat(store().read(two, 0)).isEqualTo(Snapshot.NOTHING);
     }
 
@@ -347,10 +344,10 @@ public abstract class EntryStoreContract {
     void neverReturnsAValueBeyondItsLifeBecauseOfAnotherVersion() {
         CacheKey<String> one = key(cp);
         CacheKey<Integer> two = ofAnotherVersion(cp);
-        store().store(one, ticket(one), value("a"), SHORT);
-        store().store(two, ticket(two), value("b"), LONG);
+        store().store(one, lease(one), value("a"), SHORT);
+        store().store(two, lease(two), value("b"), LONG);
         assertThat(store().read(one, 0).value()).isNull();
-        store().store(one, ticket(one), value("a"), SHORT);
+        store().store(one, lease(one), value("a"), SHORT);
         pass(SHORT);
         assertThat(store().read(one, 0)).isEqualTo(Snapshot.NOTHING);
         assertThat(holds(two)).isFalse();
@@ -360,8 +357,8 @@ public abstract class EntryStoreContract {
     void discardsTheValueOfOneVersionOnly() {
         CacheKey<String> one = key(cp);
         CacheKey<Integer> two = ofAnotherVersion(cp);
-        store().store(one, ticket(one), value("same"), LONG);
-        store().store(two, ticket(two), value("same"), LONG);
+        store().store(one, lease(one), value("same"), LONG);
+        store().store(two, lease(two), value("same"), LONG);
         store().removeUnreadable(one, value("same"));
         assertThat(store().read(one, 0)).isEqualTo(Snapshot.NOTHING);
         assertThat(store().read(two, 0).fresh()).isTrue();
@@ -383,14 +380,26 @@ public abstract class EntryStoreContract {
         return key.spec().withOptions(options).key(part);
     }
 
-    private LoadTicket ticket(CacheKey<?> key) {
-        Fetched fetched = store().fetch(key, 0);
-        assertThat(fetched.ticket()).isNotNull();
-        return fetched.ticket();
+    private LoadLease lease(CacheKey<?> key) {
+        return leaseOf(store().fetch(key, 0));
+    }
+
+    private static LoadLease leaseOf(Fetched fetched) {
+        assertThat(fetched).isInstanceOf(Fetched.Leased.class);
+        return ((Fetched.Leased) fetched).lease();
+    }
+
+    private static Fetched.Served served(Fetched fetched) {
+        assertThat(fetched).isInstanceOf(Fetched.Served.class);
+        return (Fetched.Served) fetched;
+    }
+
+    private static boolean stale(Fetched fetched) {
+        return served(fetched).stale();
     }
 
     private CacheKey<String> stored(CacheKey<String> key, String text) {
-        assertThat(store().store(key, ticket(key), value(text), LONG)).isTrue();
+        assertThat(store().store(key, lease(key), value(text), LONG)).isTrue();
         return key;
     }
 

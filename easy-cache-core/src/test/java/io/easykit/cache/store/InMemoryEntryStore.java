@@ -2,7 +2,6 @@ package io.easykit.cache.store;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
-import io.easykit.cache.Outcome;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -282,30 +281,30 @@ public final class InMemoryEntryStore implements EntryStore {
                 boolean due =
                         own.expires - now <= options.effectiveRefreshAhead().toMillis();
                 return due && !loading
-                        ? fetched(Outcome.SUCCESS_NEED_QUERY, value, false, elect(entry, options, epoch), 0)
-                        : fetched(Outcome.SUCCESS, value, false, null, 0);
+                        ? new Fetched.SuccessNeedQuery(value, false, elect(entry, options, epoch))
+                        : new Fetched.Success(value, false);
             }
-            boolean served = allowsStale && value != null && entry.staleUntil != null && now < entry.staleUntil;
+            boolean served = allowsStale && entry.staleUntil != null && now < entry.staleUntil;
             Envelope old = served ? value : null;
             if (entry.intents.values().stream().anyMatch(end -> now < end)) {
-                return fetched(old == null ? Outcome.NEED_QUERY_NO_STORE : Outcome.SUCCESS, old, served, null, 0);
+                return old == null ? new Fetched.NeedQueryNoStore() : new Fetched.Success(old, true);
             }
             if (loading) {
                 return old == null
-                        ? fetched(Outcome.NEED_WAIT, null, false, null, entry.electedUntil - now)
-                        : fetched(Outcome.SUCCESS, old, true, null, 0);
+                        ? new Fetched.NeedWait(Duration.ofMillis(entry.electedUntil - now))
+                        : new Fetched.Success(old, true);
             }
-            Outcome outcome = old == null ? Outcome.NEED_QUERY : Outcome.SUCCESS_NEED_QUERY;
-            return fetched(outcome, old, served, elect(entry, options, epoch), 0);
+            LoadLease lease = elect(entry, options, epoch);
+            return old == null ? new Fetched.NeedQuery(lease) : new Fetched.SuccessNeedQuery(old, true, lease);
         });
     }
 
     @Override
-    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
         requireHere(Operation.STORE, List.of(key));
         return run(Operation.STORE, () -> {
             Entry entry = find(key);
-            if (entry == null || !tokenOf(ticket).equals(entry.fill)) {
+            if (entry == null || !tokenOf(lease).equals(entry.fill)) {
                 return false;
             }
             Entry stored = new Entry();
@@ -322,18 +321,18 @@ public final class InMemoryEntryStore implements EntryStore {
                             stored.gone = Math.min(stored.gone, other.getValue().expires);
                         });
             }
-            stored.values.put(key.spec().fingerprint(), new Value(value, ticket.epoch(), expires));
+            stored.values.put(key.spec().fingerprint(), new Value(value, lease.epoch(), expires));
             entries.put(key.name(), stored);
             return true;
         });
     }
 
     @Override
-    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
+    public void releaseLoad(CacheKey<?> key, LoadLease lease) {
         requireHere(Operation.RELEASE_LOAD, List.of(key));
         run(Operation.RELEASE_LOAD, () -> {
             Entry entry = find(key);
-            if (entry != null && Arrays.equals(ticket.token(), text(entry))) {
+            if (entry != null && Arrays.equals(lease.id(), text(entry))) {
                 entry.electedUntil = 0;
             }
             return true;
@@ -495,28 +494,23 @@ public final class InMemoryEntryStore implements EntryStore {
         });
     }
 
-    private LoadTicket elect(Entry entry, CacheOptions options, long epoch) {
+    private LoadLease elect(Entry entry, CacheOptions options, long epoch) {
         if (entry.fill == null) {
             entry.fill = Long.toString(++lastToken);
         }
         entry.electedUntil = now() + options.loadLease().toMillis();
         entry.gone =
                 Math.max(entry.gone, entry.electedUntil + Duration.ofMinutes(2).toMillis());
-        return new LoadTicket(text(entry), epoch);
+        return new LoadLease(text(entry), epoch);
     }
 
     private static byte[] text(Entry entry) {
         return (entry.fill + ":" + entry.electedUntil).getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static String tokenOf(LoadTicket ticket) {
-        String text = new String(ticket.token(), StandardCharsets.US_ASCII);
+    private static String tokenOf(LoadLease lease) {
+        String text = new String(lease.id(), StandardCharsets.US_ASCII);
         return text.substring(0, text.indexOf(':'));
-    }
-
-    private static Fetched fetched(
-            Outcome outcome, @Nullable Envelope value, boolean old, @Nullable LoadTicket ticket, long millis) {
-        return new Fetched(outcome, value, old, ticket, Duration.ofMillis(millis));
     }
 
     private @Nullable Entry find(CacheKey<?> key) {

@@ -8,9 +8,9 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.store.EntryStore;
-import io.easykit.cache.store.EntryStore.Fetched;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.LoadTicket;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -85,8 +84,8 @@ class PermissionsIntegrationTests {
 
     private void callEachOperation(EntryStore store, RawRedis redis, String keyPrefix) {
         CacheKey<String> other = spec.key(3);
-        LoadTicket ticket = elected(store.fetch(other, 0));
-        store.releaseLoad(other, ticket);
+        LoadLease lease = elected(store.fetch(other, 0));
+        store.releaseLoad(other, lease);
         Envelope value = Envelope.wrap(new byte[] {1, 'v', '1'}, 0);
         assertThat(store.store(other, elected(store.fetch(other, 0)), value, Duration.ofMinutes(1)))
                 .isTrue();
@@ -105,7 +104,7 @@ class PermissionsIntegrationTests {
         store.probe();
     }
 
-    private static LoadTicket elected(Fetched fetched) {
-        return Objects.requireNonNull(fetched.ticket());
+    private static LoadLease elected(Fetched fetched) {
+        return ((Fetched.Leased) fetched).lease();
     }
 }

@@ -4,7 +4,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.LoadTicket;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -30,12 +31,12 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public boolean store(CacheKey<?> key, LoadTicket ticket, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public void releaseLoad(CacheKey<?> key, LoadTicket ticket) {
+    public void releaseLoad(CacheKey<?> key, LoadLease lease) {
         throw new UnsupportedOperationException();
     }
 

@@ -1,0 +1,28 @@
+package io.easykit.cache.store;
+
+/**
+ * The load lease: for a while its holder is the only loader of a key. It carries the fencing token, without which no value is
+ * stored. Comes with {@link Fetched.Leased}, and goes back with the store or the release.
+ */
+public final class LoadLease {
+
+    private final byte[] id;
+    private final long epoch;
+
+    /**
+     * @param id made by the store, and opaque to the engine: the fencing token, and which lease of this token
+     * @param epoch the prefix's epoch when the lease was given
+     */
+    public LoadLease(byte[] id, long epoch) {
+        this.id = id;
+        this.epoch = epoch;
+    }
+
+    public byte[] id() {
+        return id;
+    }
+
+    public long epoch() {
+        return epoch;
+    }
+}
