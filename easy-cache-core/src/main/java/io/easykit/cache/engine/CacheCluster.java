@@ -70,8 +70,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.delivery = new InvalidationDelivery(id, this.store, local, degraded.maxPendingInvalidations(), engine);
         Freshness freshness = new Freshness(delivery.ownUpdates(), delivery.pending());
         this.limit = new LoadBulkhead(degraded.concurrentLoads(), ticker);
-        CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, engine);
-        this.reader = new FallbackReader(id, dispatcher, freshness, local, degraded, limit, engine);
+        UncachedLoads uncached = new UncachedLoads(limit, engine);
+        CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, uncached, engine);
+        this.reader = new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
         this.afterStop = new StoppedCluster(store, delivery, outbox != null, ticker);
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);

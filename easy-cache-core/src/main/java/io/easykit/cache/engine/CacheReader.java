@@ -2,7 +2,7 @@ package io.easykit.cache.engine;
 
 import org.jspecify.annotations.Nullable;
 
-/** Brings a reader to a value. The dispatcher does it; what bears the failures of its store is put around it. */
+/** Reads one value. Implemented by {@link CacheDispatcher}; {@link FallbackReader} wraps it and handles store failures. */
 interface CacheReader {
 
     /** Returns the value, or throws the exception of the loader. */

@@ -4,7 +4,6 @@ import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
@@ -26,32 +25,27 @@ final class FallbackReader implements CacheReader {
 
     private static final Logger log = LoggerFactory.getLogger(FallbackReader.class);
 
-    private final String clusterId;
     private final CacheReader normal;
     private final Freshness freshness;
     private final LocalEntries local;
     private final CpReads cpReads;
-    private final LoadBulkhead limit;
     private final UncachedLoads loads;
     private final CacheListener listener;
     private final Transactions transactions;
     private final Ticker ticker;
 
     FallbackReader(
-            String clusterId,
             CacheReader normal,
             Freshness freshness,
             LocalEntries local,
-            DegradedOptions options,
-            LoadBulkhead limit,
+            UncachedLoads loads,
+            CpReads cpReads,
             EngineContext engine) {
-        this.clusterId = clusterId;
         this.normal = normal;
         this.freshness = freshness;
         this.local = local;
-        this.cpReads = options.cpReads();
-        this.limit = limit;
-        this.loads = new UncachedLoads(limit, engine);
+        this.loads = loads;
+        this.cpReads = cpReads;
         this.listener = engine.listener();
         this.transactions = engine.transactions();
         this.ticker = engine.ticker();
@@ -70,6 +64,7 @@ final class FallbackReader implements CacheReader {
     private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
         boolean strong = read.options().consistency() == Consistency.CP;
         if (strong && cpReads == CpReads.FAIL) {
+            String clusterId = read.key().spec().clusterId();
             throw new CacheUnavailableException(
                     clusterId,
                     "Redis cluster '" + clusterId + "' is away, and CP reads of " + read.key() + " are set to fail."
@@ -111,6 +106,6 @@ final class FallbackReader implements CacheReader {
     }
 
     private <V> @Nullable V load(ReadRequest<V> read) throws Throwable {
-        return loads.join(read.with(limit.around(read)), null).get();
+        return loads.joinWithPermit(read).get();
     }
 }

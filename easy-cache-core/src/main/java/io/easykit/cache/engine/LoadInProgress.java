@@ -3,7 +3,6 @@ package io.easykit.cache.engine;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.RunningLoad;
-import io.easykit.cache.engine.InFlightLoad.LoadResult;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -64,10 +63,12 @@ final class LoadInProgress extends RunningLoad {
         restore(scope);
         try {
             V value = loader.load();
-            return scope.unstorable ? LoadResult.unstorable(value, null) : LoadResult.of(value, startedAt);
+            return scope.unstorable
+                    ? new LoadResult.UnsharableValue<>(value)
+                    : new LoadResult.Loaded<>(value, startedAt);
         } catch (Throwable failure) {
             boolean secret = scope.unstorable || failure instanceof LoadAbandonedException;
-            return secret ? LoadResult.unstorable(null, failure) : LoadResult.failed(failure, startedAt);
+            return secret ? new LoadResult.UnsharableFailure<>(failure) : new LoadResult.Failed<>(failure, startedAt);
         } finally {
             scope.ended = true;
             RUNNING.decrementAndGet();

@@ -3,7 +3,8 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.ValueCodec;
-import io.easykit.cache.engine.InFlightLoad.LoadResult;
+import io.easykit.cache.engine.LoadResult.Loaded;
+import io.easykit.cache.engine.LoadResult.SharedValue;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Envelope.Kind;
 import io.easykit.cache.type.ImmutableTypes;
@@ -66,27 +67,30 @@ final class ValueEnvelopes {
         return codec.problemWith(type);
     }
 
-    /** A landing for several readers: a value that one of them could change is packed before its pilot has it. */
-    <V> LoadResult<V> snapshot(LoadResult<V> landing, CacheKey<V> key) {
-        if (!landing.shared() || landing.value() == null || landing.snapshot() != null || areImmutable(key)) {
-            return landing;
+    /** The result for several readers: a value that one of them could change is encoded before the owner has it. */
+    <V> LoadResult<V> snapshot(LoadResult<V> result, CacheKey<V> key) {
+        if (!(result instanceof SharedValue<V> shared)
+                || shared.value() == null
+                || shared.snapshot() != null
+                || areImmutable(key)) {
+            return result;
         }
-        Envelope snapshot = encode(landing.value(), key);
-        return snapshot == null ? refused(landing.value(), landing.asOf(), key) : landing.snapshot(snapshot);
+        Envelope snapshot = encode(shared.value(), key);
+        return snapshot == null ? new LoadResult.UnsharableValue<>(shared.value()) : shared.with(snapshot);
     }
 
-    /** The landing of a value that has no bytes: several readers can share it only if none of them could change it. */
-    <V> LoadResult<V> refused(@Nullable V value, long asOf, CacheKey<V> key) {
-        return areImmutable(key) ? LoadResult.of(value, asOf) : LoadResult.unstorable(value, null);
+    /** The result with a value that has no bytes: several readers can share it only if none of them could change it. */
+    <V> LoadResult<V> refused(Loaded<V> loaded, CacheKey<V> key) {
+        return areImmutable(key) ? loaded : new LoadResult.UnsharableValue<>(loaded.value());
     }
 
-    /** The landing for one more reader, with an object of its own. */
-    <V> LoadResult<V> copyFor(LoadResult<V> landing, CacheKey<V> key) {
-        if (landing.snapshot() == null || areImmutable(key)) {
-            return landing;
+    /** The result for one more reader, with an object of its own. */
+    <V> LoadResult<V> copyFor(LoadResult<V> result, CacheKey<V> key) {
+        if (!(result instanceof SharedValue<V> shared) || shared.snapshot() == null || areImmutable(key)) {
+            return result;
         }
-        Decoded<V> own = decode(landing.snapshot(), key);
-        return own == null ? landing : LoadResult.of(own.value(), landing.asOf());
+        Decoded<V> own = decode(shared.snapshot(), key);
+        return own == null ? result : new Loaded<>(own.value(), shared.asOf());
     }
 
     private static boolean areImmutable(CacheKey<?> key) {

@@ -1,0 +1,150 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.LoadAbandonedException;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
+import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Envelope.Kind;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Loads values again that readers may still have: near the end of their life, or inside their stale window. */
+final class Refreshes {
+
+    private static final Logger log = LoggerFactory.getLogger(Refreshes.class);
+
+    private final StoredEntries entries;
+    private final StoredLoads loads;
+    private final SingleFlight flights;
+    private final FailingRefreshes failing;
+    private final Transactions transactions;
+    private final Executor background;
+
+    /**
+     * @param flights those of the loads that are stored
+     */
+    Refreshes(
+            StoredEntries entries,
+            StoredLoads loads,
+            SingleFlight flights,
+            FailingRefreshes failing,
+            EngineContext engine) {
+        this.entries = entries;
+        this.loads = loads;
+        this.flights = flights;
+        this.failing = failing;
+        this.transactions = engine.transactions();
+        this.background = engine.background();
+    }
+
+    /** A fresh value near its end is refreshed by one reader of this JVM, if no other node refreshes it already. */
+    <V> void startIfDue(ReadRequest<V> read, Snapshot seen) {
+        Duration remaining = seen.remaining();
+        if (remaining == null
+                || remaining.compareTo(aheadOf(read, seen)) > 0
+                || flights.isRunning(read.key())
+                || !failing.mayTry(read.key())
+                || transactions.isActive()) {
+            return;
+        }
+        ReadRequest<V> there = handedOver(read);
+        if (there != null) {
+            inBackground(there, null, () -> {
+                Fetched fetched = entries.fetch(there);
+                return fetched instanceof Fetched.Leased mine
+                        ? loads.load(there, mine.lease())
+                        : new LoadResult.Unshared<>(null);
+            });
+        }
+    }
+
+    /**
+     * Refreshes a value under the load lease that came with it: in the background, or here and now if the load cannot leave
+     * the calling thread.
+     *
+     * @return the value for the reader
+     */
+    <V> Decoded<V> refresh(ReadRequest<V> read, LoadLease lease, Decoded<V> older) {
+        if (!failing.mayTry(read.key())) {
+            loads.release(read.key(), lease);
+            return older;
+        }
+        ReadRequest<V> there = handedOver(read);
+        if (there != null) {
+            inBackground(there, lease, () -> loads.load(there, lease));
+            return older;
+        }
+        LoadResult<V> result = loads.load(read, lease);
+        noteFailure(read, result);
+        return result.failure() == null ? new Decoded<>(result.value()) : older;
+    }
+
+    private static Duration aheadOf(ReadRequest<?> read, Snapshot seen) {
+        Envelope value = seen.value();
+        boolean nothing = value != null && value.kind() != Kind.VALUE;
+        return nothing
+                ? read.options().effectiveNullRefreshAhead()
+                : read.options().effectiveRefreshAhead();
+    }
+
+    /** The same read on another thread; null if its load has to stay on this one. */
+    private <V> @Nullable ReadRequest<V> handedOver(ReadRequest<V> read) {
+        ReadRequest<V> there = read.forBackground();
+        return there == null ? null : there.in(transactions.backgroundScope());
+    }
+
+    /**
+     * @param lease if the caller has one: then it loads beside a running load, or releases it
+     */
+    private <V> void inBackground(ReadRequest<V> read, @Nullable LoadLease lease, Supplier<LoadResult<V>> work) {
+        try {
+            background.execute(() -> LoadInProgress.outside(() -> {
+                InFlightLoad<V> mine = flights.tryLead(read.key());
+                if (mine != null) {
+                    noted(read, () -> flights.run(read.key(), mine, work));
+                } else if (lease != null) {
+                    noted(read, work);
+                }
+            }));
+        } catch (RejectedExecutionException full) {
+            log.debug("No thread is free to refresh {}", read.key());
+            giveUp(read.key(), lease);
+        } catch (Throwable fault) {
+            log.warn("Cannot refresh {} in the background; it is loaded when it expires", read.key(), fault);
+            giveUp(read.key(), lease);
+        }
+    }
+
+    private void giveUp(CacheKey<?> key, @Nullable LoadLease lease) {
+        if (lease != null) {
+            loads.release(key, lease);
+        }
+    }
+
+    private <V> void noted(ReadRequest<V> read, Supplier<LoadResult<V>> work) {
+        try {
+            noteFailure(read, work.get());
+        } catch (StoreUnavailableException away) {
+            log.debug("Cannot refresh {}", read.key(), away);
+        }
+    }
+
+    private <V> void noteFailure(ReadRequest<V> read, LoadResult<V> result) {
+        Throwable failure = result.failure();
+        if (failure instanceof LoadAbandonedException) {
+            log.debug("The refresh of {} is dropped", read.key(), failure);
+        } else if (failure != null) {
+            failing.failed(read.key(), failure);
+        }
+    }
+}

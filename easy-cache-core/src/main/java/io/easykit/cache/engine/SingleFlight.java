@@ -1,0 +1,154 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who loads a key in this JVM, and who waits for it: one load of a key at a time, for all of its readers.
+ *
+ * <h2>States of a key</h2>
+ *
+ * <pre>
+ *               join, lead                  run
+ *     (none) ----------------> one load --------------> (none)
+ *                               |    ^
+ *                               +----+
+ *                  lead, replace: a new owner. The former load
+ *                  goes on, and serves the readers that wait for it.
+ * </pre>
+ *
+ * <p>The first reader that joins becomes the owner and runs the load. Others wait for the result, each as long as it likes.
+ * A reader may have the result if that is fresh enough for it. If not, it joins again; since all such readers have waited for
+ * the same load, the next one serves them all. A reader never waits for a load that its own thread runs, nor for one that has
+ * run longer than a reader may wait: the loader may hang.
+ *
+ * <h2>Two of them</h2>
+ *
+ * <p>Loads that are stored ({@link CacheDispatcher}) and loads that are not ({@link UncachedLoads}) have one of these each, so
+ * a key is in one of four states:
+ *
+ * <table>
+ * <caption>Running loads of a key</caption>
+ * <tr><th>stored</th><th>not stored</th><th>meaning</th></tr>
+ * <tr><td>no</td><td>no</td><td>nothing to do, or all readers have a hit</td></tr>
+ * <tr><td>yes</td><td>no</td><td>its owner decides with the store, loads and stores; the others wait</td></tr>
+ * <tr><td>yes</td><td>yes</td><td>the owner may not store what it loads, or others do not wait for it any longer</td></tr>
+ * <tr><td>no</td><td>yes</td><td>the store is away, or may have an old value</td></tr>
+ * </table>
+ *
+ * <p>The owner of a stored load may wait for one that is not stored, never the other way round. So two owners do not wait
+ * for each other.
+ */
+final class SingleFlight {
+
+    private final ValueEnvelopes values;
+    private final Map<CacheKey<?>, InFlightLoad<?>> inFlight = new ConcurrentHashMap<>();
+
+    SingleFlight(ValueEnvelopes values) {
+        this.values = values;
+    }
+
+    /** What a reader has to do that has joined. */
+    sealed interface Joined<V> {
+
+        /** There was no load: {@linkplain #run run} this one. */
+        record Owner<V>(InFlightLoad<V> load) implements Joined<V> {}
+
+        /** Take this result. */
+        record Served<V>(LoadResult<V> result) implements Joined<V> {}
+
+        /** Try again: the result is too old for this reader, or there is none for it. */
+        record Again<V>() implements Joined<V> {}
+
+        /** Load alone: the load is of the same thread, or its result may not be shared. */
+        record Alone<V>() implements Joined<V> {}
+
+        /**
+         * Do not wait any longer.
+         *
+         * @param stuck whether the load hangs, perhaps, instead of the reader being late
+         */
+        record Overdue<V>(InFlightLoad<V> load, boolean stuck) implements Joined<V> {}
+    }
+
+    /**
+     * Joins the load of a key, and waits for its result unless there was none. An interrupt ends the wait, and stays set.
+     *
+     * @param nanos maximum time to wait
+     * @param beside another load of the key, whose result is as welcome; null if there is none
+     */
+    <V> Joined<V> join(ReadRequest<V> read, long nanos, @Nullable InFlightLoad<V> beside) {
+        InFlightLoad<V> mine = new InFlightLoad<>();
+        InFlightLoad<V> running = putIfAbsent(read.key(), mine);
+        if (running == null) {
+            return new Joined.Owner<>(mine);
+        }
+        if (running.isOwnedByCallingThread()) {
+            return new Joined.Alone<>();
+        }
+        boolean stuck = running.isStuck(read.options().loadWaitTimeout());
+        LoadResult<V> result = stuck || nanos <= 0 ? null : await(running, nanos, beside);
+        if (result == null) {
+            return new Joined.Overdue<>(running, stuck);
+        }
+        if (result instanceof LoadResult.Unsharable) {
+            return new Joined.Alone<>();
+        }
+        return result instanceof LoadResult.Shared<V> shared && read.isFreshEnough(shared.asOf())
+                ? new Joined.Served<>(values.copyFor(shared, read.key()))
+                : new Joined.Again<>();
+    }
+
+    private static <V> @Nullable LoadResult<V> await(
+            InFlightLoad<V> running, long nanos, @Nullable InFlightLoad<V> beside) {
+        try {
+            return running.await(beside, nanos);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+
+    boolean isRunning(CacheKey<?> key) {
+        return inFlight.containsKey(key);
+    }
+
+    /** A new load, which the caller has to run; null if there is one already. */
+    <V> @Nullable InFlightLoad<V> tryLead(CacheKey<V> key) {
+        InFlightLoad<V> mine = new InFlightLoad<>();
+        return putIfAbsent(key, mine) == null ? mine : null;
+    }
+
+    /** A new load, which the caller has to run; also if there is one already. */
+    <V> InFlightLoad<V> lead(CacheKey<V> key) {
+        InFlightLoad<V> mine = new InFlightLoad<>();
+        inFlight.put(key, mine);
+        return mine;
+    }
+
+    /** A new load in place of another one, which the caller has to run; null if the other one is over. */
+    <V> @Nullable InFlightLoad<V> replace(CacheKey<V> key, InFlightLoad<V> other) {
+        InFlightLoad<V> mine = new InFlightLoad<>();
+        return inFlight.replace(key, other, mine) ? mine : null;
+    }
+
+    /** Runs the caller's load, and gives its result to the readers that wait. */
+    <V> LoadResult<V> run(CacheKey<V> key, InFlightLoad<V> mine, Supplier<LoadResult<V>> work) {
+        LoadResult<V> result = new LoadResult.Unshared<>(null);
+        try {
+            result = work.get();
+        } finally {
+            inFlight.remove(key, mine);
+            mine.complete(values.snapshot(result, key));
+        }
+        return result;
+    }
+
+    @SuppressWarnings("unchecked") // equal keys have the same spec, so the same V
+    private <V> @Nullable InFlightLoad<V> putIfAbsent(CacheKey<V> key, InFlightLoad<V> load) {
+        return (InFlightLoad<V>) inFlight.putIfAbsent(key, load);
+    }
+}

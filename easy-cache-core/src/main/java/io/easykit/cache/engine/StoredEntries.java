@@ -1,0 +1,51 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Fetched;
+import org.jspecify.annotations.Nullable;
+
+/** The entries of one store as readers see them: values of an older epoch are missing, and values are decoded. */
+final class StoredEntries {
+
+    private final EntryStore store;
+    private final Epochs epochs;
+    private final ValueEnvelopes values;
+    private final CacheListener listener;
+
+    StoredEntries(EntryStore store, Epochs epochs, EngineContext engine) {
+        this.store = store;
+        this.epochs = epochs;
+        this.values = engine.values();
+        this.listener = engine.listener();
+    }
+
+    /** See {@link EntryStore#read}. */
+    Snapshot read(CacheKey<?> key) {
+        return store.read(key, epochs.of(key));
+    }
+
+    /** See {@link EntryStore#fetch(CacheKey, long, boolean)}. */
+    Fetched fetch(ReadRequest<?> read) {
+        return store.fetch(read.key(), epochs.of(read.key()), read.allowsStale());
+    }
+
+    /** The value that every reader may have; null if there is none, or it is unreadable. */
+    <V> @Nullable Decoded<V> fresh(CacheKey<V> key, Snapshot seen) {
+        return seen.fresh() && seen.value() != null ? decode(key, seen.value()) : null;
+    }
+
+    /** Null if the value is unreadable; then it is removed from the store. */
+    <V> @Nullable Decoded<V> decode(CacheKey<V> key, Envelope envelope) {
+        Decoded<V> decoded = values.decode(envelope, key);
+        if (decoded == null) {
+            listener.onUnreadable(key);
+            store.removeUnreadable(key, envelope);
+        }
+        return decoded;
+    }
+}

@@ -1,0 +1,101 @@
+package io.easykit.cache.engine;
+
+import static java.util.Objects.requireNonNull;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheListener.Load;
+import io.easykit.cache.RunningLoad;
+import io.easykit.cache.engine.LoadResult.Loaded;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.LoadLease;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Loads that are stored, each under a load lease. What is not stored after all releases its lease. */
+final class StoredLoads {
+
+    private static final Logger log = LoggerFactory.getLogger(StoredLoads.class);
+
+    private final EntryStore store;
+    private final LoadBulkhead limit;
+    private final FailingRefreshes failingRefreshes;
+    private final ValueEnvelopes values;
+    private final CacheListener listener;
+    private final Ticker ticker;
+
+    StoredLoads(EntryStore store, LoadBulkhead limit, FailingRefreshes failingRefreshes, EngineContext engine) {
+        this.store = store;
+        this.limit = limit;
+        this.failingRefreshes = failingRefreshes;
+        this.values = engine.values();
+        this.listener = engine.listener();
+        this.ticker = engine.ticker();
+    }
+
+    <V> LoadResult<V> load(ReadRequest<V> read, LoadLease lease) {
+        return requireNonNull(read.scope().run(() -> loadInScope(read, lease)));
+    }
+
+    private <V> LoadResult<V> loadInScope(ReadRequest<V> read, LoadLease lease) {
+        long startedAt = ticker.nanoTime();
+        boolean needsPermit = limit.isFading() && RunningLoad.current() == null;
+        LoadResult<V> result = LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), startedAt);
+        Duration took = Duration.ofNanos(ticker.nanoTime() - startedAt);
+        if (result.failure() == null) {
+            failingRefreshes.succeeded(read.key());
+        }
+        if (result instanceof Loaded<V> loaded) {
+            result = encoded(read, loaded);
+        }
+        if (result instanceof Loaded<V> loaded && loaded.snapshot() != null) {
+            return stored(read, lease, loaded, loaded.snapshot(), took);
+        }
+        release(read.key(), lease);
+        listener.onLoad(read.key(), took, result.failure() == null ? Load.NOT_STORED : Load.FAILED);
+        return result;
+    }
+
+    /** The value with its bytes; without them if the caller or its type keeps it from being stored. */
+    private <V> LoadResult<V> encoded(ReadRequest<V> read, Loaded<V> loaded) {
+        try {
+            if (!read.storable().test(loaded.value())) {
+                return loaded;
+            }
+            Envelope bytes = values.encode(loaded.value(), read.key());
+            return bytes == null ? values.refused(loaded, read.key()) : loaded.with(bytes);
+        } catch (Throwable failure) {
+            return new LoadResult.Failed<>(failure, loaded.asOf());
+        }
+    }
+
+    private <V> LoadResult<V> stored(
+            ReadRequest<V> read, LoadLease lease, Loaded<V> loaded, Envelope bytes, Duration took) {
+        @Nullable V value = loaded.value();
+        long sent = ticker.nanoTime();
+        try {
+            boolean accepted = store.store(read.key(), lease, bytes, ValueEnvelopes.ttl(value, read.options()));
+            listener.onLoad(read.key(), took, accepted ? Load.STORED : Load.REJECTED);
+            return accepted
+                    ? new Loaded<>(value, sent, bytes)
+                    : new LoadResult.Superseded<>(value, loaded.asOf(), bytes);
+        } catch (StoreUnavailableException away) {
+            log.debug("The load of {} could not be stored", read.key(), away);
+            listener.onLoad(read.key(), took, Load.NOT_STORED);
+            return loaded;
+        }
+    }
+
+    /** Gives up a load lease, so that the next reader loads at once. */
+    void release(CacheKey<?> key, LoadLease lease) {
+        try {
+            store.releaseLoad(key, lease);
+        } catch (StoreUnavailableException away) {
+            log.debug("The load lease of {} ends by itself", key, away);
+        }
+    }
+}
