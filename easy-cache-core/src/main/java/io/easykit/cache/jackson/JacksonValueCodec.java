@@ -42,7 +42,10 @@ public final class JacksonValueCodec implements ValueCodec {
         this.mapper = mapper;
     }
 
-    /** A mapper that restores its own output, to add modules to. */
+    /**
+     * A mapper that restores its own output, to add modules to. It includes the pages, slices, page requests and sorts of Spring
+     * Data. What is added later wins.
+     */
     public static JsonMapper.Builder mapper() {
         SimpleModule module = new SimpleModule("easy-cache")
                 .addAbstractTypeMapping(Set.class, LinkedHashSet.class)
@@ -50,7 +53,7 @@ public final class JacksonValueCodec implements ValueCodec {
         if (isPresent("java.sql.Timestamp")) {
             ExactTypes.addTo(module);
         }
-        return JsonMapper.builder()
+        JsonMapper.Builder mapper = JsonMapper.builder()
                 .annotationIntrospector(new CodecAnnotations())
                 .changeDefaultVisibility(visibility -> visibility
                         .withFieldVisibility(Visibility.ANY)
@@ -63,6 +66,7 @@ public final class JacksonValueCodec implements ValueCodec {
                 .disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
                 .addModule(module);
+        return isPresent("org.springframework.data.domain.Slice") ? mapper.addModule(SpringDataTypes.module()) : mapper;
     }
 
     @Override

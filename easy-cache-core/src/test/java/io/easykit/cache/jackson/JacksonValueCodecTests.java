@@ -42,6 +42,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.data.domain.PageImpl;
+import org.springframework.data.domain.PageRequest;
+import org.springframework.data.domain.Pageable;
+import org.springframework.data.domain.Slice;
+import org.springframework.data.domain.SliceImpl;
+import org.springframework.data.domain.Sort;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.DatabindContext;
 import tools.jackson.databind.JavaType;
@@ -50,6 +56,7 @@ import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.annotation.JsonSerialize;
 import tools.jackson.databind.annotation.JsonTypeIdResolver;
 import tools.jackson.databind.jsontype.impl.TypeIdResolverBase;
+import tools.jackson.databind.module.SimpleModule;
 
 @SuppressWarnings({"UnusedVariable", "JavaUtilDate"}) // fields are for the codec
 class JacksonValueCodecTests {
@@ -324,6 +331,24 @@ class JacksonValueCodecTests {
             return JsonTypeInfo.Id.CUSTOM;
         }
     }
+
+    @Test
+    void restoresPagesOfSpringDataBesideModulesOfTheApplication() {
+        SimpleModule module = new SimpleModule().addAbstractTypeMapping(Part.class, Square.class);
+        ValueCodec own = new JacksonValueCodec(
+                JacksonValueCodec.mapper().addModule(module).build());
+        Sort sort = Sort.by(Sort.Order.desc("side").ignoreCase());
+        Listing listing = new Listing(
+                new PageImpl<>(List.of(new Square(5)), PageRequest.of(1, 1, sort), 3),
+                new SliceImpl<>(List.of(new Square(6)), Pageable.unpaged(), true),
+                sort);
+
+        assertThat(own.problemWith(Listing.class)).isNull();
+        assertThat(own.decode(own.encode(listing, Listing.class), Listing.class))
+                .isEqualTo(listing);
+    }
+
+    record Listing(org.springframework.data.domain.Page<Part> page, Slice<Part> slice, Sort sort) {}
 
     @Test
     void restoresTheDatesOfSqlToTheLastDigit() {

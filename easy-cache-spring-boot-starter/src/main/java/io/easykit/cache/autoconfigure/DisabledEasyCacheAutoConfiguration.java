@@ -4,6 +4,7 @@ import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.engine.EasyCacheEngine;
+import io.easykit.cache.jackson.JacksonValueCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -25,7 +26,7 @@ public final class DisabledEasyCacheAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ValueCodec easyCacheValueCodec() {
-        return EasyCacheAutoConfiguration.valueCodec();
+        return new JacksonValueCodec();
     }
 
     @Bean

@@ -47,9 +47,7 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Auto-configuration of easy-cache: an {@link EasyCache} on the application's Redis, and the advisors that apply it to
@@ -77,16 +75,7 @@ public final class EasyCacheAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ValueCodec easyCacheValueCodec() {
-        return valueCodec();
-    }
-
-    static ValueCodec valueCodec() {
-        JsonMapper.Builder mapper = JacksonValueCodec.mapper();
-        if (ClassUtils.isPresent(
-                "org.springframework.data.domain.Slice", EasyCacheAutoConfiguration.class.getClassLoader())) {
-            mapper.addModule(SpringDataTypes.module());
-        }
-        return new JacksonValueCodec(mapper.build());
+        return new JacksonValueCodec();
     }
 
     @Bean

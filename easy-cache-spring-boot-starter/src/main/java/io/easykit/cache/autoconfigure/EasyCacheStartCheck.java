@@ -14,6 +14,7 @@ import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.cache.aop.Staleness;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.OutboxType;
+import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.Outbox;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +60,7 @@ final class EasyCacheStartCheck implements StartCheck {
         EasyCacheProperties settings = bind().value();
         CachedMethods methods = methods(environment, beans, settings, settings.usableTable());
         boolean ownCodec = BeanChoice.of(beans, ValueCodec.class).names().equals(List.of("easyCacheValueCodec"));
-        ValueCodec codec = EasyCacheAutoConfiguration.valueCodec();
+        ValueCodec codec = new JacksonValueCodec();
         return problems(CachedMethodProcessor.ofTypes(
                 beans, methods, clusterIds(settings), ownCodec ? codec::problemWith : type -> null));
     }

@@ -1,4 +1,4 @@
-package io.easykit.cache.autoconfigure;
+package io.easykit.cache.jackson;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
