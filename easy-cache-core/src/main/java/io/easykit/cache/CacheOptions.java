@@ -257,8 +257,8 @@ public final class CacheOptions {
         }
 
         /**
-         * Sets how long one loader holds the exclusive right to load; 1 second by default, at least 10 ms. Slower loads are
-         * still stored.
+         * Sets how long one loader holds the exclusive right to load; 1 second by default, at least 10 ms. The
+         * value of a load that takes up to two minutes longer is still stored.
          */
         public Builder loadLease(Duration value) {
             this.loadLease = value;

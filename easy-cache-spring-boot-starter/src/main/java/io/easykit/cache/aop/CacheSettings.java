@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *     shorter than the TTL. With 0s, or with cp, it is never returned.
  * @param refreshAhead Time before the expiry during which one reader refreshes the value in the background, from 0s to
  *     3650d, but at most a tenth of the TTL. With 0s values are not refreshed early.
- * @param loadLease Time for which one loader holds the exclusive right to load an entry, from 10ms to 3650d. Slower
- *     loads are still stored.
+ * @param loadLease Time for which one loader holds the exclusive right to load an entry, from 10ms to 3650d. The
+ *     value of a load that takes up to two minutes longer is still stored.
  * @param loadWaitTimeout Maximum time for a reader to wait for the load of another reader before it loads the value itself,
  *     from 0s to 3650d. Set it longer than the slowest load.
  * @param updateLease Time for which an entry is not stored after its updater crashed, from 10ms to 3650d. Set it longer than
