@@ -36,7 +36,7 @@ class KeyPrefixIntegrationTests {
                 assertThat(got(bank)).containsExactly("of the bank");
                 assertThat(redis.snapshot().keySet())
                         .isNotEmpty()
-                        .allMatch(key -> key.matches("(shop|bank):dq:\\{orders:.*"));
+                        .allMatch(key -> key.matches("(shop|bank):dq:\\{(orders:\\d|nodes)}:.*"));
                 await().untilAsserted(() -> assertThat((List<?>) redis.command("PUBSUB", "CHANNELS", "*"))
                         .extracting(name -> RawRedis.text((byte[]) name))
                         .containsExactlyInAnyOrder(
