@@ -61,7 +61,7 @@ public final class DelayQueueEngine implements AutoCloseable {
                 settings.codec(),
                 events,
                 new EventQueue(events, settings.loops),
-                new Availability(settings.loops::nanos),
+                new StandstillLog(settings.loops::nanos),
                 lines,
                 settings.loops,
                 settings.workers,

@@ -23,7 +23,7 @@ record EngineContext(
         PayloadCodec codec,
         Events events,
         EventQueue loopEvents,
-        Availability availability,
+        StandstillLog standstills,
         RepeatedLines lines,
         LoopExecutor loops,
         Function<ListenerEndpoint, Workers> workers,

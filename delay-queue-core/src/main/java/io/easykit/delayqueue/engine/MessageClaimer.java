@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Lost replies.</b> A claim without a reply may have been carried out. It is repeated with the same number until it is
  * answered, before anything else is claimed. The reply may have been too large for the command timeout, so each repetition
  * requests half as many bytes of bodies, down to {@link #LEAST_BYTES}. The number grows again with the replies.
+ *
+ * <p><b>Expired leases.</b> Any consumer of a shard reaps the expired leases of all its consumers, on whatever node: the one
+ * whose claim first returns a lease that has ended. No process does only that.
  */
 final class MessageClaimer {
 

@@ -199,7 +199,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
             }
             claimer.reapExpiredLeases();
             backOff.succeeded();
-            container.engine().availability().found(this, shard);
+            container.engine().standstills().found(this, shard);
         } catch (RuntimeException e) {
             backOff(e);
         }
@@ -212,7 +212,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         waitsForPermit = false;
         container.limiter().cancelWait(waiter);
         if (backOff.isFailingRepeatedly() || !passing) {
-            container.engine().availability().lost(this, shard, e);
+            container.engine().standstills().lost(this, shard, e);
         }
     }
 
@@ -308,7 +308,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     private void end() {
         container.limiter().cancelWait(waiter);
-        container.engine().availability().forget(this);
+        container.engine().standstills().forget(this);
         try {
             readiness.close();
         } finally {

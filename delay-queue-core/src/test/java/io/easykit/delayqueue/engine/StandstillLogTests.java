@@ -19,15 +19,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-class AvailabilityTests {
+class StandstillLogTests {
 
     private final StoreUnavailableException away =
             new StoreUnavailableException("no answer", new IllegalStateException());
     private final StoreRefusedException forbidden = new StoreRefusedException("NOPERM", new IllegalStateException());
 
     private final AtomicLong clock = new AtomicLong();
-    private final Availability availability = new Availability(clock::get);
-    private final Logger logger = (Logger) LoggerFactory.getLogger(Availability.class);
+    private final StandstillLog standstills = new StandstillLog(clock::get);
+    private final Logger logger = (Logger) LoggerFactory.getLogger(StandstillLog.class);
     private final Level before = logger.getLevel();
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
@@ -125,11 +125,11 @@ class AvailabilityTests {
     }
 
     private void lost(int consumer, RuntimeException e) {
-        availability.lost(consumer, new ShardKey("t" + consumer, 0), e);
+        standstills.lost(consumer, new ShardKey("t" + consumer, 0), e);
     }
 
     private void found(int consumer) {
-        availability.found(consumer, new ShardKey("t" + consumer, 0));
+        standstills.found(consumer, new ShardKey("t" + consumer, 0));
     }
 
     private void pass(Duration time) {

@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
  * many consumers notice it. A refusal or a defect lasts until it is mended, and is logged for each shard, also during an
  * outage.
  */
-final class Availability {
+final class StandstillLog {
 
-    private static final Logger log = LoggerFactory.getLogger(Availability.class);
+    private static final Logger log = LoggerFactory.getLogger(StandstillLog.class);
 
     /** What comes in so short a time after one another has one cause. */
     private static final long ONE_OUTAGE = TimeUnit.SECONDS.toNanos(10);
@@ -32,7 +32,7 @@ final class Availability {
     private long toldFound;
 
     /** @param nanos a clock that only goes forward */
-    Availability(LongSupplier nanos) {
+    StandstillLog(LongSupplier nanos) {
         this.nanos = nanos;
         toldLost = nanos.getAsLong() - ONE_OUTAGE;
         toldFound = toldLost;
