@@ -6,10 +6,10 @@ public enum Outcome {
     /** The value may be returned. */
     SUCCESS,
 
-    /** The value may still be returned, and the caller is elected to load a new one. */
+    /** The value may still be returned, and the caller has got the load lease to load a new one. */
     SUCCESS_NEED_QUERY,
 
-    /** There is no value that may be returned, and the caller is elected to load one. */
+    /** There is no value that may be returned, and the caller has got the load lease to load one. */
     NEED_QUERY,
 
     /** Another reader is loading. */

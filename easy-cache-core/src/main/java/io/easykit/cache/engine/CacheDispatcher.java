@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
  * <h2>The parts of an entry</h2>
  *
  * <ul>
- *   <li>The <b>fencing token</b> is the right to store. The first elected loader creates it, successive loaders share it, and each
+ *   <li>The <b>fencing token</b> is the right to store. The first loader creates it, successive loaders share it, and each
  *       prepare and invalidation removes it. A store without it is rejected. So a value that was loaded before an invalidation
  *       is never stored after it, however slow the loader was; and a loader slower than its load lease still stores, if
  *       nothing was invalidated meanwhile.
- *   <li>The <b>load lease</b> elects the loader. It is short and ends by itself, so a crashed loader costs others a
+ *   <li>The <b>load lease</b> chooses the loader. It is short and ends by itself, so a crashed loader costs others a
  *       moment.
  *   <li><b>staleUntil</b> bounds how long an invalidated value may be returned under AP. It only ever decreases, so updates
  *       in a row do not prolong a stale value.

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds the loads that no election bounds: those while Redis is away, and those of readers whose waiting time is over.
+ * Bounds the loads that no load lease bounds: those while Redis is away, and those of readers whose waiting time is over.
  * The latter would otherwise flood a database that does not answer: each of them may hang as well.
  *
  * <p>When Redis is back, its entries may be gone, and every reader loads at once. So for {@link #FADING_STEPS} seconds all
@@ -63,7 +63,7 @@ final class LoadBulkhead {
         fadingSince = ticker.nanoTime();
     }
 
-    /** Whether elected loads need a permit, too. */
+    /** Whether loads under a load lease need a permit, too. */
     boolean isFading() {
         return fading && fade();
     }

@@ -23,13 +23,13 @@ final class LocalEntries {
 
     private final LocalLevel level;
     private final ValueEnvelopes values;
-    private final Duration life;
+    private final Duration ttl;
     private final AtomicLongArray stamps = new AtomicLongArray(SLOTS);
 
-    LocalEntries(LocalLevel level, ValueEnvelopes values, Duration life) {
+    LocalEntries(LocalLevel level, ValueEnvelopes values, Duration ttl) {
         this.level = level;
         this.values = values;
-        this.life = life;
+        this.ttl = ttl;
     }
 
     @SuppressWarnings("unchecked") // what lies under a key was put there with it
@@ -47,7 +47,7 @@ final class LocalEntries {
      */
     <V> void put(CacheKey<V> key, @Nullable V value, long stamp, Duration age) {
         Object kept = ImmutableTypes.contain(key.spec().type()) ? new Decoded<>(value) : values.encode(value, key);
-        Duration left = life.minus(age);
+        Duration left = ttl.minus(age);
         if (kept == null || left.isNegative() || left.isZero()) {
             return;
         }

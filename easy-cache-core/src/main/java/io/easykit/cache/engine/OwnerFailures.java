@@ -20,7 +20,7 @@ final class OwnerFailures {
     static boolean contain(Throwable failure) {
         Throwable cause = failure;
         for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
-            if (isOfPilot(cause)) {
+            if (isOfOwner(cause)) {
                 return true;
             }
             cause = cause.getCause();
@@ -28,7 +28,7 @@ final class OwnerFailures {
         return Thread.currentThread().isInterrupted();
     }
 
-    private static boolean isOfPilot(Throwable failure) {
+    private static boolean isOfOwner(Throwable failure) {
         return failure instanceof InterruptedException
                 || failure instanceof ClosedByInterruptException
                 || failure instanceof CancellationException

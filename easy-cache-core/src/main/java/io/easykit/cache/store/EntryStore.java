@@ -42,10 +42,10 @@ public interface EntryStore {
      * Stores a loaded value if the lease's fencing token is still there, which is: if nothing was invalidated since the
      * lease was given. That the lease itself has ended does not matter.
      *
-     * @param life until the value expires
+     * @param ttl until the value expires
      * @return false if it was rejected; then nothing has changed
      */
-    boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life);
+    boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl);
 
     /** Gives up a load lease after a failed load, so that the next reader loads at once. */
     void releaseLoad(CacheKey<?> key, LoadLease lease);
@@ -112,9 +112,9 @@ public interface EntryStore {
 
     /**
      * Makes every value of some prefixes, in the range of one hash, a miss that is stored now, or by a load lease given before.
-     * Who learns one of the new epochs learns all of them: a value that was computed from another one goes with it.
+     * A node that reads one of the new epochs reads all of them, so a value that was computed from another one goes with it.
      *
-     * @param known the prefixes, each with its highest epoch that the caller has heard of; the store may have lost it
+     * @param known the prefixes, each with the highest epoch that the caller knows; the store may have lost it
      * @return the new epochs, higher than any before
      */
     Map<String, Long> raiseEpochs(int hash, Map<String, Long> known);

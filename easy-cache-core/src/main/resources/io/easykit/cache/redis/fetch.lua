@@ -14,7 +14,7 @@
 --   load lease: 8 bytes fencing token, 6 bytes end in ms
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local caller, loadLease, keepFill = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local caller, loadLease, keepToken = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local allowsStale, refreshAhead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
 local entry = redis.call('HMGET', KEYS[1], ARGV[7], 'f', 's', 'i')
 -- A timestamp that is not a number counts as expired.
@@ -22,30 +22,30 @@ local function toMillis(text)
   local number = tonumber(text)
   return number and number >= 0 and number < 1e15 and number or 0
 end
-local value, fill, updatesUntil = entry[1], entry[2], entry[4] and toMillis(entry[4]) or 0
+local value, lease, updatesUntil = entry[1], entry[2], entry[4] and toMillis(entry[4]) or 0
 local staleUntil = entry[3] and toMillis(entry[3])
 
 if value and (#value < 12 or struct.unpack('>I4', value, 7) < epoch) then value = false end
-if fill and #fill ~= 14 then fill = false end
+if lease and #lease ~= 14 then lease = false end
 local expires = value and struct.unpack('>I6', value) or 0
-local leaseEnds = fill and string.sub(fill, 1, 4) ~= caller and struct.unpack('>I6', fill, 9) or 0
+local leaseEnds = lease and string.sub(lease, 1, 4) ~= caller and struct.unpack('>I6', lease, 9) or 0
 -- No load lease lasts longer than a day: this one is garbage.
 if leaseEnds - now > math.max(loadLease, 86400000) then leaseEnds = 0 end
 
 local function grantLease()
-  local token = fill and string.sub(fill, 1, 8) or caller .. struct.pack('>I4', now % 4294967296)
-  fill = token .. struct.pack('>I6', now + loadLease)
+  local token = lease and string.sub(lease, 1, 8) or caller .. struct.pack('>I4', now % 4294967296)
+  lease = token .. struct.pack('>I6', now + loadLease)
   local ttl = redis.call('PTTL', KEYS[1])
-  redis.call('HSET', KEYS[1], 'f', fill)
-  if ttl < loadLease + keepFill then
+  redis.call('HSET', KEYS[1], 'f', lease)
+  if ttl < loadLease + keepToken then
     -- Redis does not undo a script that fails: no key may stay behind without a TTL.
-    local reply = redis.pcall('PEXPIRE', KEYS[1], loadLease + keepFill)
+    local reply = redis.pcall('PEXPIRE', KEYS[1], loadLease + keepToken)
     if type(reply) == 'table' then
       redis.call('HDEL', KEYS[1], 'f')
       error(reply.err)
     end
   end
-  return fill
+  return lease
 end
 
 if value and not staleUntil and now < expires then

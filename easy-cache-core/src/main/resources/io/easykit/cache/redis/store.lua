@@ -11,8 +11,8 @@
 -- returns 1 stored, 0 rejected (nothing has changed)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local fill = redis.call('HGET', KEYS[1], 'f')
-if not fill or #fill ~= 14 or string.sub(fill, 1, 8) ~= string.sub(ARGV[1], 1, 8) then return 0 end
+local lease = redis.call('HGET', KEYS[1], 'f')
+if not lease or #lease ~= 14 or string.sub(lease, 1, 8) ~= string.sub(ARGV[1], 1, 8) then return 0 end
 local ttl = tonumber(ARGV[4])
 local expires = now + ttl
 local fields, names = {ARGV[5], struct.pack('>I6I4', expires, ARGV[2]) .. ARGV[3]}, redis.call('HKEYS', KEYS[1])

@@ -85,9 +85,9 @@ final class Entry {
         return Integer.parseInt(envelope.substring(1));
     }
 
-    /** The tick at which the election of a ticket ends; negative if it was released. */
-    static int electionEnd(String ticket) {
-        return Laboratory.tickOf(sixBytes(ticket, 8));
+    /** The tick at which the election of a loadLease ends; negative if it was released. */
+    static int electionEnd(String loadLease) {
+        return Laboratory.tickOf(sixBytes(loadLease, 8));
     }
 
     private static long sixBytes(String bytes, int offset) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Elections last 10 s, the fill token is kept for 120 s more, and values are refreshed 30 s ahead. */
+/** Elections last 10 s, the fencing token is kept for 120 s more, and values are refreshed 30 s ahead. */
 class FetchScriptTests {
 
     private static final boolean TAKES_OLD = true;
@@ -20,14 +20,14 @@ class FetchScriptTests {
 
     @Test
     void electsTheFirstReaderOfAColdKey() {
-        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease call+now +10s");
 
         assertThat(entry.state()).isEqualTo("{f=call+now +10s} lives 130s");
     }
 
     @Test
     void makesOthersWaitWhileSomebodyLoads() {
-        entry.fill("fill-tok", 10).lives(130);
+        entry.lease("fill-tok", 10).lives(130);
 
         assertThat(fetch("call", STRICT)).isEqualTo("NEED_WAIT 10s");
 
@@ -38,7 +38,7 @@ class FetchScriptTests {
     void takesAnElectionThatNeverEndsForGarbage() {
         entry.field("f", "fill-tok\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff").lives(130);
 
-        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease fill-tok +10s");
     }
 
     @ParameterizedTest
@@ -46,7 +46,7 @@ class FetchScriptTests {
     void takesATimestampThatIsNoNumberForExpired(String garbage) {
         entry.value(300, 0, "old").field("s", garbage).field("i", garbage).lives(300);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
     @Test
@@ -59,19 +59,19 @@ class FetchScriptTests {
     }
 
     @Test
-    void handsTheFillTokenToTheNextLoader() {
-        entry.fill("fill-tok", -10).lives(100);
+    void handsTheFencingTokenToTheNextLoader() {
+        entry.lease("fill-tok", -10).lives(100);
 
-        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease fill-tok +10s");
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok +10s} lives 130s");
     }
 
     @Test
     void electsAtOnceAfterARelease() {
-        entry.fill("fill-tok", 0).lives(130);
+        entry.lease("fill-tok", 0).lives(130);
 
-        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease fill-tok +10s");
     }
 
     @Test
@@ -87,7 +87,7 @@ class FetchScriptTests {
     void electsOneReaderToRefreshAheadOfTheEnd() {
         entry.value(20, 0, "value").lives(20);
 
-        assertThat(fetch("call", STRICT)).isEqualTo("SUCCESS_NEED_QUERY value +20s epoch 0 ticket call+now +10s");
+        assertThat(fetch("call", STRICT)).isEqualTo("SUCCESS_NEED_QUERY value +20s epoch 0 lease call+now +10s");
         assertThat(entry.state()).isEqualTo("{f=call+now +10s, v=value +20s epoch 0} lives 130s");
 
         assertThat(fetch("next", STRICT)).isEqualTo("SUCCESS value +20s epoch 0");
@@ -105,9 +105,9 @@ class FetchScriptTests {
 
     @Test
     void refusesAValuePastItsLifeThatAnElectionKeptAlive() {
-        entry.value(-10, 0, "late").fill("fill-tok", -10).lives(100);
+        entry.value(-10, 0, "late").lease("fill-tok", -10).lives(100);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket fill-tok +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease fill-tok +10s");
     }
 
     @Test
@@ -115,7 +115,7 @@ class FetchScriptTests {
         entry.value(300, 0, "old").stale(20).lives(20);
 
         assertThat(fetch("call", TAKES_OLD))
-                .isEqualTo("SUCCESS_NEED_QUERY old +300s epoch 0 ticket call+now +10s is old");
+                .isEqualTo("SUCCESS_NEED_QUERY old +300s epoch 0 lease call+now +10s is old");
         assertThat(entry.state()).isEqualTo("{f=call+now +10s, s=+20s, v=old +300s epoch 0} lives 130s");
 
         assertThat(fetch("next", TAKES_OLD)).isEqualTo("SUCCESS old +300s epoch 0 is old");
@@ -125,7 +125,7 @@ class FetchScriptTests {
     void neverGivesTheOldValueToAStrictReader() {
         entry.value(300, 0, "old").stale(20).lives(20);
 
-        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease call+now +10s");
         assertThat(fetch("next", STRICT)).isEqualTo("NEED_WAIT 10s");
     }
 
@@ -133,14 +133,14 @@ class FetchScriptTests {
     void refusesTheOldValueAfterTheWindow() {
         entry.value(300, 0, "old").stale(-10).lives(300);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
     @Test
     void refusesTheOldValuePastItsLife() {
         entry.value(-10, 0, "old").stale(20).lives(20);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
     @ParameterizedTest
@@ -171,14 +171,14 @@ class FetchScriptTests {
                 .intent("crashed too", -20)
                 .lives(300);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
     @Test
     void refusesAValueOfAnOlderEpoch() {
         entry.value(300, 6, "older").lives(300);
 
-        assertThat(fetch("call", TAKES_OLD, "7")).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD, "7")).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
     @ParameterizedTest
@@ -194,17 +194,17 @@ class FetchScriptTests {
     void takesAValueThatIsTooShortForNone(String garbage) {
         entry.field("v", garbage).lives(300);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
 
         assertThat(entry.state()).isEqualTo("{f=call+now +10s, v='" + garbage + "'} lives 300s");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "thirteenbytes", "more than fourteen bytes"})
-    void takesAFillTokenOfTheWrongLengthForNone(String garbage) {
+    void takesAFencingTokenOfTheWrongLengthForNone(String garbage) {
         entry.field("f", garbage).lives(300);
 
-        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease call+now +10s");
 
         assertThat(entry.state()).isEqualTo("{f=call+now +10s} lives 300s");
     }
@@ -213,14 +213,14 @@ class FetchScriptTests {
     void takesAStaleUntilOfGarbageForOneThatIsOver() {
         entry.value(300, 0, "old").field("s", "garbage").lives(300);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
     @Test
     void takesAnIntentOfGarbageForOneThatIsOver() {
         entry.field("i", "garbage").lives(300);
 
-        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY ticket call+now +10s");
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
     @Test
@@ -243,7 +243,7 @@ class FetchScriptTests {
             words.append(' ').append(entry.spell("v", reply.get(2).toString()));
         }
         if (reply.size() > 3 && !reply.get(3).equals("")) {
-            words.append(" ticket ").append(entry.spell("f", reply.get(3).toString()));
+            words.append(" lease ").append(entry.spell("f", reply.get(3).toString()));
         }
         if (reply.size() > 4 && !reply.get(4).equals(0L)) {
             words.append(' ')

@@ -148,7 +148,7 @@ class HalfScriptTests {
         state.run();
         List<?> lenient = (List<?>) fetch("1");
         state.run();
-        Object stored = eval(RedisScript.STORE.text(), ticket(10), "0", "new!", "300000", "v");
+        Object stored = eval(RedisScript.STORE.text(), loadLease(10), "0", "new!", "300000", "v");
         return new Reads(
                 valueOf(strict),
                 valueOf(lenient),
@@ -168,8 +168,8 @@ class HalfScriptTests {
     private Object run(RedisScript script, String text) {
         return switch (script) {
             case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "v");
-            case STORE -> eval(text, ticket(10), "0", "new!", "300000", "v");
-            case RELEASE_LOAD -> eval(text, ticket(10));
+            case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v");
+            case RELEASE_LOAD -> eval(text, loadLease(10));
             case PREPARE -> eval(text, "own", "30000", "1");
             case INVALIDATE -> eval(text, "own", "20000");
             case REMOVE_UNREADABLE -> eval(text, "old!", "v");
@@ -220,7 +220,7 @@ class HalfScriptTests {
             fields.put("s", at(20));
         }
         if (seed.has("ELECTION")) {
-            fields.put("f", seed.has("RELEASED") ? TOKEN + "\0\0\0\0\0\0" : ticket(10));
+            fields.put("f", seed.has("RELEASED") ? TOKEN + "\0\0\0\0\0\0" : loadLease(10));
         }
         if (seed.has("OWN_INTENT") || seed.has("BOTH_INTENTS")) {
             fields.putAll(Map.of("i", at(30), "i:own", at(30)));
@@ -262,7 +262,7 @@ class HalfScriptTests {
         return Long.toString(now + seconds * 1000L);
     }
 
-    private String ticket(int election) {
+    private String loadLease(int election) {
         return TOKEN + sixBytes(election);
     }
 

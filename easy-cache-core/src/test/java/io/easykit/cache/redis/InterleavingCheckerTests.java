@@ -260,7 +260,7 @@ class InterleavingCheckerTests {
                 ScriptTexts.shipped()
                         .weaken(
                                 RedisScript.STORE,
-                                "if not fill or #fill ~= 14 or string.sub(fill, 1, 8) ~= string.sub(ARGV[1], 1, 8)"
+                                "if not lease or #lease ~= 14 or string.sub(lease, 1, 8) ~= string.sub(ARGV[1], 1, 8)"
                                         + " then return 0 end",
                                 ""),
                 "a plain read now would hit version 0",
@@ -271,8 +271,8 @@ class InterleavingCheckerTests {
                 ScriptTexts.shipped()
                         .weaken(
                                 RedisScript.FETCH,
-                                "'f', fill)",
-                                "'f', fill, value and 's' or 'f', value and now + loadLease or fill)"),
+                                "'f', lease)",
+                                "'f', lease, value and 's' or 'f', value and now + loadLease or lease)"),
                 "would bring version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.ONE, 1, 0, 3)),
 
@@ -292,12 +292,12 @@ class InterleavingCheckerTests {
                 "version",
                 new Scenario(Consistency.CP, Start.WARM, Updates.TWO_AT_ONCE, 1, 0, 3)),
 
-        PREPARE_KEEPS_THE_FILL_TOKEN(
+        PREPARE_KEEPS_THE_FENCING_TOKEN(
                 ScriptTexts.shipped().weaken(RedisScript.PREPARE, "'f', 's', unpack", "'s', unpack"),
                 "version 0",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
-        INVALIDATION_KEEPS_THE_FILL_TOKEN(
+        INVALIDATION_KEEPS_THE_FENCING_TOKEN(
                 ScriptTexts.shipped().weaken(RedisScript.INVALIDATE, "'f', intent)", "intent)"),
                 "version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.INVALIDATION, 1, 0, 3)),
@@ -312,7 +312,7 @@ class InterleavingCheckerTests {
                 new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
         /** Brought back to life by a fetch that is executed twice, an old token stores an old value. */
-        FILL_TOKEN_WITHOUT_THE_SERVERS_BYTES(
+        FENCING_TOKEN_WITHOUT_THE_SERVERS_BYTES(
                 ScriptTexts.shipped().weaken(RedisScript.FETCH, "now % 4294967296", "0"),
                 "version 0",
                 new Scenario(Consistency.CP, Start.COLD, Updates.INVALIDATION, 1, 1, 3)),
@@ -329,7 +329,7 @@ class InterleavingCheckerTests {
 
         ELECTION_WITHOUT_AN_EXPIRY(
                 ScriptTexts.shipped()
-                        .weaken(RedisScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], loadLease + keepFill)", "0"),
+                        .weaken(RedisScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], loadLease + keepToken)", "0"),
                 "the key never expires",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 

@@ -54,8 +54,8 @@ class InvalidateScriptTests {
     }
 
     @Test
-    void takesTheFillTokenAway() {
-        entry.value(300, 0, "old").fill("fill-tok", 10).lives(300);
+    void takesTheFencingTokenAway() {
+        entry.value(300, 0, "old").lease("fill-tok", 10).lives(300);
 
         assertThat(invalidate("", WINDOW)).isEqualTo(1L);
 
@@ -63,8 +63,8 @@ class InvalidateScriptTests {
     }
 
     @Test
-    void takesTheFillTokenOfAColdKeyAway() {
-        entry.fill("fill-tok", 10).lives(130);
+    void takesTheFencingTokenOfAColdKeyAway() {
+        entry.lease("fill-tok", 10).lives(130);
 
         assertThat(invalidate("", WINDOW)).isEqualTo(0L);
 
@@ -189,7 +189,7 @@ class InvalidateScriptTests {
     void boundsTheValuesOfAllVersions() {
         entry.value("vA", 300, 0, "one")
                 .value("vB", 300, 0, "two")
-                .fill("fill-tok", 10)
+                .lease("fill-tok", 10)
                 .lives(300);
 
         assertThat(invalidate("u", 20)).isEqualTo(1L);

@@ -123,8 +123,8 @@ final class Model {
         World world = cold(readers, updaters, repeats);
         for (String field : fields(world)) {
             Result fetched = laboratory.run(world.entry(), 0, RedisScript.FETCH, fetchArguments("warm", field));
-            String ticket = (String) ((List<?>) fetched.reply()).get(3);
-            Result stored = laboratory.run(fetched.entry(), 0, RedisScript.STORE, storeArguments(ticket, field, 0));
+            String loadLease = (String) ((List<?>) fetched.reply()).get(3);
+            Result stored = laboratory.run(fetched.entry(), 0, RedisScript.STORE, storeArguments(loadLease, field, 0));
             world = world.withEntry(stored.entry());
         }
         return world;
@@ -189,7 +189,7 @@ final class Model {
                         world.entry(),
                         world.clock(),
                         RedisScript.STORE,
-                        storeArguments(reader.ticket(), reader.field(), reader.loaded()));
+                        storeArguments(reader.loadLease(), reader.field(), reader.loaded()));
                 addRepeat(steps, world, name + " stores", stored);
                 steps.add(new Step(
                         name + " stores version " + reader.loaded() + ": " + stored.reply(),
@@ -197,7 +197,7 @@ final class Model {
             }
             case RELEASE_LOAD -> {
                 Result released = laboratory.run(
-                        world.entry(), world.clock(), RedisScript.RELEASE_LOAD, List.of(reader.ticket()));
+                        world.entry(), world.clock(), RedisScript.RELEASE_LOAD, List.of(reader.loadLease()));
                 steps.add(new Step(
                         name + " releases: " + released.reply(),
                         world.withEntry(released.entry()).with(index, reader.isDone())));
@@ -482,7 +482,7 @@ final class Model {
     private static void checkElections(World world) {
         List<String> rights = world.readers().stream()
                 .filter(reader -> reader.isLoading(world.clock()))
-                .map(reader -> reader.ticket().substring(0, 8))
+                .map(reader -> reader.loadLease().substring(0, 8))
                 .toList();
         require(world, rights.stream().distinct().count() == rights.size(), "two readers load by one election");
     }
@@ -502,7 +502,7 @@ final class Model {
             require(world, intents.isEmpty(), "an intent without field i");
         }
         if (entry.has("f")) {
-            require(world, entry.fields().get("f").length() == 14, "a fill token of the wrong length");
+            require(world, entry.fields().get("f").length() == 14, "a fencing token of the wrong length");
         }
         boolean holdsValues = !entry.values().isEmpty();
         if (holdsValues && !entry.has("s")) {
@@ -552,8 +552,8 @@ final class Model {
         return List.of(caller, ELECTION, KEEP, allowsStale, AHEAD, NO_EPOCH, field);
     }
 
-    private static List<String> storeArguments(String ticket, String field, int version) {
-        return List.of(ticket, NO_EPOCH, Entry.envelopeOf(field, version), LIFE, field);
+    private static List<String> storeArguments(String loadLease, String field, int version) {
+        return List.of(loadLease, NO_EPOCH, Entry.envelopeOf(field, version), LIFE, field);
     }
 
     private List<String> prepareArguments(String token) {

@@ -122,7 +122,7 @@ final class NestedModel {
             return cold;
         }
         Result fetched = fetch(cold, false, "warm", false);
-        Result stored = store(cold.withInner(fetched.entry()), false, ticket(fetched), 0);
+        Result stored = store(cold.withInner(fetched.entry()), false, loadLease(fetched), 0);
         return cold.withInner(stored.entry());
     }
 
@@ -178,13 +178,13 @@ final class NestedModel {
             case LOAD_INNER ->
                 steps.add(new Step("R loads the inner value", world.with(reader.hasLoadedInner(world.version()))));
             case STORE_INNER -> {
-                Result stored = store(world, false, reader.innerTicket(), reader.loaded());
+                Result stored = store(world, false, reader.innerLoadLease(), reader.loaded());
                 steps.add(new Step(
                         "R stores the inner version " + reader.loaded() + ": " + stored.reply(),
                         world.withInner(stored.entry()).with(reader.hasInner(reader.loaded()))));
             }
             case STORE_OUTER -> {
-                Result stored = store(world, true, reader.outerTicket(), reader.loaded());
+                Result stored = store(world, true, reader.outerLoadLease(), reader.loaded());
                 requireServable(world, true, reader.loaded(), reader.floor(), "R returns the outer");
                 steps.add(new Step(
                         "R stores the outer version " + reader.loaded() + ": " + stored.reply(),
@@ -203,7 +203,7 @@ final class NestedModel {
                 elected
                         ? new Step(
                                 "R begins to load the outer value",
-                                next.with(reader.beginsOuterLoad(ticket(fetched)))
+                                next.with(reader.beginsOuterLoad(loadLease(fetched)))
                                         .with(world.neighbour().growsOlder()))
                         // It waits, is served, or loads without storing: the checks of one entry see to that.
                         : new Step("R is not elected", next.with(reader.isDone())));
@@ -232,7 +232,7 @@ final class NestedModel {
         String what = "R fetches the inner value: " + outcome;
         switch (outcome) {
             case SUCCESS, SUCCESS_NEED_QUERY -> steps.add(new Step(what, next.with(reader.hasInner(version(fetched)))));
-            case NEED_QUERY -> steps.add(new Step(what, next.with(reader.beginsInnerLoad(ticket(fetched)))));
+            case NEED_QUERY -> steps.add(new Step(what, next.with(reader.beginsInnerLoad(loadLease(fetched)))));
             case NEED_WAIT, NEED_QUERY_NO_STORE -> {
                 steps.add(new Step(what + ", waits", next));
                 steps.add(new Step(what + ", loads without storing", next.with(reader.hasInner(world.version()))));
@@ -258,11 +258,11 @@ final class NestedModel {
                 steps.add(new Step(
                         "P fetches: " + outcome,
                         world.withInner(fetched.entry())
-                                .with(elected ? neighbour.isElected(ticket(fetched)) : Neighbour.DONE)));
+                                .with(elected ? neighbour.isElected(loadLease(fetched)) : Neighbour.DONE)));
             }
             case LOAD -> steps.add(new Step("P loads", world.with(neighbour.hasLoaded(world.version()))));
             case STORE -> {
-                Result stored = store(world, false, neighbour.ticket(), neighbour.loaded());
+                Result stored = store(world, false, neighbour.loadLease(), neighbour.loaded());
                 steps.add(new Step(
                         "P stores version " + neighbour.loaded() + ": " + stored.reply(),
                         world.withInner(stored.entry()).with(Neighbour.DONE)));
@@ -355,12 +355,12 @@ final class NestedModel {
                 List.of(caller, ELECTION, ELECTION, allowsStale ? "1" : "0", "0", NO_EPOCH, "v"));
     }
 
-    private Result store(NestedWorld world, boolean outer, String ticket, int version) {
+    private Result store(NestedWorld world, boolean outer, String loadLease, int version) {
         return laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
                 RedisScript.STORE,
-                List.of(ticket, NO_EPOCH, "v" + version, LIFE, "v"));
+                List.of(loadLease, NO_EPOCH, "v" + version, LIFE, "v"));
     }
 
     private static Outcome outcome(Result fetched) {
@@ -371,7 +371,7 @@ final class NestedModel {
         return Entry.versionOf(((String) ((List<?>) fetched.reply()).get(2)).substring(10));
     }
 
-    private static String ticket(Result fetched) {
+    private static String loadLease(Result fetched) {
         return (String) ((List<?>) fetched.reply()).get(3);
     }
 

@@ -65,7 +65,7 @@ record NestedWorld(
      * @param floor of the outer value when it came
      * @param loaded the version of the inner value that it has
      */
-    record Reader(ReaderAt at, int floor, String outerTicket, String innerTicket, int loaded) {
+    record Reader(ReaderAt at, int floor, String outerLoadLease, String innerLoadLease, int loaded) {
 
         static final Reader RESTING = new Reader(ReaderAt.REST, 0, "", "", 0);
 
@@ -73,24 +73,24 @@ record NestedWorld(
             return new Reader(ReaderAt.FETCH_OUTER, floorNow, "", "", 0);
         }
 
-        Reader beginsOuterLoad(String ticket) {
-            return new Reader(ReaderAt.READ_INNER, floor, ticket, "", 0);
+        Reader beginsOuterLoad(String loadLease) {
+            return new Reader(ReaderAt.READ_INNER, floor, loadLease, "", 0);
         }
 
         Reader missesInner() {
-            return new Reader(ReaderAt.FETCH_INNER, floor, outerTicket, "", 0);
+            return new Reader(ReaderAt.FETCH_INNER, floor, outerLoadLease, "", 0);
         }
 
-        Reader beginsInnerLoad(String ticket) {
-            return new Reader(ReaderAt.LOAD_INNER, floor, outerTicket, ticket, 0);
+        Reader beginsInnerLoad(String loadLease) {
+            return new Reader(ReaderAt.LOAD_INNER, floor, outerLoadLease, loadLease, 0);
         }
 
         Reader hasLoadedInner(int version) {
-            return new Reader(ReaderAt.STORE_INNER, floor, outerTicket, innerTicket, version);
+            return new Reader(ReaderAt.STORE_INNER, floor, outerLoadLease, innerLoadLease, version);
         }
 
         Reader hasInner(int version) {
-            return new Reader(ReaderAt.STORE_OUTER, floor, outerTicket, "", version);
+            return new Reader(ReaderAt.STORE_OUTER, floor, outerLoadLease, "", version);
         }
 
         Reader isDone() {
@@ -117,27 +117,27 @@ record NestedWorld(
      *
      * @param older whether its load began before the running load of the outer value
      */
-    record Neighbour(NeighbourAt at, String ticket, int loaded, boolean older) {
+    record Neighbour(NeighbourAt at, String loadLease, int loaded, boolean older) {
 
         static final Neighbour RESTING = new Neighbour(NeighbourAt.REST, "", 0, false);
         static final Neighbour DONE = new Neighbour(NeighbourAt.DONE, "", 0, false);
 
         Neighbour at(NeighbourAt next) {
-            return new Neighbour(next, ticket, loaded, older);
+            return new Neighbour(next, loadLease, loaded, older);
         }
 
-        Neighbour isElected(String newTicket) {
-            return new Neighbour(NeighbourAt.LOAD, newTicket, 0, false);
+        Neighbour isElected(String newLoadLease) {
+            return new Neighbour(NeighbourAt.LOAD, newLoadLease, 0, false);
         }
 
         Neighbour hasLoaded(int version) {
-            return new Neighbour(NeighbourAt.STORE, ticket, version, older);
+            return new Neighbour(NeighbourAt.STORE, loadLease, version, older);
         }
 
         /** The load of the outer value begins now. */
         Neighbour growsOlder() {
             boolean loads = at == NeighbourAt.LOAD || at == NeighbourAt.STORE;
-            return new Neighbour(at, ticket, loaded, loads);
+            return new Neighbour(at, loadLease, loaded, loads);
         }
     }
 

@@ -58,8 +58,8 @@ class PrepareScriptTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void takesTheFillTokenAway(boolean staysReadable) {
-        entry.fill("fill-tok", 10).lives(130);
+    void takesTheFencingTokenAway(boolean staysReadable) {
+        entry.lease("fill-tok", 10).lives(130);
 
         prepare("u", staysReadable);
 
@@ -136,7 +136,7 @@ class PrepareScriptTests {
     void boundsTheValuesOfAllVersions() {
         entry.value("vA", 300, 0, "one")
                 .value("vB", 300, 0, "two")
-                .fill("fill-tok", 10)
+                .lease("fill-tok", 10)
                 .lives(300);
 
         prepare("u", true);

@@ -24,7 +24,7 @@ class RemoveUnreadableScriptTests {
     void removesWhatGoesWithTheValueAndLeavesUpdates() {
         entry.value(300, 0, "garbage")
                 .stale(20)
-                .fill("fill-tok", 10)
+                .lease("fill-tok", 10)
                 .intent("update", 30)
                 .lives(300);
 
@@ -44,7 +44,7 @@ class RemoveUnreadableScriptTests {
 
     @Test
     void leavesAnElectionToLoadWhatIsNotThere() {
-        entry.fill("fill-tok", 10).lives(130);
+        entry.lease("fill-tok", 10).lives(130);
 
         assertThat(removeUnreadable("garbage")).isEqualTo(0L);
 
@@ -69,7 +69,7 @@ class RemoveUnreadableScriptTests {
     void leavesValuesOfOtherVersionsWithTheirLocks() {
         entry.value(300, 0, "bad")
                 .value("vA", 100, 0, "one")
-                .fill("fill-tok", 10)
+                .lease("fill-tok", 10)
                 .stale(20)
                 .lives(130);
 

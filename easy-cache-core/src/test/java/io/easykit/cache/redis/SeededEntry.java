@@ -46,8 +46,8 @@ final class SeededEntry implements AutoCloseable {
     }
 
     /** @param token 8 characters */
-    SeededEntry fill(String token, int election) {
-        return field("f", ticket(token, election));
+    SeededEntry lease(String token, int election) {
+        return field("f", loadLease(token, election));
     }
 
     SeededEntry stale(int until) {
@@ -94,8 +94,8 @@ final class SeededEntry implements AutoCloseable {
         return texts(send(command.toArray(String[]::new)));
     }
 
-    /** The ticket that an election of a seeded fill token came with. */
-    String ticket(String token, int election) {
+    /** The load lease that an election of a seeded fencing token came with. */
+    String loadLease(String token, int election) {
         long end = election == 0 ? 0 : at(election);
         return token + text(ByteBuffer.allocate(8).putLong(end).array()).substring(2);
     }
@@ -112,7 +112,7 @@ final class SeededEntry implements AutoCloseable {
     String spell(String field, String bytes) {
         return switch (field.charAt(0)) {
             case 'v' -> bytes.length() < 12 ? "'" + bytes + "'" : spellValue(bytes);
-            case 'f' -> bytes.length() != 14 ? "'" + bytes + "'" : spellFill(bytes);
+            case 'f' -> bytes.length() != 14 ? "'" + bytes + "'" : spellLease(bytes);
             default -> bytes.matches("\\d+") ? seconds(Long.parseLong(bytes)) : "'" + bytes + "'";
         };
     }
@@ -140,7 +140,7 @@ final class SeededEntry implements AutoCloseable {
     }
 
     /** The second half of a token that was made just now is spelled so, for it is never the same. */
-    private String spellFill(String bytes) {
+    private String spellLease(String bytes) {
         int made = ByteBuffer.wrap(bytes(bytes)).getInt(4);
         boolean madeNow = Math.abs((int) now() - made) < GRAIN;
         long end = sixBytes(bytes, 8);

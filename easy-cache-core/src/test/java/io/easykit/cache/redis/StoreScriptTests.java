@@ -15,8 +15,8 @@ class StoreScriptTests {
     private final SeededEntry entry = new SeededEntry();
 
     @Test
-    void storesWithTheFillToken() {
-        entry.fill("fill-tok", 10).lives(130);
+    void storesWithTheFencingToken() {
+        entry.lease("fill-tok", 10).lives(130);
 
         assertThat(store("fill-tok", 10)).isEqualTo(1L);
 
@@ -25,7 +25,7 @@ class StoreScriptTests {
 
     @Test
     void storesAfterTheElectionWasTakenOver() {
-        entry.fill("fill-tok", 20).lives(130);
+        entry.lease("fill-tok", 20).lives(130);
 
         assertThat(store("fill-tok", -30)).isEqualTo(1L);
 
@@ -36,7 +36,7 @@ class StoreScriptTests {
     void takesAwayEverythingThatWasThere() {
         entry.value(20, 0, "old")
                 .stale(-10)
-                .fill("fill-tok", 10)
+                .lease("fill-tok", 10)
                 .intent("gone", -20)
                 .field("junk", "x")
                 .lives(900);
@@ -54,7 +54,7 @@ class StoreScriptTests {
     }
 
     @Test
-    void isRejectedWithoutAFillToken() {
+    void isRejectedWithoutAFencingToken() {
         entry.value(300, 0, "old").stale(20).lives(20);
 
         assertThat(store("fill-tok", 10)).isEqualTo(0L);
@@ -63,8 +63,8 @@ class StoreScriptTests {
     }
 
     @Test
-    void isRejectedWithAnotherFillToken() {
-        entry.value(300, 0, "old").fill("fill-TOK", 10).lives(300);
+    void isRejectedWithAnotherFencingToken() {
+        entry.value(300, 0, "old").lease("fill-TOK", 10).lives(300);
 
         assertThat(store("fill-tok", 10)).isEqualTo(0L);
 
@@ -73,7 +73,7 @@ class StoreScriptTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "fill-tok", "fill-tok+thirteen-and-more"})
-    void isRejectedWhereTheFillTokenIsGarbage(String garbage) {
+    void isRejectedWhereTheFencingTokenIsGarbage(String garbage) {
         entry.field("f", garbage).lives(130);
 
         assertThat(store("fill-tok", 10)).isEqualTo(0L);
@@ -83,7 +83,7 @@ class StoreScriptTests {
 
     @Test
     void isRejectedWhenRepeatedAndLeavesWhatItStored() {
-        entry.fill("fill-tok", 10).lives(130);
+        entry.lease("fill-tok", 10).lives(130);
         store("fill-tok", 10);
 
         assertThat(store("fill-tok", 10)).isEqualTo(0L);
@@ -93,9 +93,9 @@ class StoreScriptTests {
 
     @Test
     void keepsEpochsBeyondTheSignedNumbers() {
-        entry.fill("fill-tok", 10).lives(130);
+        entry.lease("fill-tok", 10).lives(130);
 
-        entry.call(RedisScript.STORE, entry.ticket("fill-tok", 10), "4294967295", "new", "300000", "v");
+        entry.call(RedisScript.STORE, entry.loadLease("fill-tok", 10), "4294967295", "new", "300000", "v");
 
         assertThat(entry.state()).isEqualTo("{v=new +300s epoch -1} lives 300s");
     }
@@ -112,7 +112,7 @@ class StoreScriptTests {
         entry.value(20, 0, "old")
                 .value("vA", 200, 3, "one")
                 .value("vB", 900, 0, "two")
-                .fill("fill-tok", 10)
+                .lease("fill-tok", 10)
                 .lives(900);
 
         assertThat(store("fill-tok", 10)).isEqualTo(1L);
@@ -126,7 +126,7 @@ class StoreScriptTests {
         entry.value("vA", 140, 0, "one")
                 .value("vB", -20, 0, "two")
                 .field("vC", "garbage")
-                .fill("fill-tok", 10)
+                .lease("fill-tok", 10)
                 .lives(900);
 
         assertThat(store("fill-tok", 10)).isEqualTo(1L);
@@ -136,7 +136,7 @@ class StoreScriptTests {
 
     @Test
     void dropsInvalidatedValuesOfOtherVersions() {
-        entry.value("vA", 900, 0, "one").stale(10).fill("fill-tok", 10).lives(130);
+        entry.value("vA", 900, 0, "one").stale(10).lease("fill-tok", 10).lives(130);
 
         assertThat(store("fill-tok", 10)).isEqualTo(1L);
 
@@ -148,7 +148,7 @@ class StoreScriptTests {
         for (String other : List.of("vA", "vB", "vC", "vD", "vE")) {
             entry.value(other, 900, 0, "one");
         }
-        entry.fill("fill-tok", 10).lives(900);
+        entry.lease("fill-tok", 10).lives(900);
 
         store("fill-tok", 10);
 
@@ -156,6 +156,6 @@ class StoreScriptTests {
     }
 
     private Object store(String token, int election) {
-        return entry.call(RedisScript.STORE, entry.ticket(token, election), "7", "new", "300000", "v");
+        return entry.call(RedisScript.STORE, entry.loadLease(token, election), "7", "new", "300000", "v");
     }
 }

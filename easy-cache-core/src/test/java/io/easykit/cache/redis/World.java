@@ -58,7 +58,7 @@ record World(
      * @param reads how many reads are still to come, with the present one
      * @param floor what the floor was when the present read came
      * @param served whether the caller has a value already: this is a refresh in the background
-     * @param ticket of the present election; empty without one
+     * @param loadLease of the present load; empty without one
      * @param loaded the version that was loaded
      * @param elections how often it was elected, which makes its next caller id fresh
      * @param turns how many stores of the present read were rejected
@@ -70,7 +70,7 @@ record World(
             int reads,
             int floor,
             boolean served,
-            String ticket,
+            String loadLease,
             int loaded,
             int elections,
             int turns) {
@@ -88,17 +88,17 @@ record World(
             return new Reader(name, field, ReaderAt.FETCH, reads, 0, true, "", 0, elections, 0);
         }
 
-        Reader isElected(String ticket, boolean served) {
+        Reader isElected(String loadLease, boolean served) {
             return new Reader(
-                    name, field, ReaderAt.LOAD, reads, served ? 0 : floor, served, ticket, 0, elections + 1, turns);
+                    name, field, ReaderAt.LOAD, reads, served ? 0 : floor, served, loadLease, 0, elections + 1, turns);
         }
 
         Reader hasLoaded(int version) {
-            return new Reader(name, field, ReaderAt.STORE, reads, floor, served, ticket, version, elections, turns);
+            return new Reader(name, field, ReaderAt.STORE, reads, floor, served, loadLease, version, elections, turns);
         }
 
         Reader cannotLoad() {
-            return new Reader(name, field, ReaderAt.RELEASE_LOAD, reads, 0, false, ticket, 0, elections, 0);
+            return new Reader(name, field, ReaderAt.RELEASE_LOAD, reads, 0, false, loadLease, 0, elections, 0);
         }
 
         Reader takesAnotherTurn() {
@@ -119,7 +119,7 @@ record World(
         }
 
         boolean isLoading(int clock) {
-            return (at == ReaderAt.LOAD || at == ReaderAt.STORE) && Entry.electionEnd(ticket) > clock;
+            return (at == ReaderAt.LOAD || at == ReaderAt.STORE) && Entry.electionEnd(loadLease) > clock;
         }
     }
 
