@@ -40,7 +40,7 @@ public record AvailabilityOptions(
                         + (probeInterval.toMillisPart() == 0
                                 ? probeInterval.toSeconds() + "s"
                                 : probeInterval.toMillis() + "ms"),
-                "Choose more than nothing and at most 1s: it bounds how late a raised epoch is seen.");
+                "Choose 1ms to 1s: it bounds how late a raised epoch is seen.");
         require(probesToRecover > 0, "probes-to-recover", "is " + probesToRecover, "Choose 1 or more.");
     }
 

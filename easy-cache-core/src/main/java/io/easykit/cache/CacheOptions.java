@@ -45,7 +45,7 @@ public final class CacheOptions {
             throw new InvalidCacheOptionsException(
                     "stale-window",
                     "of " + text(staleWindow) + " is not shorter than the ttl of " + text(ttl),
-                    "Lengthen the ttl or shorten the stale window; 0s makes the entry strong.");
+                    "Lengthen the ttl or shorten the stale window: 0s for none.");
         }
         this.effectiveStaleWindow = consistency == Consistency.CP ? Duration.ZERO : staleWindow;
         this.effectiveRefreshAhead = refreshAheadOf(ttl);

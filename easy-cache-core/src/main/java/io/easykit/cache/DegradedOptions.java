@@ -30,7 +30,9 @@ public record DegradedOptions(
         }
         if (concurrentLoads < 1) {
             throw new InvalidCacheOptionsException(
-                    "concurrent-loads", "is " + concurrentLoads, "Choose 1 or more: what the database can bear.");
+                    "concurrent-loads",
+                    "is " + concurrentLoads,
+                    "Choose 1 or more: the queries that the database bears from one instance.");
         }
         if (maxPendingInvalidations < 1) {
             throw new InvalidCacheOptionsException(

@@ -108,7 +108,11 @@ final class CircuitBreaker {
     void unavailable(StoreUnavailableException failure) {
         changing(() -> {
             if (phase == Phase.AVAILABLE) {
-                log.warn("Redis cluster {} is marked unavailable: {}", describe(), failure.getMessage());
+                log.warn(
+                        "Redis cluster {} is marked unavailable: {}. The application goes on without it until it has"
+                                + " recovered",
+                        describe(),
+                        failure.getMessage());
             }
             phase = Phase.UNAVAILABLE;
         });
@@ -126,7 +130,7 @@ final class CircuitBreaker {
         changing(() -> {
             if (phase == Phase.RECOVERING) {
                 phase = Phase.AVAILABLE;
-                log.info("Redis cluster {} is available again", describe());
+                log.info("Redis cluster {} is available again: all pending invalidations are delivered", describe());
             }
         });
     }

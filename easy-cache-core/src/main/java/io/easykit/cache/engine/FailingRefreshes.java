@@ -84,8 +84,8 @@ final class FailingRefreshes {
             return;
         }
         log.warn(
-                "{} refreshes failed, lastly that of {}: {}. Readers keep the value until it expires, then they load"
-                        + " themselves. It is tried again after a pause. Check the cached method and its database",
+                "{} refreshes failed, the last one of {}: {}. Readers get the older value until it expires, then they load"
+                        + " themselves. Refreshes are tried again after a pause. Check the cached method and its database",
                 unsaid,
                 key,
                 failure.toString());

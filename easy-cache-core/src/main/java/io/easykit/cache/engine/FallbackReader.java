@@ -67,8 +67,9 @@ final class FallbackReader implements CacheReader {
             String clusterId = read.key().spec().clusterId();
             throw new CacheUnavailableException(
                     clusterId,
-                    "Redis cluster '" + clusterId + "' is away, and CP reads of " + read.key() + " are set to fail."
-                            + " Repeat the call when Redis is back, or let CP reads bypass the cache.",
+                    "Redis cluster '" + clusterId + "' is unavailable, so " + read.key()
+                            + " cannot be read from it, and CP"
+                            + " reads fail then. Repeat the call when Redis is back, or set 'degraded.cp-reads' to bypass.",
                     away);
         }
         if (LoadBulkhead.isInside()) {

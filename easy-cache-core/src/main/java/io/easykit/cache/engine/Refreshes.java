@@ -120,7 +120,10 @@ final class Refreshes {
             log.debug("No thread is free to refresh {}", read.key());
             giveUp(read.key(), lease);
         } catch (Throwable fault) {
-            log.warn("Cannot refresh {} in the background; it is loaded when it expires", read.key(), fault);
+            log.warn(
+                    "Cannot refresh {} in the background, so it is loaded when it expires. Check the executor of refreshes",
+                    read.key(),
+                    fault);
             giveUp(read.key(), lease);
         }
     }

@@ -61,7 +61,10 @@ final class SafeListener implements CacheListener {
             try {
                 event.accept(listener);
             } catch (Exception own) {
-                log.warn("A cache listener failed: {}", listener.getClass().getName(), own);
+                log.warn(
+                        "The cache listener {} failed. Its exception is ignored, and the call goes on. Mend the listener",
+                        listener.getClass().getName(),
+                        own);
             }
         }
     }

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -119,7 +120,9 @@ final class UpdatePreparation {
         void check() {
             if (left != null && ticker.nanoTime() - startedAt >= left.toNanos()) {
                 throw new StoreUnavailableException(
-                        "The transaction's time is over before all of its " + keys + " keys were prepared",
+                        "The transaction timed out before all of its " + keys
+                                + " keys were prepared. Raise its timeout, or"
+                                + " update fewer keys in one transaction",
                         false,
                         null);
             }
@@ -143,14 +146,15 @@ final class UpdatePreparation {
             if (!degraded.proceeds(consistency)) {
                 throw new CacheUnavailableException(
                         id,
-                        "The update of " + key + " is refused: Redis cluster '" + id + "' cannot be told before the"
-                                + " commit, so readers elsewhere could keep the old value (consistency = " + consistency
-                                + "). Repeat it when Redis is back, or let " + consistency
-                                + " updates proceed without Redis.",
+                        "The update of " + key + " is refused: Redis cluster '" + id
+                                + "' cannot be prepared for it before"
+                                + " the commit, so other nodes could go on to return the old value (consistency = "
+                                + consistency + "). Repeat it when Redis is back, or set 'degraded."
+                                + consistency.name().toLowerCase(Locale.ROOT) + "-updates' to proceed.",
                         away);
             }
         }
-        log.debug("Updating {} without telling Redis cluster '{}' first", keys, id, away);
+        log.debug("Updating {} without preparing Redis cluster '{}' for it", keys, id, away);
     }
 
     private void writeToOutbox(
@@ -164,9 +168,9 @@ final class UpdatePreparation {
             throw new CacheUnavailableException(
                     id,
                     "The update of " + keys + " is refused: Redis cluster '" + id
-                            + "' cannot be told before the commit,"
-                            + " and the outbox cannot be written (" + failed.getMessage() + "), so readers elsewhere"
-                            + " could keep the old value. Repeat it when Redis is back, and check the outbox.",
+                            + "' cannot be prepared for it before the commit, and the outbox cannot be written ("
+                            + failed.getMessage() + "), so other nodes could go on to return the old value."
+                            + " Repeat it when Redis is back, and check the outbox.",
                     failed);
         }
     }

@@ -60,7 +60,9 @@ final class LazyValues extends ValueSerializerModifier {
         try {
             return lazy.getMethod("wasInitialized");
         } catch (NoSuchMethodException unknown) {
-            throw new IllegalStateException("An unknown version of Hibernate", unknown);
+            throw new IllegalStateException(
+                    "Hibernate has no PersistentCollection.wasInitialized. Use a version that Spring Boot manages",
+                    unknown);
         }
     }
 
@@ -127,7 +129,9 @@ final class LazyValues extends ValueSerializerModifier {
                     return;
                 }
             } catch (IllegalAccessException | InvocationTargetException unknown) {
-                throw new IllegalStateException("An unknown version of Hibernate", unknown);
+                throw new IllegalStateException(
+                        "PersistentCollection.wasInitialized failed. Use a version of Hibernate that Spring Boot manages",
+                        unknown);
             }
             throw new UncacheableValueException("it holds a lazy collection that is not loaded, and the cache does not"
                     + " load it. Load it with the query (join fetch, @EntityGraph), or return a record of what is"

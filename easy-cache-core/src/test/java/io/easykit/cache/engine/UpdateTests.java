@@ -544,7 +544,7 @@ class UpdateTests {
 
         assertThatExceptionOfType(CacheUnavailableException.class)
                 .isThrownBy(() -> bench.transactions.commit(() -> {}))
-                .withStackTraceContaining("The transaction's time is over");
+                .withStackTraceContaining("The transaction timed out");
         assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(3);
     }
 
