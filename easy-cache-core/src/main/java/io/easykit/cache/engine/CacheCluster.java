@@ -30,7 +30,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
 
     private final String id;
     private final CacheListener listener;
-    private final CircuitBreakers availability;
+    private final ClusterAvailability availability;
     private final GuardedStore store;
     private final Epochs epochs;
     private final LocalEntries local;
@@ -63,7 +63,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.listener = engine.listener();
         this.ticker = engine.ticker();
         this.lateCommits = new LateCommits(ticker);
-        this.availability = new CircuitBreakers(id, options.availability(), ticker, this::onAvailability);
+        this.availability = new ClusterAvailability(id, options.availability(), ticker, this::onAvailability);
         this.store = new GuardedStore(store, availability);
         this.epochs = new Epochs(this.store, availability);
         this.local = new LocalEntries(level, engine.values(), degraded.localTtl());
@@ -145,12 +145,15 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     }
 
     private List<RecoveryWorker> newWorkers() {
-        return availability.breakers().stream()
-                .map(breaker -> new RecoveryWorker(delivery, epochs, redelivery, breaker, this, ticker))
-                .toList();
+        return availability.breakers().stream().map(this::newWorker).toList();
     }
 
-    CircuitBreakers availability() {
+    private RecoveryWorker newWorker(CircuitBreaker breaker) {
+        EpochUpkeep upkeep = new EpochUpkeep(epochs, delivery, breaker, this::raiseSiblings, ticker);
+        return new RecoveryWorker(delivery, upkeep, redelivery, breaker, this, ticker);
+    }
+
+    ClusterAvailability availability() {
         return availability;
     }
 
@@ -259,8 +262,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
      *
      * @param at ticker time
      */
-    @Override
-    public void raiseSiblings(List<CacheSpec<?>> prefixes, long at) {
+    private void raiseSiblings(List<CacheSpec<?>> prefixes, long at) {
         for (CacheSpec<?> spec : prefixes) {
             CacheCluster cluster = clusterOf(spec);
             for (int hash = 0; hash < cluster.store.epochHashes(); hash++) {
@@ -291,7 +293,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     }
 
     /** The local level is from a time in which updates of other nodes did not reach it. */
-    private void onAvailability(CircuitBreakers.Change change) {
+    private void onAvailability(ClusterAvailability.Change change) {
         Availability.State state = change.state();
         if (state == Availability.State.AVAILABLE) {
             limit.onAvailable();

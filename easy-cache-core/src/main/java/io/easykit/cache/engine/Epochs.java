@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 final class Epochs {
 
     private final EntryStore store;
-    private final CircuitBreakers availability;
+    private final ClusterAvailability availability;
     private final int copies;
 
     /** For each hash the highest epochs that were ever read from it. */
@@ -32,7 +32,7 @@ final class Epochs {
     /** 1 for each hash that was read. */
     private final AtomicIntegerArray learned;
 
-    Epochs(EntryStore store, CircuitBreakers availability) {
+    Epochs(EntryStore store, ClusterAvailability availability) {
         this.store = store;
         this.availability = availability;
         this.copies = store.epochCopies();

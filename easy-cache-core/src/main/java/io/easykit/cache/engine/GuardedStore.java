@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
 final class GuardedStore implements EntryStore {
 
     private final EntryStore store;
-    private final CircuitBreakers availability;
+    private final ClusterAvailability availability;
 
-    GuardedStore(EntryStore store, CircuitBreakers availability) {
+    GuardedStore(EntryStore store, ClusterAvailability availability) {
         this.store = store;
         this.availability = availability;
     }
 
-    CircuitBreakers availability() {
+    ClusterAvailability availability() {
         return availability;
     }
 
@@ -50,9 +50,9 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
+    public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.store(key, lease, value, life));
+        return guard(breaker, breaker::mayRead, () -> store.store(key, lease, value, ttl));
     }
 
     @Override

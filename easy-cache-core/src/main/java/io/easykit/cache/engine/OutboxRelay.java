@@ -1,33 +1,22 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability;
-import io.easykit.cache.CacheKey;
-import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.Outbox;
-import io.easykit.cache.store.Outbox.Due;
-import io.easykit.cache.store.Outbox.State;
 import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the messages of the outbox to one Redis, on one thread of its own.
+ * Reads the outbox for one Redis, on one thread of its own, and has its messages delivered ({@link OutboxDelivery}).
  *
  * <h2>The reader of the outbox</h2>
  *
@@ -36,25 +25,11 @@ import org.slf4j.LoggerFactory;
  * query a second, for any number of nodes. If the holder dies or is cut off, another node takes over when the lease has
  * expired. Two holders at a time, for instance after a fail-over, deliver twice, which is harmless.
  *
- * <h2>The delivery of a message</h2>
- *
- * <ul>
- *   <li>A message that was part of a transaction is visible after its commit only. So its data have changed, and
- *       a value that is loaded after the delivery is new. A value that was loaded before cannot be stored after it, since an
- *       invalidation removes fencing tokens.
- *   <li>A message that was committed before its update is open while the update may still be running: a reader could load the
- *       old value after a delivery and store it. It is delivered in each round, until it is closed or its lease is over,
- *       and then once more.
- *   <li>The old value is dropped at once: its stale window began with the update, and is over by now.
- *   <li>All due keys are prepared before the first is invalidated. Otherwise a value that is computed from
- *       another one could be built from that one's old value in between.
- * </ul>
- *
  * <h2>Fail-over</h2>
  *
- * A master can lose acknowledged writes. Messages are therefore kept for {@link #RETENTION} after their delivery, and
- * delivered again by a node that takes the lease or whose connection was lost. They do not age while Redis is away: only the
- * holder of the lease deletes.
+ * A master can lose acknowledged writes. Messages are therefore kept for {@link OutboxDelivery#RETENTION} after their
+ * delivery, and delivered again by a node that takes the lease or whose connection was lost. They do not age while Redis is
+ * away: only the holder of the lease deletes.
  */
 final class OutboxRelay {
 
@@ -63,11 +38,7 @@ final class OutboxRelay {
     /** Survives one late renewal. */
     static final Duration LEASE = Outbox.MAX_DELAY.minus(INTERVAL);
 
-    static final Duration RETENTION = Duration.ofSeconds(30);
-
     private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
-    private static final int MESSAGES = 200;
-    private static final int KEYS = 100;
 
     /**
      * After this time the former holder has certainly marked its deliveries to a master that is gone. Such marks are removed
@@ -79,12 +50,10 @@ final class OutboxRelay {
 
     private static final Duration GRACE = Duration.ofSeconds(2);
 
-    /** For the time between preparing and invalidating in one delivery. */
-    private static final Duration PREPARED = Duration.ofSeconds(10);
-
     private final InvalidationDelivery delivery;
     private final GuardedStore store;
     private final Outbox outbox;
+    private final OutboxDelivery messages;
     private final Ticker ticker;
     private final String owner = UUID.randomUUID().toString();
 
@@ -95,13 +64,13 @@ final class OutboxRelay {
     private @Nullable Long againAt;
     private boolean databaseFails;
     private boolean faulty;
-    private boolean warnedOfUnreadable;
 
     OutboxRelay(InvalidationDelivery delivery, Outbox outbox, Ticker ticker) {
         this.delivery = delivery;
         this.ticker = ticker;
         this.store = delivery.store();
         this.outbox = outbox;
+        this.messages = new OutboxDelivery(delivery, outbox);
         store.onReconnect(server -> holdsLease = false);
     }
 
@@ -195,8 +164,8 @@ final class OutboxRelay {
             if (!databaseFails) {
                 databaseFails = true;
                 log.warn(
-                        "The outbox cannot be read: {}. Invalidations of nodes that are cut off from Redis cluster '{}' are"
-                                + " late until it can. Check the database and the table.",
+                        "The outbox cannot be read: {}. Until it can be read, invalidations of nodes that do not reach Redis"
+                                + " cluster '{}' are delivered late. Check the database and the table.",
                         failed.getMessage(),
                         delivery.clusterId());
             }
@@ -204,8 +173,9 @@ final class OutboxRelay {
             if (!faulty) {
                 faulty = true;
                 log.error(
-                        "The outbox relay of Redis cluster '{}' failed and goes on. Until it succeeds invalidations of nodes"
-                                + " that are cut off are late.",
+                        "Delivery from the outbox to Redis cluster '{}' failed, and is tried again each second. Until it"
+                                + " succeeds, invalidations of nodes that do not reach Redis are late. This is a defect:"
+                                + " report it with its stack trace.",
                         delivery.clusterId(),
                         fault);
             }
@@ -231,7 +201,7 @@ final class OutboxRelay {
             againAt = null;
             redeliver();
         }
-        while (deliverSome() && lease().isZero()) {
+        while (messages.deliverSome() && lease().isZero()) {
             log.debug("There may be more messages in the outbox");
         }
         return Duration.ZERO;
@@ -248,104 +218,6 @@ final class OutboxRelay {
         } catch (OutboxException failed) {
             holdsLease = false;
             throw failed;
-        }
-    }
-
-    /** Whether there was something. */
-    private boolean deliverSome() {
-        List<Due> due = outbox.due(delivery.clusterId(), MESSAGES);
-        if (due.isEmpty()) {
-            return false;
-        }
-        List<CacheKey<?>> keys = keys(due);
-        Set<CacheKey<?>> failed = keys.isEmpty() ? Set.of() : deliver(keys);
-        List<Due> done = new ArrayList<>(due);
-        List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
-        done.removeAll(stuck);
-        ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
-        ids(done, State.OPEN, ids -> outbox.postpone(ids, INTERVAL));
-        ids(done, State.EXPIRED, outbox::delete);
-        // One partition that is away must not hold up the messages for the others.
-        ids(stuck, State.WAITING, ids -> outbox.postpone(ids, INTERVAL));
-        ids(stuck, State.OPEN, ids -> outbox.postpone(ids, INTERVAL));
-        return true;
-    }
-
-    private static boolean has(Due due, Set<CacheKey<?>> failed) {
-        return due.state() != State.EXPIRED
-                && failed.stream().anyMatch(key -> due.message().keys().contains(key.name()));
-    }
-
-    /**
-     * @return keys of partitions that do not answer
-     * @throws StoreUnavailableException if none answers
-     */
-    private Set<CacheKey<?>> deliver(List<CacheKey<?>> keys) {
-        String token = UUID.randomUUID().toString();
-        try {
-            inParts(keys, part -> store.prepare(part, token, PREPARED));
-        } catch (StoreUnavailableException full) {
-            // A Redis that is full prepares nothing but invalidates; one that is away does neither.
-            log.debug("Redis cluster '{}' did not prepare", delivery.clusterId(), full);
-        }
-        Set<CacheKey<?>> failed = new HashSet<>();
-        for (List<CacheKey<?>> partition : store.byPartition(keys).values()) {
-            try {
-                inParts(partition, part -> store.invalidateNow(part, token));
-                partition.forEach(delivery.local()::invalidate);
-                delivery.recent().add(partition);
-            } catch (StoreUnavailableException away) {
-                failed.addAll(partition);
-                if (failed.size() == keys.size()) {
-                    throw away;
-                }
-            }
-        }
-        log.debug(
-                "Delivered {} invalidations from the outbox to Redis cluster '{}'",
-                keys.size() - failed.size(),
-                delivery.clusterId());
-        return failed;
-    }
-
-    private List<CacheKey<?>> keys(List<Due> due) {
-        Set<CacheKey<?>> keys = new LinkedHashSet<>();
-        for (Due one : due) {
-            if (one.state() != State.EXPIRED) {
-                one.message().keys().forEach(name -> addKey(keys, name, one.message()));
-            }
-        }
-        return List.copyOf(keys);
-    }
-
-    private void addKey(Set<CacheKey<?>> keys, String name, Outbox.Message message) {
-        try {
-            keys.add(CacheKey.named(delivery.clusterId(), name));
-        } catch (InvalidCacheKeyException unreadable) {
-            if (!warnedOfUnreadable) {
-                warnedOfUnreadable = true;
-                log.warn(
-                        "Message {} in the outbox names no entry: '{}'. It is skipped, and so are further ones without a"
-                                + " word. Check who else writes to that table.",
-                        message.id(),
-                        name);
-            }
-        }
-    }
-
-    private static void inParts(List<CacheKey<?>> keys, Consumer<List<CacheKey<?>>> action) {
-        for (int from = 0; from < keys.size(); from += KEYS) {
-            action.accept(keys.subList(from, Math.min(from + KEYS, keys.size())));
-        }
-    }
-
-    private static void ids(List<Due> due, State state, Consumer<Collection<String>> action) {
-        List<String> ids = due.stream()
-                .filter(one -> one.state() == state)
-                .map(one -> one.message().id())
-                .toList();
-        if (!ids.isEmpty()) {
-            action.accept(ids);
         }
     }
 }

@@ -2,16 +2,11 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.net.SocketAddress;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -39,17 +34,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>After a connection was lost and restored, the invalidations shortly before are repeated; an epoch that a store has lost
  * is raised again.
- *
- * <p>Epochs of several hashes cannot be raised at one moment. Until all nodes have read all of them, a reader can compute a
- * value from an old one, and store it under the new epoch. So they are raised once more when every node has read the first
- * ones.
  */
 final class RecoveryWorker {
 
     private static final Logger log = LoggerFactory.getLogger(RecoveryWorker.class);
-
-    /** Every node reads once a second; the rest is for slow replies. */
-    private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
 
     /** After a probe has succeeded, this many fit into an interval. */
     private static final int CONFIRMATIONS = 5;
@@ -58,10 +46,10 @@ final class RecoveryWorker {
     private static final Duration EXCUSED = Duration.ofSeconds(10);
 
     private final InvalidationDelivery delivery;
-    private final Epochs epochs;
+    private final EpochUpkeep epochs;
     private final Upkeep upkeep;
     private final EntryStore store;
-    private final CircuitBreakers availability;
+    private final ClusterAvailability availability;
     private final CircuitBreaker breaker;
     private final Partitions partitions;
     private final int partition;
@@ -78,7 +66,6 @@ final class RecoveryWorker {
     private volatile @Nullable ScheduledExecutorService thread;
     private int probes;
     private int failedTicks;
-    private long epochsSeenAt;
     private long lastTick;
 
     /** Work for the whole Redis that a worker does along with its own. */
@@ -93,13 +80,6 @@ final class RecoveryWorker {
 
         /** Ends the updates whose work cannot be committed any more. */
         void invalidateLateCommits();
-
-        /**
-         * Raises the epochs of prefixes of which entries were updated together with dropped ones.
-         *
-         * @param at ticker time
-         */
-        void raiseSiblings(List<CacheSpec<?>> prefixes, long at);
     }
 
     /**
@@ -107,7 +87,7 @@ final class RecoveryWorker {
      */
     RecoveryWorker(
             InvalidationDelivery delivery,
-            Epochs epochs,
+            EpochUpkeep epochs,
             Redelivery redelivery,
             CircuitBreaker breaker,
             Upkeep upkeep,
@@ -124,7 +104,6 @@ final class RecoveryWorker {
         this.redelivery = redelivery;
         this.options = availability.options();
         this.ticker = ticker;
-        this.epochsSeenAt = ticker.nanoTime();
         this.lastTick = ticker.nanoTime();
     }
 
@@ -194,7 +173,7 @@ final class RecoveryWorker {
             running.execute(task);
         } catch (RejectedExecutionException stopped) {
             deliveryQueued.set(false);
-            log.debug("The keeper of Redis cluster '{}' was just stopped", delivery.clusterId());
+            log.debug("The recovery worker of Redis cluster '{}' was just stopped", delivery.clusterId());
         }
     }
 
@@ -204,7 +183,7 @@ final class RecoveryWorker {
             try {
                 var unused = running.schedule(this::tick, pause.toNanos(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException stopped) {
-                log.debug("The keeper of Redis cluster '{}' was just stopped", delivery.clusterId());
+                log.debug("The recovery worker of Redis cluster '{}' was just stopped", delivery.clusterId());
             }
         }
     }
@@ -231,9 +210,13 @@ final class RecoveryWorker {
         try {
             work.run();
         } catch (StoreUnavailableException away) {
-            log.debug("Redis cluster '{}' did not answer its keeper", delivery.clusterId(), away);
+            log.debug("Redis cluster '{}' did not answer its recovery worker", delivery.clusterId(), away);
         } catch (Throwable fault) {
-            log.error("The keeper of Redis cluster '{}' failed and goes on", delivery.clusterId(), fault);
+            log.error(
+                    "A check or recovery of Redis cluster '{}' failed, and is tried again. Until it succeeds, pending"
+                            + " invalidations wait. This is a defect: report it with its stack trace",
+                    delivery.clusterId(),
+                    fault);
         } finally {
             tickLock.unlock();
         }
@@ -242,10 +225,9 @@ final class RecoveryWorker {
     private void maintain() {
         try {
             store.checkPermissions(partitions, partition);
-            refreshEpochs();
+            epochs.refresh();
             catchUp();
-            raiseEpochs();
-            raiseAgain();
+            epochs.raise();
             delivery.invalidateRolledBackLate();
             delivery.recent().forgetOld(this::isHere);
             failedTicks = 0;
@@ -293,14 +275,10 @@ final class RecoveryWorker {
         delivery.awaitInFlightInvalidations();
         repeat();
         deliver();
-        refreshEpochs();
-        if (raiseEpochs()) {
-            epochsSeenAt = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
-        }
-        if (epochsSeenAt - ticker.nanoTime() > 0) {
+        epochs.refresh();
+        if (!epochs.raiseBeforeReaders()) {
             return;
         }
-        raiseAgain();
         probes = 0;
         lastTick = ticker.nanoTime();
         breaker.recovered();
@@ -312,74 +290,6 @@ final class RecoveryWorker {
 
     private boolean isHere(CacheKey<?> key) {
         return partitions.of(key) == partition;
-    }
-
-    private boolean isHere(int hash) {
-        return partitions.ofEpochs(hash) == partition;
-    }
-
-    private void refreshEpochs() {
-        for (int hash = 0; hash < store.epochHashes(); hash++) {
-            if (isHere(hash)) {
-                List<String> lost = epochs.missingIn(hash, epochs.refresh(hash));
-                for (String prefix : lost) {
-                    pending.overflow(hash, prefix);
-                }
-            }
-        }
-    }
-
-    private boolean raiseEpochs() {
-        Map<Integer, Set<String>> left = pending.takeOverflowed(this::isHere);
-        Set<String> dropped = new TreeSet<>();
-        try {
-            for (int hash : List.copyOf(left.keySet())) {
-                Set<String> prefixes = left.getOrDefault(hash, Set.of());
-                epochs.raise(hash, prefixes);
-                left.remove(hash);
-                dropped.addAll(prefixes);
-                pending.raised(hash, prefixes);
-                raiseLater(hash, prefixes);
-            }
-        } finally {
-            left.forEach((hash, prefixes) -> {
-                prefixes.forEach(prefix -> pending.overflow(hash, prefix));
-                pending.raised(hash, prefixes);
-            });
-            dropped.forEach(this::warnOfDropped);
-        }
-        return !dropped.isEmpty();
-    }
-
-    /** Values computed from dropped entries may have been computed again, before every node had read the new epochs. */
-    private void raiseLater(int hash, Set<String> prefixes) {
-        long seen = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
-        if (store.epochHashes() > 1) {
-            pending.raiseAgain(hash, prefixes, seen);
-        }
-        upkeep.raiseSiblings(pending.takeSiblings(hash), seen);
-    }
-
-    private void raiseAgain() {
-        Map<Integer, Set<String>> left = pending.takeAgain(this::isHere, ticker.nanoTime());
-        try {
-            for (int hash : List.copyOf(left.keySet())) {
-                epochs.raise(hash, left.getOrDefault(hash, Set.of()));
-                left.remove(hash);
-            }
-        } finally {
-            left.forEach((hash, prefixes) -> pending.raiseAgain(hash, prefixes, ticker.nanoTime()));
-        }
-    }
-
-    private void warnOfDropped(String prefix) {
-        String where = breaker.name().isEmpty() ? "" : ", " + breaker.name() + ",";
-        log.warn(
-                "All entries of '{}' in Redis cluster '{}'{} are dropped: more invalidations waited than could be"
-                        + " kept, or the server has lost data",
-                prefix,
-                delivery.clusterId(),
-                where);
     }
 
     private void repeatIfDue() {

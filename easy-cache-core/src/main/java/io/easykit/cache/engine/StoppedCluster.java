@@ -31,7 +31,7 @@ final class StoppedCluster {
     private final EntryStore store;
     private final PendingInvalidations pending;
     private final RecentInvalidations recent;
-    private final CircuitBreakers availability;
+    private final ClusterAvailability availability;
     private final Ticker ticker;
     private final boolean recorded;
     private volatile boolean stopped;

@@ -14,7 +14,7 @@ class EpochsTests {
     private final InMemoryEntryStore store = new InMemoryEntryStore(() -> 0);
     private final Map<String, Long> stored = store.epochs;
     private final Epochs epochs = new Epochs(
-            store, new CircuitBreakers("default", AvailabilityOptions.defaults(), new ManualClock(), change -> {}));
+            store, new ClusterAvailability("default", AvailabilityOptions.defaults(), new ManualClock(), change -> {}));
     private final CacheKey<String> key = Workbench.ap().key(1);
 
     @Test

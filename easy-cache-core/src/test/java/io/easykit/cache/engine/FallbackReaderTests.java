@@ -92,6 +92,26 @@ class FallbackReaderTests {
         assertThat(cache.fetch(ap, () -> "newer")).isEqualTo("new");
     }
 
+    /** One load of a key at a time, whether its readers reach the store or not. */
+    @Test
+    void sharesTheLoadOfAReaderThatReachedTheStore() throws Exception {
+        EasyCacheEngine cache = bench.node(options(2, CpReads.BYPASS, CpUpdates.REFUSE));
+        bench.store.away();
+        cache.invalidate(ap);
+        bench.store.back();
+        GatedLoader<String> loader = new GatedLoader<>(() -> "value");
+        Caller<String> first = Workbench.call(() -> cache.fetch(ap, loader));
+        loader.awaitEntered();
+        bench.store.away();
+
+        Caller<String> second = Workbench.call(() -> cache.fetch(ap, loader)).awaitWaiting();
+
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("value");
+        assertThat(second.result()).isEqualTo("value");
+        assertThat(loader.loads()).isEqualTo(1);
+    }
+
     private static DegradedOptions options(int loads, CpReads reads, CpUpdates updates) {
         return new DegradedOptions(LOCAL_LIFE, loads, reads, updates, ApUpdates.PROCEED, 100);
     }

@@ -333,7 +333,7 @@ class OutboxTests {
         assertThat(outbox.size()).isEqualTo(1);
         assertThat(outbox.waiting()).isZero();
 
-        pass(OutboxRelay.RETENTION.minusSeconds(1));
+        pass(OutboxDelivery.RETENTION.minusSeconds(1));
         assertThat(outbox.size()).isEqualTo(1);
         pass(SECOND);
         assertThat(outbox.size()).isZero();
@@ -395,7 +395,7 @@ class OutboxTests {
         update(KEY);
         round(other);
         EasyCacheEngine next = Failover.THE_NODE_DIES_TOO.happen(this);
-        outbox.onNextRedelivery(() -> outbox.delivered(outbox.ids(), OutboxRelay.RETENTION));
+        outbox.onNextRedelivery(() -> outbox.delivered(outbox.ids(), OutboxDelivery.RETENTION));
         putOldValueBack();
         round(next);
         assertThat(read()).as("marked after the lease was taken").isEqualTo("old");

@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class CircuitBreakersTests {
+class ClusterAvailabilityTests {
 
     private final StoreUnavailableException serverFailure = new StoreUnavailableException("ill", true, null);
 
     private final List<State> changes = new ArrayList<>();
-    private final CircuitBreakers availability = new CircuitBreakers(
+    private final ClusterAvailability availability = new ClusterAvailability(
             "default",
             new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 2, Duration.ofSeconds(1), 3),
             new ManualClock(),

@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether one Redis may be called now. Each partition of it has a {@code CircuitBreaker} of its own. An operator can force
- * the state of all.
+ * Whether one Redis may be called now: the circuit breakers of its partitions, one for each master of a cluster, and the state
+ * that an operator forces on all of them. Finds the breaker of a key, and reports changes.
  */
-final class CircuitBreakers implements Availability, CircuitBreaker.Shared {
+final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
 
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
 
@@ -34,7 +34,7 @@ final class CircuitBreakers implements Availability, CircuitBreaker.Shared {
     private volatile Parts parts;
     private volatile @Nullable State forced;
 
-    CircuitBreakers(String clusterId, AvailabilityOptions options, Ticker ticker, Consumer<Change> onChange) {
+    ClusterAvailability(String clusterId, AvailabilityOptions options, Ticker ticker, Consumer<Change> onChange) {
         this.clusterId = clusterId;
         this.options = options;
         this.ticker = ticker;
