@@ -67,9 +67,9 @@ public sealed interface DelayQueueEvent {
     record LeaseExpired(String topic, String id, String owner, int lost) implements DelayQueueEvent {}
 
     /**
-     * A limit of {@link AlertLimits} is exceeded. One node of the fleet publishes it.
+     * A limit is exceeded, such as one of {@link AlertLimits}. One node of the fleet publishes it.
      *
-     * @param value the count, or the age in milliseconds
+     * @param value the count, the age in milliseconds, or the share in percent
      * @param limit the limit in the same unit
      */
     record AlertRaised(String topic, AlertLimits.Kind kind, long value, long limit) implements DelayQueueEvent {}

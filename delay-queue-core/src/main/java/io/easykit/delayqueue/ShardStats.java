@@ -1,6 +1,7 @@
 package io.easykit.delayqueue;
 
 import java.time.Instant;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param inFlight  messages under a lease
  * @param dead      dead letters
  * @param oldestDue when the oldest of the due ones was due, or null if none is
+ * @param alerts    limits that are reported as exceeded; of the topic, kept in its first shard
  * @param counters  what happened since the shard exists
  */
 public record ShardStats(
@@ -23,7 +25,12 @@ public record ShardStats(
         long inFlight,
         long dead,
         @Nullable Instant oldestDue,
+        Set<AlertLimits.Kind> alerts,
         Counters counters) {
+
+    public ShardStats {
+        alerts = Set.copyOf(alerts);
+    }
 
     /** Whether claims are stopped. */
     public boolean paused() {

@@ -5,7 +5,9 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +69,11 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
     /** Messages sent, minus messages ended, minus messages present, of all shards: 0, unless keys were changed by hand. */
     public long imbalance() {
         return sum(ShardStats::imbalance);
+    }
+
+    /** Limits that are reported as exceeded. */
+    public Set<AlertLimits.Kind> alerts() {
+        return shards.stream().flatMap(shard -> shard.alerts().stream()).collect(Collectors.toUnmodifiableSet());
     }
 
     /** When the oldest message that is due and not claimed was due, or null if there is none. */

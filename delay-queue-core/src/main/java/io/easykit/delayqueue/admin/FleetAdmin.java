@@ -2,6 +2,7 @@ package io.easykit.delayqueue.admin;
 
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -17,6 +18,19 @@ public interface FleetAdmin {
 
     /** The nodes that are there, in the order in which they came. One that died stays for three heartbeats. */
     List<NodeInfo> nodes();
+
+    /**
+     * All topics at one time, for any number of viewers: a node takes one at most each two seconds, or each 200 times of what
+     * the last one took. Beyond 50 shards one node takes it for all nodes.
+     */
+    FleetSnapshot snapshot();
+
+    /**
+     * The recent past of a topic, one point a minute.
+     *
+     * @param range how far back, from a minute to 24 hours
+     */
+    TopicSeries series(String topic, Duration range);
 
     /**
      * Stops the delivery of a topic on all nodes, until it is resumed. Messages in flight go on, and sends are stored.

@@ -1,25 +1,39 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /** Works shard after shard. A shard that the store refuses does not keep the others from their pause. */
 final class DefaultFleetAdmin implements FleetAdmin {
 
     private static final int MOST_CHARACTERS = 200;
+    private static final Duration SHORTEST_RANGE = Duration.ofMinutes(1);
+    private static final Duration LONGEST_RANGE = Duration.ofHours(24);
 
     private final QueueBackend store;
     private final Topics topics;
+    private final Snapshots snapshots;
 
-    DefaultFleetAdmin(QueueBackend store, Topics topics) {
+    /** @param nanos a clock that only moves forward */
+    DefaultFleetAdmin(QueueBackend store, Topics topics, LongSupplier nanos) {
         this.store = store;
         this.topics = topics;
+        this.snapshots = new Snapshots(store, nanos);
+    }
+
+    @Override
+    public FleetSnapshot snapshot() {
+        return snapshots.get();
     }
 
     @Override
@@ -30,6 +44,14 @@ final class DefaultFleetAdmin implements FleetAdmin {
     @Override
     public List<NodeInfo> nodes() {
         return store.fleet().nodes();
+    }
+
+    @Override
+    public TopicSeries series(String topic, Duration range) {
+        if (range.compareTo(SHORTEST_RANGE) < 0 || range.compareTo(LONGEST_RANGE) > 0) {
+            throw new IllegalArgumentException("A range of " + range + " is not kept: give a minute to 24 hours.");
+        }
+        return Sampler.series(topic, topics.keysToLookAt(topic), range, store);
     }
 
     @Override

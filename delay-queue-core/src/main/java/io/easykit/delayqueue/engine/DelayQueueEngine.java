@@ -51,7 +51,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         Events events = new Events(settings.listeners, lines);
         this.template = new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines));
         this.admin = new DefaultDelayQueueAdmin(store, topics, settings.loops::nanos);
-        this.fleet = new DefaultFleetAdmin(store, topics);
+        this.fleet = new DefaultFleetAdmin(store, topics, settings.loops::nanos);
         this.context = new EngineContext(
                 store,
                 new BodyReader(store),
@@ -66,7 +66,16 @@ public final class DelayQueueEngine implements AutoCloseable {
                 settings.loops,
                 settings.workers,
                 settings.node == null ? host() + "@" + ProcessHandle.current().pid() : settings.node);
-        this.heartbeats = engine -> new Heartbeat(settings.description(engine.node()), engine, beat -> {});
+        this.heartbeats = engine -> heartbeat(engine, settings);
+    }
+
+    private static Heartbeat heartbeat(EngineContext engine, Builder settings) {
+        Sampler sampler = new Sampler(engine.store(), engine.loops()::nanos);
+        ConsumerWatch watch = new ConsumerWatch(engine, settings.noConsumerLimits);
+        return new Heartbeat(settings.description(engine.node()), engine, beat -> {
+            sampler.onBeat(beat);
+            watch.check();
+        });
     }
 
     private Sender sender(Builder settings, Events events, RepeatedLines lines) {
@@ -174,6 +183,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
         Duration sendTimeout = Duration.ZERO;
         Function<String, @Nullable ReplicaWait> replicaWaits = topic -> null;
+        Function<String, @Nullable Duration> noConsumerLimits = topic -> null;
         int maxMessageBytes = 8 << 20;
         String application = "";
         Duration heartbeatInterval = Duration.ofSeconds(10);
@@ -274,6 +284,15 @@ public final class DelayQueueEngine implements AutoCloseable {
         /** Name of the application, as other nodes see it; empty unless given. */
         public Builder application(String application) {
             this.application = application;
+            return this;
+        }
+
+        /**
+         * By topic, how long messages may be due while no node consumes them, before an alert is raised; null, as for all unless
+         * given, for no limit. Checked by each node that uses the topic, after its heartbeats.
+         */
+        public Builder noConsumerLimits(Function<String, @Nullable Duration> limits) {
+            this.noConsumerLimits = limits;
             return this;
         }
 

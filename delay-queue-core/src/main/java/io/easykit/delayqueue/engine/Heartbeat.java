@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
@@ -124,12 +125,16 @@ final class Heartbeat implements LoopExecutor.Step {
     }
 
     private void reportTopics() {
-        Map<String, Integer> all = topics.known();
-        Map<String, Integer> added = new HashMap<>(all);
+        Map<String, Integer> added = topics.known();
         added.entrySet().removeAll(reported.entrySet());
-        if (!added.isEmpty()) {
+        if (added.isEmpty()) {
+            return;
+        }
+        try {
             fleet.addTopics(added);
             reported.putAll(added);
+        } catch (StoreRefusedException e) {
+            refused(e);
         }
     }
 

@@ -2,18 +2,17 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.AlertLimits.Kind;
-import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
@@ -32,10 +31,13 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     static final Duration PAUSE = Duration.ofSeconds(10);
 
-    /** Long enough for all nodes to be away for a while and then report that the limit is no longer exceeded. */
-    private static final Duration FORGOTTEN_AFTER = Duration.ofHours(1);
-
     private static final long PURGE_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
+    private static final Duration FAILING_RANGE = Duration.ofMinutes(5);
+
+    private static final int LEAST_RUNS = 20;
+
+    private static final long SAMPLE_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
     private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
@@ -46,11 +48,13 @@ final class TopicMonitor implements LoopExecutor.Step {
     private final ListenerEndpoint endpoint;
     private final List<ShardKey> shards;
     private final List<Repairs> repairs;
+    private final Alerts alerts;
     private final IntConsumer shardsKept;
     private final LoopExecutor.Loop loop;
     private volatile boolean stopping;
     private long purgeAt;
     private long rereadAt;
+    private long failingAt;
     private String conflict = "";
     private final Set<String> refusals = new HashSet<>();
 
@@ -62,6 +66,8 @@ final class TopicMonitor implements LoopExecutor.Step {
         this.shardsKept = shardsKept;
         this.purgeAt = engine.loops().nanos();
         this.rereadAt = purgeAt + REREAD_PAUSE;
+        this.failingAt = purgeAt;
+        this.alerts = new Alerts(engine.store(), engine.loopEvents());
         this.repairs = shards.stream()
                 .map(shard -> new Repairs(engine.store(), shard, engine.loops()::nanos))
                 .toList();
@@ -87,6 +93,7 @@ final class TopicMonitor implements LoopExecutor.Step {
             repairs.forEach(shard -> attempt(shard::look));
             attempt(this::purge);
             attempt(() -> check(endpoint.alerts()));
+            attempt(() -> checkFailing(endpoint.alerts()));
         } catch (StoreUnavailableException e) {
             // The consumers report an outage; this only tries again later.
             log.debug("Topic {} could not be looked after", endpoint.topic(), e);
@@ -148,7 +155,11 @@ final class TopicMonitor implements LoopExecutor.Step {
     }
 
     private void check(AlertLimits limits) {
-        if (limits.equals(AlertLimits.NONE)) {
+        boolean countsNothing = limits.maxLateness() == null
+                && limits.due() == null
+                && limits.dead() == null
+                && limits.waiting() == null;
+        if (countsNothing) {
             return;
         }
         TopicStats stats = EachShard.stats(endpoint.topic(), shards, engine.store());
@@ -163,19 +174,21 @@ final class TopicMonitor implements LoopExecutor.Step {
         if (limit == null) {
             return;
         }
-        String name = storedName(kind);
         if (value > limit) {
-            if (engine.store().raise(shards.get(0), name, FORGOTTEN_AFTER)) {
-                log.warn("Topic {} is over its limit {}: {} of {}", endpoint.topic(), name, value, limit);
-                engine.loopEvents().emit(new DelayQueueEvent.AlertRaised(endpoint.topic(), kind, value, limit));
-            }
-        } else if (engine.store().resolve(shards.get(0), name)) {
-            log.info("Topic {} is within its limit {} again", endpoint.topic(), name);
-            engine.loopEvents().emit(new DelayQueueEvent.AlertResolved(endpoint.topic(), kind));
+            alerts.raise(endpoint.topic(), kind, value, limit);
+        } else {
+            alerts.resolve(endpoint.topic(), kind);
         }
     }
 
-    private static String storedName(Kind kind) {
-        return kind == Kind.LATENESS ? "oldest_due" : kind.name().toLowerCase(Locale.ROOT);
+    /** Samples change once a minute, so this is checked as often. */
+    private void checkFailing(AlertLimits limits) {
+        Double limit = limits.failing();
+        if (limit == null || engine.loops().nanos() - failingAt < 0) {
+            return;
+        }
+        TopicSeries series = Sampler.series(endpoint.topic(), shards, FAILING_RANGE, engine.store());
+        check(Kind.FAILING, series.failingPercent(LEAST_RUNS), Math.round(limit * 100));
+        failingAt = engine.loops().nanos() + SAMPLE_PAUSE;
     }
 }

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.store.Beat;
+import io.easykit.delayqueue.store.FleetStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -36,6 +37,12 @@ final class FleetReplies {
         return isWish
                 ? Optional.of(new Beat.Wish(listener, parts[0].equals("pause"), Long.parseLong(parts[1]), parts[2]))
                 : Optional.empty();
+    }
+
+    static FleetStore.SharedSnapshot sharedSnapshot(List<?> reply) {
+        byte[] snapshot = Replies.bytesOrNull(reply, 1);
+        return new FleetStore.SharedSnapshot(
+                Replies.number(reply, 0) == 1, snapshot == null ? null : NodeReports.decodeSnapshot(snapshot));
     }
 
     static long nodesInAll(List<?> reply) {

@@ -44,6 +44,9 @@ record LuaScript(Bytes text, String sha) {
         BEAT,
         NODES,
         WISH,
+        SAMPLE,
+        SAMPLES,
+        SHARE,
         DIAGNOSE;
 
         String file() {

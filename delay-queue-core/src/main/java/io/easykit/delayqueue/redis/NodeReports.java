@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.store.NodeReport;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reports of nodes as JSON, which later versions may extend: fields that are unknown are skipped, and missing ones empty. */
+/** Reports of nodes and snapshots as JSON, which later versions may extend: fields that are unknown are skipped, and missing ones empty. */
 final class NodeReports {
 
     /** Names that applications choose are cut, so that a report stays small. */
@@ -106,6 +107,19 @@ final class NodeReports {
         return new NodeInfo.Pause(
                 json.has("at") ? Instant.ofEpochMilli(json.path("at").asLong(0)) : null,
                 json.path("by").asString(""));
+    }
+
+    static Bytes encode(FleetSnapshot snapshot) {
+        return Bytes.of(JSON.writeValueAsBytes(snapshot));
+    }
+
+    /** Null if it cannot be read, as one of another version. */
+    static @Nullable FleetSnapshot decodeSnapshot(byte[] text) {
+        try {
+            return JSON.readValue(text, FleetSnapshot.class);
+        } catch (RuntimeException unreadable) {
+            return null;
+        }
     }
 
     private static String cut(String text) {

@@ -1,11 +1,15 @@
 package io.easykit.delayqueue.redis;
 
+import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Samples;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +20,10 @@ final class RedisFleetStore implements FleetStore {
 
     /** Larger fleets are cut; a page more is read than nodes come and go meanwhile. */
     private static final int MOST_PAGES = 20;
+
+    private static final long MINUTE = 60_000;
+    private static final long MOST_MINUTES = 24 * 60;
+    private static final long MOST_HOURS = 25;
 
     private final ScriptRunner scripts;
 
@@ -76,5 +84,32 @@ final class RedisFleetStore implements FleetStore {
                 .add(pause ? "pause" : "resume")
                 .add(by);
         return scripts.fleetNumber(LuaScript.Name.WISH, arguments) == 1;
+    }
+
+    @Override
+    public SharedSnapshot sharedSnapshot(Duration pause) {
+        Arguments arguments = new Arguments().add("look").add(pause);
+        return FleetReplies.sharedSnapshot(scripts.fleetList(LuaScript.Name.SHARE, arguments));
+    }
+
+    @Override
+    public void shareSnapshot(FleetSnapshot snapshot, Duration pause) {
+        Arguments arguments = new Arguments().add("put").add(pause).add(NodeReports.encode(snapshot));
+        scripts.fleetList(LuaScript.Name.SHARE, arguments);
+    }
+
+    @Override
+    public boolean sample(ShardKey shard) {
+        return scripts.number(LuaScript.Name.SAMPLE, shard, new Arguments()) == 1;
+    }
+
+    @Override
+    public Samples samples(ShardKey shard, Duration range) {
+        long minutes = Math.min(MOST_MINUTES, Math.max(1, range.toMinutes()));
+        // A run stands with those of the hour in which it ended.
+        long hours = Math.min(MOST_HOURS, minutes / 60 + 2);
+        List<?> reply = scripts.list(LuaScript.Name.SAMPLES, shard, new Arguments().add(hours));
+        Instant now = Replies.instant(reply, 0);
+        return new Samples(now, PackedSamples.points(reply, now.toEpochMilli() / MINUTE - minutes));
     }
 }

@@ -280,34 +280,23 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     @Override
     public boolean pause(ShardKey shard, String by) {
-        return scripts.number(
-                        LuaScript.Name.PAUSE,
-                        shard,
-                        new Arguments().add("pause").add(by))
-                == 1;
+        return changes(LuaScript.Name.PAUSE, shard, new Arguments().add("pause").add(by));
     }
 
     @Override
     public boolean resume(ShardKey shard) {
-        return scripts.number(
-                        LuaScript.Name.PAUSE,
-                        shard,
-                        new Arguments().add("resume").add(""))
-                == 1;
+        return changes(
+                LuaScript.Name.PAUSE, shard, new Arguments().add("resume").add(""));
     }
 
     @Override
     public boolean raise(ShardKey shard, String alert, Duration expiry) {
-        return scripts.number(
-                        LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(expiry))
-                == 1;
+        return changes(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(expiry));
     }
 
     @Override
     public boolean resolve(ShardKey shard, String alert) {
-        return scripts.number(
-                        LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(0))
-                == 1;
+        return changes(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(0));
     }
 
     @Override
@@ -320,6 +309,10 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     public void close() {
         wakeups.close();
         scripts.close();
+    }
+
+    private boolean changes(LuaScript.Name name, ShardKey shard, Arguments arguments) {
+        return scripts.number(name, shard, arguments) == 1;
     }
 
     private List<Settlement> settle(LuaScript.Name name, ShardKey shard, Arguments arguments, List<Lease> leases) {

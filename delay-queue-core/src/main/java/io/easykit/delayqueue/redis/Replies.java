@@ -2,6 +2,7 @@ package io.easykit.delayqueue.redis;
 
 import static java.util.Objects.requireNonNull;
 
+import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.LogText;
@@ -24,9 +25,11 @@ import io.easykit.delayqueue.store.StoredMessage.History;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -168,7 +171,7 @@ final class Replies {
 
     static ShardStats stats(List<?> reply) {
         Map<String, Long> counters = new HashMap<>();
-        for (int at = 7; at < reply.size(); at += 2) {
+        for (int at = 8; at < reply.size(); at += 2) {
             counters.put(text(reply, at), counter(text(reply, at + 1)));
         }
         return new ShardStats(
@@ -179,6 +182,7 @@ final class Replies {
                 number(reply, 4),
                 number(reply, 5),
                 instantOrNull(reply, 6),
+                alerts(text(reply, 7)),
                 new ShardStats.Counters(
                         counters.getOrDefault("sent", 0L),
                         counters.getOrDefault("acknowledged", 0L),
@@ -188,6 +192,19 @@ final class Replies {
                         counters.getOrDefault("cancelled", 0L),
                         counters.getOrDefault("redriven", 0L),
                         counters.getOrDefault("purged", 0L)));
+    }
+
+    /** One digit for each kind, in their order. */
+    private static Set<AlertLimits.Kind> alerts(String digits) {
+        Set<AlertLimits.Kind> raised = EnumSet.noneOf(AlertLimits.Kind.class);
+        int at = 0;
+        for (AlertLimits.Kind kind : AlertLimits.Kind.values()) {
+            if (digits.charAt(at) == '1') {
+                raised.add(kind);
+            }
+            at++;
+        }
+        return raised;
     }
 
     /** The field has no time if somebody set it by hand. */

@@ -1,11 +1,14 @@
 package io.easykit.delayqueue.store;
 
+import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The registry of the processes that use a store: topics that were declared, and nodes with their listeners. Best effort: no
@@ -40,6 +43,24 @@ public interface FleetStore {
         public boolean wish(String node, String listener, boolean pause, String by) {
             return false;
         }
+
+        @Override
+        public boolean sample(ShardKey shard) {
+            return false;
+        }
+
+        @Override
+        public Samples samples(ShardKey shard, Duration range) {
+            return new Samples(Instant.EPOCH, List.of());
+        }
+
+        @Override
+        public SharedSnapshot sharedSnapshot(Duration pause) {
+            return new SharedSnapshot(true, null);
+        }
+
+        @Override
+        public void shareSnapshot(FleetSnapshot snapshot, Duration pause) {}
     };
 
     /** Keeps topics, with their shard counts. */
@@ -69,4 +90,36 @@ public interface FleetStore {
      * @return false if there is no such node
      */
     boolean wish(String node, String listener, boolean pause, String by);
+
+    /** Takes a sample of a shard, unless there is one of this minute. Samples are kept for a day. True if it was taken. */
+    boolean sample(ShardKey shard);
+
+    /**
+     * The samples of a shard.
+     *
+     * @param range how far back, at most 24 hours
+     */
+    Samples samples(ShardKey shard, Duration range);
+
+    /**
+     * The snapshot that another node has taken, unless it is this node's turn to take one.
+     *
+     * @param pause if it is, for how long no other node takes one
+     */
+    SharedSnapshot sharedSnapshot(Duration pause);
+
+    /**
+     * Shares a snapshot with the other nodes.
+     *
+     * @param pause for how long no other node takes one
+     */
+    void shareSnapshot(FleetSnapshot snapshot, Duration pause);
+
+    /**
+     * The store's reply to a node that needs a snapshot.
+     *
+     * @param take whether the node is to take one
+     * @param last the last one; null if there is none
+     */
+    record SharedSnapshot(boolean take, @Nullable FleetSnapshot last) {}
 }

@@ -6,8 +6,9 @@
 checkCount(2)
 check(ARGV[1] == 'pause' or ARGV[1] == 'resume', 'neither pause nor resume')
 if ARGV[1] == 'pause' then
+  if redis.call('HEXISTS', settings, 'paused') == 1 then return 0 end
   allowWhenFull()
-  return redis.call('HSETNX', settings, 'paused', string.format('%d', now) .. ':' .. ARGV[2])
+  return redis.call('HSET', settings, 'paused', string.format('%d', now) .. ':' .. ARGV[2])
 end
 local changed = redis.call('HDEL', settings, 'paused')
 if changed == 1 then

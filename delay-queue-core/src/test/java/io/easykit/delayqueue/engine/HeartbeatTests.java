@@ -232,6 +232,19 @@ class HeartbeatTests {
     }
 
     @Test
+    void isSeenAlthoughTheStoreRefusesItsTopics() {
+        queue.line.plan(method -> method.equals("addTopics") ? FaultyStore.Fault.REFUSED : FaultyStore.Fault.NONE);
+        queue.engine.join();
+        queue.send("a", Duration.ZERO);
+        advance(30);
+        assertThat(queue.engine.fleet().nodes()).hasSize(1);
+
+        queue.line.heal();
+        advance(11);
+        assertThat(queue.engine.fleet().topics()).containsExactly(TOPIC);
+    }
+
+    @Test
     void pausesATopicOnAllShardsAndShowsWhoAndWhen() {
         queue.memory.declare(TOPIC, 4);
         Instant begin = queue.time.now();

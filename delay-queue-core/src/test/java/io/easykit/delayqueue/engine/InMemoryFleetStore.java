@@ -1,18 +1,27 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.TopicSeries.Point;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.NodeReport;
+import io.easykit.delayqueue.store.Samples;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** What processes know of each other, in plain Java, for tests of the engine. */
 final class InMemoryFleetStore implements FleetStore {
@@ -22,11 +31,54 @@ final class InMemoryFleetStore implements FleetStore {
     private final LongSupplier micros;
     private final SortedMap<String, Integer> topics = new TreeMap<>();
     private final Map<String, Node> nodes = new LinkedHashMap<>();
+    private final Function<ShardKey, ShardStats> stats;
+    private final Map<ShardKey, TreeMap<Instant, Point>> samples = new HashMap<>();
     private long lastWish;
+    private Instant takerUntil = Instant.EPOCH;
+    private @Nullable FleetSnapshot snapshot;
 
-    /** @param micros the store's clock, in microseconds since the epoch */
-    InMemoryFleetStore(LongSupplier micros) {
+    /**
+     * @param micros the store's clock, in microseconds since the epoch
+     * @param stats  counts a shard
+     */
+    InMemoryFleetStore(LongSupplier micros, Function<ShardKey, ShardStats> stats) {
         this.micros = micros;
+        this.stats = stats;
+    }
+
+    @Override
+    public synchronized boolean sample(ShardKey shard) {
+        TreeMap<Instant, Point> of = samples.computeIfAbsent(shard, key -> new TreeMap<>());
+        ShardStats now = stats.apply(shard);
+        Instant oldest = now.oldestDue();
+        Instant minute = now.now().truncatedTo(ChronoUnit.MINUTES);
+        return of.putIfAbsent(
+                        minute,
+                        new Point(
+                                minute,
+                                now.waiting(),
+                                now.due(),
+                                now.inFlight(),
+                                now.dead(),
+                                oldest == null
+                                        ? Duration.ZERO
+                                        : Duration.between(oldest, now.now()).truncatedTo(ChronoUnit.SECONDS),
+                                now.counters().sent(),
+                                now.counters().acknowledged(),
+                                now.counters().failed(),
+                                now.counters().lost(),
+                                now.counters().dead()))
+                == null;
+    }
+
+    @Override
+    public synchronized Samples samples(ShardKey shard, Duration range) {
+        Instant earliest = now().truncatedTo(ChronoUnit.MINUTES).minus(range);
+        return new Samples(
+                now(),
+                List.copyOf(samples.getOrDefault(shard, new TreeMap<>())
+                        .tailMap(earliest)
+                        .values()));
     }
 
     private Instant now() {
@@ -74,6 +126,21 @@ final class InMemoryFleetStore implements FleetStore {
                 node.seenAt,
                 node.report.listeners())));
         return all;
+    }
+
+    @Override
+    public synchronized SharedSnapshot sharedSnapshot(Duration pause) {
+        if (takerUntil.isAfter(now())) {
+            return new SharedSnapshot(false, snapshot);
+        }
+        takerUntil = now().plus(pause);
+        return new SharedSnapshot(true, null);
+    }
+
+    @Override
+    public synchronized void shareSnapshot(FleetSnapshot taken, Duration pause) {
+        snapshot = taken;
+        takerUntil = now().plus(pause);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DueTime;
@@ -53,6 +54,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,7 +74,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     /** @param micros the store's clock, in microseconds since the epoch */
     public InMemoryQueueStore(LongSupplier micros) {
         this.micros = micros;
-        this.fleet = new InMemoryFleetStore(micros);
+        this.fleet = new InMemoryFleetStore(micros, this::stats);
     }
 
     @Override
@@ -712,6 +715,9 @@ public final class InMemoryQueueStore implements QueueBackend {
                 shard.in(State.IN_FLIGHT).size(),
                 shard.in(State.DEAD).size(),
                 due.isEmpty() ? null : Instant.ofEpochMilli(due.get(0).at),
+                Stream.of(AlertLimits.Kind.values())
+                        .filter(kind -> shard.alerts.getOrDefault(kind.storedName(), 0L) > now())
+                        .collect(Collectors.toSet()),
                 new ShardStats.Counters(
                         shard.counter("sent"),
                         shard.counter("acknowledged"),

@@ -92,6 +92,47 @@ class TopicMonitorTests {
     }
 
     @Test
+    void tellsOfFailingRunsOnceForAllNodesAndResolves() {
+        ListenerEndpoint.Builder endpoint = listener()
+                .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                .alerts(new AlertLimits(null, null, null, null, 0.5));
+        boolean[] fails = {true};
+        for (int i = 0; i < 3; i++) {
+            DelayQueueEngine node =
+                    queue.builder(queue.time.node(), queue.memory).build();
+            node.join();
+            queue.start(node, endpoint, message -> {
+                if (fails[0]) {
+                    throw new IllegalStateException();
+                }
+            });
+        }
+        queue.time.advance(Duration.ofMinutes(1));
+        sendMany("few", 19);
+        queue.time.advance(Duration.ofMinutes(10));
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class))
+                .as("too few runs")
+                .isEmpty();
+
+        sendMany("many", 20);
+        queue.time.advance(Duration.ofMinutes(3));
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class))
+                .containsExactly(new DelayQueueEvent.AlertRaised(TOPIC, Kind.FAILING, 100, 50));
+        assertThat(queue.engine.stats(TOPIC).alerts()).containsExactly(Kind.FAILING);
+
+        fails[0] = false;
+        sendMany("good", 100);
+        queue.time.advance(Duration.ofMinutes(3));
+        assertThat(queue.events(DelayQueueEvent.AlertResolved.class))
+                .containsExactly(new DelayQueueEvent.AlertResolved(TOPIC, Kind.FAILING));
+        assertThat(queue.engine.stats(TOPIC).alerts()).isEmpty();
+    }
+
+    private void sendMany(String name, int count) {
+        IntStream.range(0, count).forEach(i -> queue.send(name + i, Duration.ZERO));
+    }
+
+    @Test
     void removesDeadLettersAfterTheirTime() {
         queue.start(
                 listener().retry(RetryPolicy.fixed(1, Duration.ZERO)).deadLetterRetention(Duration.ofHours(1)),

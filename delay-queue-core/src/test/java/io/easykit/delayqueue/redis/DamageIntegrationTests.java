@@ -113,6 +113,7 @@ class DamageIntegrationTests {
                 arguments("HSET", "settings"),
                 arguments("SET", "m:w1"),
                 arguments("SET", "m:f1"),
+                arguments("HSET", "samples"),
                 arguments("SET", "claim:o"),
                 arguments("SET", "alert:due"));
     }

@@ -234,7 +234,7 @@ final class FaultyShard implements AutoCloseable {
     /** Keys of messages. */
     List<String> left() {
         return shard.redis().snapshot().keySet().stream()
-                .filter(key -> !key.matches(".*:(counters|settings|claim:.*|alert:.*)|test:.*"))
+                .filter(key -> !key.matches(".*:(counters|settings|samples|claim:.*|alert:.*)|test:.*"))
                 .toList();
     }
 

@@ -4,16 +4,23 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.AlertLimits.Kind;
+import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.NodeInfo.Listener;
 import io.easykit.delayqueue.admin.NodeInfo.Pause;
+import io.easykit.delayqueue.admin.TopicSeries.Rates;
+import io.easykit.delayqueue.admin.TopicSummary;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.FleetStore.SharedSnapshot;
 import io.easykit.delayqueue.store.NodeReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -146,6 +153,38 @@ class FleetScriptTests {
         IntStream.range(0, 230).forEach(i -> fleet.beat("node-" + i, SENDER, KEEP));
 
         assertThat(ids()).hasSize(230).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void letsOneNodeTakeASnapshotAndTheOthersReadIt() {
+        Duration pause = Duration.ofSeconds(5);
+        ShardStats total = new ShardStats(
+                ms(1000),
+                new ShardStats.Pause(ms(900), "ops"),
+                1,
+                2,
+                3,
+                4,
+                null,
+                Set.of(Kind.DEAD),
+                new ShardStats.Counters(1, 2, 3, 4, 5, 6, 7, 8));
+        FleetSnapshot snapshot = new FleetSnapshot(
+                ms(1000),
+                3,
+                List.of(
+                        new TopicSummary("mail", 4, 1, total, new Rates(1, 0.5, 0, 0, 0), 8, null),
+                        new TopicSummary("damaged", 1, 0, null, null, 0, "refused")));
+        assertThat(fleet.sharedSnapshot(pause)).isEqualTo(new SharedSnapshot(true, null));
+        assertThat(fleet.sharedSnapshot(pause)).as("nobody has shared one").isEqualTo(new SharedSnapshot(false, null));
+        fleet.shareSnapshot(snapshot, pause);
+        assertThat(fleet.sharedSnapshot(pause)).isEqualTo(new SharedSnapshot(false, snapshot));
+        assertThat((Long) shard.redis().command("PTTL", PREFIX + "taker")).isBetween(1L, 5000L);
+        assertThat((Long) shard.redis().command("PTTL", PREFIX + "snapshot")).isBetween(5000L, 40_000L);
+
+        shard.redis().command("DEL", PREFIX + "taker");
+        assertThat(fleet.sharedSnapshot(pause).take()).as("after the pause").isTrue();
+        shard.redis().command("SET", PREFIX + "snapshot", "garbage");
+        assertThat(fleet.sharedSnapshot(pause)).isEqualTo(new SharedSnapshot(false, null));
     }
 
     @Test

@@ -24,6 +24,7 @@ import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Reschedule;
@@ -41,6 +42,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.BrokenBarrierException;
@@ -281,6 +283,11 @@ class RedisQueueStoreIntegrationTests {
             assertThat(store.pause(KEY, "ops")).isTrue();
             assertThat(store.resume(KEY)).isTrue();
             assertThat(store.declare("t", 1)).isEqualTo(1);
+            NodeReport report = new NodeReport("shop", "host", Map.of(), Duration.ZERO, List.of());
+            assertThat(store.fleet().beat("node", report, Duration.ofMinutes(1)).first())
+                    .isTrue();
+            assertThat(store.fleet().wish("node", "close", true, "ops")).isTrue();
+            store.fleet().addTopics(Map.of("t", 1));
             Instant died = store.list(KEY, State.DEAD, 0, 1).messages().get(0).at();
             assertThat(store.redrive(
                             KEY, List.of(new DeadLetterRef(leases.get(3).id(), died)), RedriveRate.AT_ONCE))

@@ -104,6 +104,8 @@ class ScriptFaultTests {
                 new Step("alert", (s, store) -> store.raise(KEY, "due", Duration.ofMinutes(1))),
                 new Step("repair", (s, store) -> store.repair(KEY, Repaired.BEGIN)),
                 new Step("stats", (s, store) -> store.stats(KEY)),
+                new Step("sample", (s, store) -> store.fleet().sample(KEY)),
+                new Step("samples", (s, store) -> store.fleet().samples(KEY, Duration.ofHours(1))),
                 new Step("find", (s, store) -> store.find(KEY, "w1")),
                 new Step("list", (s, store) -> store.list(KEY, State.DEAD, 0, 10)));
     }

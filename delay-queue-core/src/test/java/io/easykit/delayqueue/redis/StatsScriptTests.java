@@ -4,9 +4,11 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.ShardStats.Counters;
 import io.easykit.delayqueue.ShardStats.Pause;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,7 +35,10 @@ class StatsScriptTests {
                 HSET errors Fa 1:o:x La 1:o:x
                 ZADD waiting 1000 e 980 f
                 HSET counters sent 20 acknowledged 10 failed 1 lost 2 dead 3 cancelled 2 redriven 1 purged 4
-                HSET settings paused 900:ops:""");
+                HSET settings paused 900:ops:
+                SET alert:dead raised
+                SET alert:failing raised
+                SET alert:unknown raised""");
 
         ShardStats stats = shard.store.stats(KEY);
 
@@ -46,6 +51,7 @@ class StatsScriptTests {
                         1,
                         1,
                         ms(980),
+                        Set.of(Kind.DEAD, Kind.FAILING),
                         new Counters(20, 10, 1, 2, 3, 2, 1, 4)));
         assertThat(stats.imbalance()).isEqualTo(20 - 10 - 2 - 4 - 5);
     }
@@ -53,7 +59,8 @@ class StatsScriptTests {
     @Test
     void isZeroEverywhereAtFirst() {
         assertThat(shard.store.stats(KEY))
-                .isEqualTo(new ShardStats(ms(1000), null, 0, 0, 0, 0, null, new Counters(0, 0, 0, 0, 0, 0, 0, 0)));
+                .isEqualTo(new ShardStats(
+                        ms(1000), null, 0, 0, 0, 0, null, Set.of(), new Counters(0, 0, 0, 0, 0, 0, 0, 0)));
         assertThat(shard.state()).isEmpty();
     }
 }

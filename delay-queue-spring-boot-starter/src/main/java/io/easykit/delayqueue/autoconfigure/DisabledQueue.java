@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The store of a disabled delay queue. Calls fail, or do nothing and report success. */
 final class DisabledQueue implements InvocationHandler {
@@ -60,7 +61,16 @@ final class DisabledQueue implements InvocationHandler {
             case "find" -> Optional.empty();
             case "list" -> new Page(0, List.of());
             case "stats" ->
-                new ShardStats(Instant.EPOCH, null, 0, 0, 0, 0, null, new ShardStats.Counters(0, 0, 0, 0, 0, 0, 0, 0));
+                new ShardStats(
+                        Instant.EPOCH,
+                        null,
+                        0,
+                        0,
+                        0,
+                        0,
+                        null,
+                        Set.of(),
+                        new ShardStats.Counters(0, 0, 0, 0, 0, 0, 0, 0));
             default -> throw new DelayQueueDisabledException();
         };
     }

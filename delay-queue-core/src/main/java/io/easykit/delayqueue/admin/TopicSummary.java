@@ -1,0 +1,23 @@
+package io.easykit.delayqueue.admin;
+
+import io.easykit.delayqueue.ShardStats;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A topic in one line of an overview.
+ *
+ * @param shards       number of shards
+ * @param pausedShards how many of them are paused
+ * @param total        numbers of all shards; null if the store refuses to count them
+ * @param rates        of the last minute; null if there are no samples of it
+ * @param places       calls of listeners that all nodes together can run; paused listeners count as none
+ * @param failure      why shards are missing in the numbers, or null
+ */
+public record TopicSummary(
+        String topic,
+        int shards,
+        int pausedShards,
+        @Nullable ShardStats total,
+        TopicSeries.@Nullable Rates rates,
+        int places,
+        @Nullable String failure) {}

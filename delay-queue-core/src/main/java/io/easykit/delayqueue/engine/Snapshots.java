@@ -1,0 +1,166 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.FleetSnapshot;
+import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.TopicSeries.Rates;
+import io.easykit.delayqueue.admin.TopicSummary;
+import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Overviews of all topics for any number of viewers, at a bounded cost: the longer one takes, the longer it is shown. A failure
+ * is shown to all viewers for two seconds too.
+ */
+final class Snapshots {
+
+    private static final long SHORTEST_PAUSE = TimeUnit.SECONDS.toNanos(2);
+
+    /** So a snapshot takes at most half a percent of the time. */
+    private static final int PAUSES = 200;
+
+    /** Beyond these, one node takes the snapshot for all. */
+    private static final int MOST_SHARDS_ALONE = 50;
+
+    /** Samples change once a minute. */
+    private static final long RATES_AGE = TimeUnit.MINUTES.toNanos(1);
+
+    private static final Duration RATES_RANGE = Duration.ofMinutes(5);
+
+    private record Known(@Nullable Rates rates, long readAt) {}
+
+    private final QueueBackend store;
+    private final LongSupplier nanos;
+    private final Map<String, Known> rates = new HashMap<>();
+    private @Nullable FleetSnapshot last;
+    private @Nullable DelayQueueException failure;
+    private long takenAt;
+    private long pause;
+
+    /** @param nanos a clock that only moves forward */
+    Snapshots(QueueBackend store, LongSupplier nanos) {
+        this.store = store;
+        this.nanos = nanos;
+    }
+
+    synchronized FleetSnapshot get() {
+        FleetSnapshot known = last;
+        if (nanos.getAsLong() - takenAt < pause) {
+            if (failure != null) {
+                throw failure;
+            }
+            if (known != null) {
+                return known;
+            }
+        }
+        try {
+            FleetSnapshot taken = takeOrRead();
+            last = taken;
+            failure = null;
+            return taken;
+        } catch (DelayQueueException e) {
+            failure = e;
+            pause = SHORTEST_PAUSE;
+            throw e;
+        } finally {
+            takenAt = nanos.getAsLong();
+        }
+    }
+
+    private FleetSnapshot takeOrRead() {
+        SortedMap<String, Integer> topics = store.fleet().topics();
+        boolean shares = topics.values().stream().mapToInt(count -> count).sum() > MOST_SHARDS_ALONE;
+        if (shares) {
+            FleetStore.SharedSnapshot shared =
+                    store.fleet().sharedSnapshot(Duration.ofNanos(Math.max(SHORTEST_PAUSE, pause)));
+            FleetSnapshot ofAnother = shared.last();
+            if (!shared.take() && ofAnother != null) {
+                pause = SHORTEST_PAUSE; // to read it costs little
+                return ofAnother;
+            }
+        }
+        long begin = nanos.getAsLong();
+        FleetSnapshot taken = take(topics);
+        pause = Math.max(SHORTEST_PAUSE, PAUSES * (nanos.getAsLong() - begin));
+        if (shares) {
+            store.fleet().shareSnapshot(taken, Duration.ofNanos(pause));
+        }
+        return taken;
+    }
+
+    private FleetSnapshot take(SortedMap<String, Integer> topics) {
+        List<NodeInfo> nodes = store.fleet().nodes();
+        List<TopicSummary> summaries = new ArrayList<>();
+        Instant now = Instant.EPOCH;
+        for (Map.Entry<String, Integer> topic : topics.entrySet()) {
+            TopicSummary summary = summary(topic.getKey(), topic.getValue(), nodes);
+            ShardStats total = summary.total();
+            if (total != null && total.now().isAfter(now)) {
+                now = total.now();
+            }
+            summaries.add(summary);
+        }
+        return new FleetSnapshot(now, nodes.size(), summaries);
+    }
+
+    private TopicSummary summary(String topic, int shards, List<NodeInfo> nodes) {
+        List<ShardKey> keys = Topics.keys(topic, shards);
+        int places = nodes.stream().mapToInt(node -> node.places(topic)).sum();
+        try {
+            TopicStats stats = EachShard.stats(topic, keys, store);
+            String refused = stats.refused().isEmpty() ? null : String.join(" ", stats.refused());
+            return new TopicSummary(
+                    topic, shards, stats.pausedShards(), total(stats), rates(topic, keys), places, refused);
+        } catch (StoreRefusedException e) {
+            return new TopicSummary(topic, shards, 0, null, null, places, e.getMessage());
+        }
+    }
+
+    private static ShardStats total(TopicStats stats) {
+        Instant now = stats.shards().stream()
+                .map(ShardStats::now)
+                .max(Instant::compareTo)
+                .orElse(Instant.EPOCH);
+        return new ShardStats(
+                now,
+                stats.pause(),
+                stats.waiting(),
+                stats.due(),
+                stats.inFlight(),
+                stats.dead(),
+                stats.oldestDue(),
+                stats.alerts(),
+                stats.counters());
+    }
+
+    private @Nullable Rates rates(String topic, List<ShardKey> keys) {
+        Known known = rates.get(topic);
+        if (known == null || nanos.getAsLong() - known.readAt() >= RATES_AGE) {
+            known = new Known(read(topic, keys), nanos.getAsLong());
+            rates.put(topic, known);
+        }
+        return known.rates();
+    }
+
+    private @Nullable Rates read(String topic, List<ShardKey> keys) {
+        try {
+            return Sampler.series(topic, keys, RATES_RANGE, store).latestRates().orElse(null);
+        } catch (StoreRefusedException e) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.AlertLimits.Kind;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.OutgoingMessage;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class ConsumerWatchTests {
+
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    private final TestQueue queue = new TestQueue();
+    private final List<DelayQueueEngine> senders =
+            Stream.generate(this::sender).limit(3).toList();
+
+    private DelayQueueEngine sender() {
+        DelayQueueEngine engine = queue.builder(queue.time.node(), queue.memory)
+                .noConsumerLimits(topic -> topic.equals(TOPIC) ? LIMIT : null)
+                .build();
+        engine.join();
+        return engine;
+    }
+
+    private void eachSends(Duration delay) {
+        senders.forEach(sender ->
+                sender.template().send(OutgoingMessage.of(TOPIC, "text").in(delay)));
+    }
+
+    private List<DelayQueueEvent.AlertRaised> raised() {
+        return queue.events(DelayQueueEvent.AlertRaised.class);
+    }
+
+    private List<DelayQueueEvent.AlertResolved> resolved() {
+        return queue.events(DelayQueueEvent.AlertResolved.class);
+    }
+
+    @Test
+    void tellsOnceForThreeNodesThatNobodyConsumesAndThatSomebodyDoesAgain() {
+        eachSends(Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(115));
+        assertThat(raised()).isEmpty();
+        queue.time.advance(Duration.ofMinutes(10));
+        assertThat(raised()).hasSize(1);
+        assertThat(raised().get(0).kind()).isEqualTo(Kind.NO_CONSUMER);
+        assertThat(raised().get(0).limit()).isEqualTo(LIMIT.toMillis());
+        assertThat(queue.engine.stats(TOPIC).alerts()).containsExactly(Kind.NO_CONSUMER);
+
+        queue.engine.join();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(resolved()).containsExactly(new DelayQueueEvent.AlertResolved(TOPIC, Kind.NO_CONSUMER));
+        assertThat(raised()).hasSize(1);
+    }
+
+    @Test
+    void tellsNothingOfMessagesThatAreNotDue() {
+        eachSends(Duration.ofDays(1));
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(raised()).isEmpty();
+    }
+
+    @Test
+    void countsAListenerThatIsPausedOnItsNodeAsNoneAndATopicThatIsPausedAsConsumed() {
+        queue.engine.join();
+        ListenerContainer container = queue.start(listener(), message -> {});
+        queue.engine.fleet().pause(TOPIC, "ops");
+        eachSends(Duration.ZERO);
+        queue.time.advance(Duration.ofMinutes(10));
+        assertThat(raised()).isEmpty();
+
+        container.pause();
+        queue.time.advance(Duration.ofMinutes(10));
+        assertThat(raised()).hasSize(1);
+    }
+
+    @Test
+    void noticesThatTheLastConsumerWasKilled() {
+        SimulatedTime.Node doomed = queue.time.node();
+        DelayQueueEngine consumer = queue.builder(doomed, queue.memory).build();
+        consumer.join();
+        queue.start(consumer, listener(), message -> {});
+        eachSends(Duration.ofMinutes(5));
+        queue.time.advance(Duration.ofMinutes(4));
+        doomed.kill();
+        queue.time.advance(Duration.ofMinutes(2));
+        assertThat(raised()).isEmpty();
+        queue.time.advance(Duration.ofMinutes(3));
+
+        assertThat(raised()).hasSize(1);
+    }
+}

@@ -1,0 +1,157 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.admin.FleetSnapshot;
+import io.easykit.delayqueue.admin.TopicSeries.Rates;
+import io.easykit.delayqueue.admin.TopicSummary;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class SnapshotsTests {
+
+    private final TestQueue queue = new TestQueue();
+
+    private FleetSnapshot snapshot() {
+        return queue.engine.fleet().snapshot();
+    }
+
+    private void advance(Duration duration) {
+        queue.time.advance(duration);
+    }
+
+    private void declare(Map<String, Integer> topics) {
+        topics.forEach(queue.memory::declare);
+        queue.memory.fleet().addTopics(topics);
+    }
+
+    @Test
+    void showsEachTopicInOneLine() {
+        declare(Map.of(TOPIC, 4, "mail", 1));
+        queue.engine.join();
+        queue.start(listener().concurrency(8), message -> {});
+        queue.engine.fleet().pause("mail", "ops");
+        queue.engine.template().send(OutgoingMessage.of("mail", "x"));
+        advance(Duration.ofMinutes(3));
+        for (int i = 0; i < 60; i++) {
+            queue.send("m" + i, Duration.ZERO);
+        }
+        advance(Duration.ofMinutes(1));
+        FleetSnapshot taken = snapshot();
+
+        assertThat(taken.nodes()).isEqualTo(1);
+        assertThat(taken.now()).isEqualTo(queue.time.now());
+        assertThat(taken.topics()).extracting(TopicSummary::topic).containsExactly("mail", TOPIC);
+        TopicSummary mail = taken.topics().get(0);
+        assertThat(mail.pausedShards()).isEqualTo(1);
+        assertThat(mail.places()).isZero();
+        assertThat(Objects.requireNonNull(mail.total()).due()).isEqualTo(1);
+        assertThat(mail.total().pause()).extracting(ShardStats.Pause::by).isEqualTo("ops");
+        TopicSummary orders = taken.topics().get(1);
+        assertThat(orders.shards()).isEqualTo(4);
+        assertThat(orders.places()).isEqualTo(8);
+        assertThat(orders.rates()).isEqualTo(new Rates(1, 1, 0, 0, 0));
+        assertThat(Objects.requireNonNull(orders.total()).counters().acknowledged())
+                .isEqualTo(60);
+        assertThat(orders.failure()).isNull();
+    }
+
+    @Test
+    void isTakenOnceInTwoSecondsForAllViewers() {
+        declare(Map.of(TOPIC, 4));
+        queue.line.takeCalls();
+        for (int i = 0; i < 100; i++) {
+            snapshot();
+            advance(Duration.ofMillis(100));
+        }
+
+        assertThat(Collections.frequency(queue.line.takeCalls(), "stats")).isEqualTo(5 * 4);
+    }
+
+    @Test
+    void isTakenLessOftenTheLongerItTakes() {
+        declare(Map.of(TOPIC, 10));
+        queue.line.plan(method -> {
+            if (method.equals("stats")) {
+                advance(Duration.ofMillis(10));
+            }
+            return FaultyStore.Fault.NONE;
+        });
+        FleetSnapshot first = snapshot();
+        advance(Duration.ofMillis(19_900));
+        assertThat(snapshot()).isSameAs(first);
+        advance(Duration.ofMillis(100));
+        assertThat(snapshot()).isNotSameAs(first);
+    }
+
+    @Test
+    void isTakenByOneNodeBeyondFiftyShards() {
+        declare(Map.of(TOPIC, 40, "mail", 11));
+        FaultyStore otherLine = new FaultyStore(queue.memory);
+        DelayQueueEngine other =
+                queue.builder(queue.time.node(), otherLine.asStore()).build();
+        for (int i = 0; i < 60; i++) {
+            assertThat(other.fleet().snapshot().topics()).hasSize(2);
+            assertThat(snapshot().topics()).hasSize(2);
+            advance(Duration.ofSeconds(1));
+        }
+        int here = Collections.frequency(queue.line.takeCalls(), "stats");
+        int there = Collections.frequency(otherLine.takeCalls(), "stats");
+
+        assertThat(here + there).isBetween(25 * 51, 31 * 51);
+    }
+
+    @Test
+    void isTakenByEachNodeUpToFiftyShards() {
+        declare(Map.of(TOPIC, 50));
+        snapshot();
+
+        assertThat(queue.line.takeCalls()).doesNotContain("sharedSnapshot").contains("stats");
+    }
+
+    @Test
+    void isTakenByAnotherNodeIfItsTakerDies() {
+        declare(Map.of(TOPIC, 51));
+        queue.memory.fleet().sharedSnapshot(Duration.ofSeconds(2)); // and never shares it
+        assertThat(snapshot().topics()).as("there is none to read").hasSize(1);
+        advance(Duration.ofSeconds(2));
+        assertThat(snapshot().topics()).hasSize(1);
+    }
+
+    @Test
+    void showsOneFailureToAllViewers() {
+        declare(Map.of(TOPIC, 1));
+        queue.line.away();
+        queue.line.takeCalls();
+        for (int i = 0; i < 20; i++) {
+            assertThatThrownBy(this::snapshot).isInstanceOf(StoreUnavailableException.class);
+            advance(Duration.ofMillis(100));
+        }
+        assertThat(queue.line.takeCalls()).hasSize(1);
+        queue.line.heal();
+        assertThat(snapshot().topics()).hasSize(1);
+    }
+
+    @Test
+    void namesWhatTheStoreRefuses() {
+        declare(Map.of(TOPIC, 2, "mail", 1));
+        queue.line.planByShard(shard -> shard.topic().equals("mail") || shard.shard() == 1
+                ? FaultyStore.Fault.REFUSED
+                : FaultyStore.Fault.NONE);
+        FleetSnapshot taken = snapshot();
+
+        assertThat(taken.topics().get(0).total()).isNull();
+        assertThat(taken.topics().get(0).failure()).contains("refused stats");
+        assertThat(taken.topics().get(1).total()).isNotNull();
+        assertThat(taken.topics().get(1).failure()).contains("refused stats");
+    }
+}
