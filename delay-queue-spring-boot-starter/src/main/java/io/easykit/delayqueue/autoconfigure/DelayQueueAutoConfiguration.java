@@ -13,6 +13,7 @@ import io.easykit.delayqueue.listener.TopicSettingsTable;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -21,6 +22,7 @@ import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.thread.Threading;
@@ -87,6 +89,7 @@ public final class DelayQueueAutoConfiguration {
                 .sendPhase(properties.sendPhase())
                 .sendTimeout(properties.sendTimeout())
                 .replicaWaits(properties.table()::replicaWait)
+                .noConsumerLimits(properties.table()::noConsumer)
                 .maxMessageBytes((int) properties.maxMessageSize().toBytes())
                 .heartbeatInterval(properties.heartbeatInterval())
                 .application(environment.getProperty("spring.application.name", ""))
@@ -134,6 +137,18 @@ public final class DelayQueueAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LazyInitializationExcludeFilter delayListenerLazyInitializationExcludeFilter() {
         return (beanName, definition, type) -> DelayListenerBeanPostProcessor.hasListeners(type);
+    }
+
+    @Bean(destroyMethod = "close")
+    @ConditionalOnProperty("delay-queue.webhook.url")
+    AlertWebhook delayQueueAlertWebhook(DelayQueueProperties properties, Environment environment) {
+        WebhookSettings webhook = properties.webhook();
+        return new AlertWebhook(
+                Objects.requireNonNull(webhook.url()),
+                webhook.template(),
+                webhook.timeout(),
+                environment.getProperty("spring.application.name", ""),
+                AlertWebhook.thread());
     }
 
     @Bean

@@ -2,46 +2,53 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
-import io.easykit.delayqueue.SendOutcome;
-import io.easykit.delayqueue.TopicStats;
-import io.micrometer.core.instrument.Counter;
+import io.easykit.delayqueue.engine.ListenerContainer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
-import java.util.EnumMap;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.function.ToDoubleFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Meters by topic. {@code delayqueue.messages} counts the messages in Redis by state and is the same on each node.
- * {@code delayqueue.sent}, {@code delayqueue.deliveries}, {@code delayqueue.dead}, {@code delayqueue.lateness} and
- * {@code delayqueue.handling} measure this node. Topics with a listener have meters from the start, other topics from
- * their first event.
+ * Meters by topic. Some are about Redis and the same on each node, such as {@code delayqueue.messages}; others measure this
+ * node, such as {@code delayqueue.sent}. Topics with a listener have meters from the start, other topics from their first
+ * event. Beyond {@value #MOST_TOPICS} topics all others share the meters of {@value #OTHER}, so that no application that
+ * makes up topics fills the memory of its monitor.
  */
 final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<ContextRefreshedEvent> {
 
+    static final int MOST_TOPICS = 200;
+    static final String OTHER = "other";
+
+    private static final Logger log = LoggerFactory.getLogger("delay-queue");
+
     private final MeterRegistry registry;
-    private final TopicSnapshots snapshots;
-    private final Supplier<Set<String>> listenedTo;
+    private final FleetNumbers numbers;
+    private final Supplier<List<ListenerContainer>> listeners;
     private final Map<String, TopicMeters> meters = new ConcurrentHashMap<>();
 
-    DelayQueueMeters(MeterRegistry registry, TopicSnapshots snapshots, Supplier<Set<String>> listenedTo) {
+    DelayQueueMeters(MeterRegistry registry, FleetNumbers numbers, Supplier<List<ListenerContainer>> listeners) {
         this.registry = registry;
-        this.snapshots = snapshots;
-        this.listenedTo = listenedTo;
+        this.numbers = numbers;
+        this.listeners = listeners;
+        Gauge.builder("delayqueue.available", numbers, of -> of.isAvailable() ? 1 : 0)
+                .description("1 if Redis replies to this node, else 0")
+                .register(registry);
     }
 
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
-        listenedTo.get().forEach(this::metersOf);
+        listeners.get().forEach(container -> {
+            TopicMeters topic = metersOf(container.endpoint().topic());
+            if (!topic.isOther()) {
+                HandlerMeters.register(registry, container);
+            }
+        });
     }
 
     @Override
@@ -51,114 +58,53 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
 
     @Override
     public void onDelivered(DelayQueueEvent.Delivered event) {
-        metersOf(event.topic()).lateness.record(event.lateness());
+        metersOf(event.topic()).lateness().record(event.lateness());
     }
 
     @Override
     public void onCompleted(DelayQueueEvent.Completed event) {
         TopicMeters topic = metersOf(event.topic());
-        topic.completed.increment();
-        topic.handling.record(event.runtime());
+        topic.completed().increment();
+        topic.handling().record(event.runtime());
     }
 
     @Override
     public void onFailed(DelayQueueEvent.Failed event) {
         TopicMeters topic = metersOf(event.topic());
-        topic.failed.increment();
-        topic.handling.record(event.runtime());
+        topic.failed().increment();
+        topic.handling().record(event.runtime());
     }
 
     @Override
     public void onLeaseLost(DelayQueueEvent.LeaseLost event) {
-        metersOf(event.topic()).lost.increment();
+        metersOf(event.topic()).lost().increment();
     }
 
     @Override
     public void onDied(DelayQueueEvent.Died event) {
-        metersOf(event.topic()).dead.increment();
+        metersOf(event.topic()).dead().increment();
     }
 
     private TopicMeters metersOf(String topic) {
         TopicMeters known = meters.get(topic);
-        return known != null
-                ? known
-                : meters.computeIfAbsent(topic, name -> new TopicMeters(registry, snapshots, name));
+        if (known != null) {
+            return known;
+        }
+        return meters.size() < MOST_TOPICS ? meters.computeIfAbsent(topic, this::create) : other();
     }
 
-    private static final class TopicMeters {
+    private TopicMeters other() {
+        return meters.computeIfAbsent(OTHER, name -> {
+            log.warn(
+                    "There are more than {} topics: all others share the meters with the tag topic={}",
+                    MOST_TOPICS,
+                    OTHER);
+            return new TopicMeters(registry, name, true);
+        });
+    }
 
-        private final MeterRegistry registry;
-        private final TopicSnapshots snapshots;
-        private final String topic;
-        private final Tags tags;
-        private final EnumMap<SendOutcome, Counter> sent = new EnumMap<>(SendOutcome.class);
-        private final Counter completed;
-        private final Counter failed;
-        private final Counter lost;
-        private final Counter dead;
-        private final Timer lateness;
-        private final Timer handling;
-
-        TopicMeters(MeterRegistry registry, TopicSnapshots snapshots, String topic) {
-            this.registry = registry;
-            this.snapshots = snapshots;
-            this.topic = topic;
-            this.tags = Tags.of("topic", topic);
-            for (SendOutcome outcome : SendOutcome.values()) {
-                sent.put(outcome, sends(outcome));
-            }
-            this.completed = deliveries("completed");
-            this.failed = deliveries("failed");
-            this.lost = deliveries("lost");
-            this.dead = Counter.builder("delayqueue.dead")
-                    .description("Messages that this node has moved to the dead letters")
-                    .tags(tags)
-                    .register(registry);
-            this.lateness = Timer.builder("delayqueue.lateness")
-                    .description("Time from the due time of a message to the start of its run")
-                    .tags(tags)
-                    .register(registry);
-            this.handling = Timer.builder("delayqueue.handling")
-                    .description("Run time of listeners")
-                    .tags(tags)
-                    .register(registry);
-            messages("waiting", TopicStats::waiting);
-            messages("due", TopicStats::due);
-            messages("in_flight", TopicStats::inFlight);
-            messages("dead", TopicStats::dead);
-        }
-
-        Counter sent(SendOutcome outcome) {
-            return Objects.requireNonNull(sent.get(outcome));
-        }
-
-        private Counter sends(SendOutcome outcome) {
-            return Counter.builder("delayqueue.sent")
-                    .description("Messages sent by this node, by result")
-                    .tags(tags.and("result", outcome.name().toLowerCase(Locale.ROOT)))
-                    .register(registry);
-        }
-
-        private Counter deliveries(String result) {
-            return Counter.builder("delayqueue.deliveries")
-                    .description("Runs of listeners on this node, by result")
-                    .tags(tags.and("result", result))
-                    .register(registry);
-        }
-
-        private void messages(String state, ToDoubleFunction<TopicStats> number) {
-            Gauge.builder("delayqueue.messages", snapshots, all -> numberOf(all, number))
-                    .description("Messages in Redis, by state; due messages also count as waiting")
-                    .tags(tags.and("state", state))
-                    .register(registry);
-        }
-
-        private double numberOf(TopicSnapshots all, ToDoubleFunction<TopicStats> number) {
-            try {
-                return number.applyAsDouble(all.of(topic));
-            } catch (RuntimeException unknown) {
-                return Double.NaN;
-            }
-        }
+    private TopicMeters create(String topic) {
+        TopicGauges.register(registry, numbers, topic);
+        return new TopicMeters(registry, topic, false);
     }
 }

@@ -1,8 +1,12 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.ShardKey;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -17,12 +21,24 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean({MeterRegistry.class, TopicSnapshots.class})
 public final class DelayQueueMetricsAutoConfiguration {
 
+    /** A shard that is never used, read to check that Redis replies. Reading creates no key. */
+    private static final ShardKey ANY = new ShardKey("health", 0);
+
     DelayQueueMetricsAutoConfiguration() {}
 
     @Bean
     @ConditionalOnMissingBean(name = "delayQueueMeters")
     DelayQueueListener delayQueueMeters(
-            MeterRegistry meters, TopicSnapshots snapshots, DelayListenerRegistry registry) {
-        return new DelayQueueMeters(meters, snapshots, registry::topics);
+            MeterRegistry meters,
+            TopicSnapshots snapshots,
+            DelayListenerRegistry registry,
+            ObjectProvider<DelayQueueEngine> engine,
+            ObjectProvider<QueueBackend> store) {
+        FleetNumbers numbers = new FleetNumbers(
+                snapshots,
+                () -> engine.getObject().fleet().nodes(),
+                () -> store.getObject().stats(ANY),
+                System::nanoTime);
+        return new DelayQueueMeters(meters, numbers, registry::containers);
     }
 }

@@ -44,6 +44,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxMessageSize Maximum size of a message, payload and headers together, from 1B to 512MB. Larger messages also
  *     need a longer command-timeout.
  * @param json JSON settings of payloads.
+ * @param webhook Webhook that gets alerts.
  * @param defaults Settings of all topics. Annotation attributes and the settings of a topic override them.
  * @param topics Settings by topic, which override annotation attributes. By default there are none. Put a name with
  *     dots, colons or slashes in brackets.
@@ -61,6 +62,7 @@ record DelayQueueProperties(
         @DefaultValue("0s") Duration sendTimeout,
         @DefaultValue("8MB") DataSize maxMessageSize,
         @NestedConfigurationProperty @DefaultValue JsonSettings json,
+        @NestedConfigurationProperty @DefaultValue WebhookSettings webhook,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
         @DefaultValue Map<String, TopicSettings> topics)
         implements CheckedSettings {
@@ -89,6 +91,7 @@ record DelayQueueProperties(
                 "max-message-size",
                 maxMessageSize,
                 "Choose 1B to 512MB, for example 8MB.");
+        webhook.check(checks);
         if (defaults != null) {
             checks.add(problems("delay-queue.defaults", defaults));
         }

@@ -107,6 +107,11 @@ public record TopicSettings(
                 : new ReplicaWait(waitForReplicas, or(replicaTimeout, ReplicaWait.DEFAULT_TIMEOUT));
     }
 
+    /** Null if nothing is checked. */
+    @Nullable Duration noConsumer() {
+        return alertsOrNone().noConsumer();
+    }
+
     private BackOff backOffOrNone() {
         return backOff == null ? BackOff.NONE : backOff;
     }
@@ -175,22 +180,33 @@ public record TopicSettings(
      * @param dead Maximum number of dead letters, 0 or more. By default there is no limit.
      * @param waiting Maximum number of waiting messages, including those of the far future, 0 or more. By default there
      *     is no limit.
+     * @param failing Maximum share of runs that fail, from 0 to 1, of at least 20 runs in five minutes. By default there is
+     *     no limit.
+     * @param noConsumer Maximum time for which messages are due while no node consumes them, from 0s to 3650d. Nodes that
+     *     only send check it too. By default there is no limit.
      */
     public record Alerts(
-            @Nullable Duration maxLateness, @Nullable Long due, @Nullable Long dead, @Nullable Long waiting) {
+            @Nullable Duration maxLateness,
+            @Nullable Long due,
+            @Nullable Long dead,
+            @Nullable Long waiting,
+            @Nullable Double failing,
+            @Nullable Duration noConsumer) {
 
-        static final Alerts NONE = new Alerts(null, null, null, null);
+        static final Alerts NONE = new Alerts(null, null, null, null, null, null);
 
         Alerts over(Alerts other) {
             return new Alerts(
                     first(maxLateness, other.maxLateness),
                     first(due, other.due),
                     first(dead, other.dead),
-                    first(waiting, other.waiting));
+                    first(waiting, other.waiting),
+                    first(failing, other.failing),
+                    first(noConsumer, other.noConsumer));
         }
 
         AlertLimits toLimits() {
-            return new AlertLimits(maxLateness, due, dead, waiting);
+            return new AlertLimits(maxLateness, due, dead, waiting, failing);
         }
     }
 }

@@ -93,6 +93,8 @@ final class TopicSettingsCheck {
         attempt("alerts.due", alerts.due(), value -> new AlertLimits(null, value, null, null));
         attempt("alerts.dead", alerts.dead(), value -> new AlertLimits(null, null, value, null));
         attempt("alerts.waiting", alerts.waiting(), value -> new AlertLimits(null, null, null, value));
+        attempt("alerts.failing", alerts.failing(), value -> new AlertLimits(null, null, null, null, value));
+        attempt("alerts.no-consumer", alerts.noConsumer(), value -> new AlertLimits(value, null, null, null));
     }
 
     private void shards(@Nullable Integer shards) {

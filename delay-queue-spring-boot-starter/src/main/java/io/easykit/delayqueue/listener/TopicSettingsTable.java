@@ -30,6 +30,11 @@ public record TopicSettingsTable(TopicSettings defaults, Map<String, TopicSettin
         return settings(topic, TopicSettings.NONE).replicaWait();
     }
 
+    /** Returns how long messages of the topic may be due while no node consumes them; null for no limit. */
+    public @Nullable Duration noConsumer(String topic) {
+        return settings(topic, TopicSettings.NONE).noConsumer();
+    }
+
     /** Returns the topics that have their own settings. */
     public Set<String> configured() {
         return topics.keySet();

@@ -12,6 +12,7 @@ import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
@@ -65,6 +66,7 @@ class PermissionsIntegrationTests {
                             "spring.data.redis.url=redis://shop:secret@" + server.host() + ":" + server.port(),
                             "spring.application.name=shop",
                             "delay-queue.key-prefix=" + keyPrefix.replace("shop", "${spring.application.name}"),
+                            "delay-queue.heartbeat-interval=1s",
                             "delay-queue.topics.orders.alerts.dead=0",
                             "delay-queue.topics.orders.dead-letter-retention=1d")
                     .run(context -> {
@@ -74,6 +76,7 @@ class PermissionsIntegrationTests {
                         sendAndListen(context);
                         lookAfterTheDead(context);
                         settleEachWay(context.getBean(QueueBackend.class));
+                        lookAtTheFleet(context.getBean(FleetAdmin.class), context.getBean(QueueBackend.class));
                     });
             assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
             assertThat(redis.snapshot().keySet()).isNotEmpty().allMatch(key -> key.startsWith(keyPrefix));
@@ -129,6 +132,20 @@ class PermissionsIntegrationTests {
         store.raise(shard, "test", Duration.ofMinutes(1));
         assertThat(store.raise(shard, "test", Duration.ofMinutes(1))).isFalse();
         assertThat(store.resolve(shard, "test")).isTrue();
+    }
+
+    private static void lookAtTheFleet(FleetAdmin fleet, QueueBackend store) {
+        await().until(() -> fleet.topics().contains("orders"));
+        String node = fleet.nodes().get(0).id();
+        assertThat(fleet.pauseListener(node, "orders", "ops")).isTrue();
+        assertThat(fleet.pause("orders", "ops")).isEqualTo(1);
+        assertThat(fleet.resume("orders")).isEqualTo(1);
+        assertThat(fleet.snapshot().topics()).hasSize(1);
+        await().until(() ->
+                !fleet.series("orders", Duration.ofHours(1)).points().isEmpty());
+        assertThat(store.fleet().sample(new ShardKey("unused", 0))).isTrue();
+        store.fleet().sharedSnapshot(Duration.ofSeconds(1));
+        store.fleet().shareSnapshot(fleet.snapshot(), Duration.ofSeconds(1));
     }
 
     private static Lease claim(QueueBackend store, ShardKey shard, int request) {

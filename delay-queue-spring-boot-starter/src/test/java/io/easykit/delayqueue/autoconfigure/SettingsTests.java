@@ -51,6 +51,8 @@ class SettingsTests extends SettingsContract {
     @Override
     protected Map<String, String> examples() {
         return Map.ofEntries(
+                Map.entry("delay-queue.webhook.url", "https://hooks.slack.com/services/T0/B0/secret"),
+                Map.entry("delay-queue.webhook.body", "'{\"msgtype\": \"text\", \"text\": {\"content\": \"{text}\"}}'"),
                 Map.entry("delay-queue.topics", "{order-close: {concurrency: 8}}"),
                 Map.entry("delay-queue.json.deserialization", "{fail-on-null-for-primitives: true}"),
                 Map.entry("delay-queue.json.enums", "{read-unknown-enum-values-as-null: true}"),
@@ -59,6 +61,8 @@ class SettingsTests extends SettingsContract {
                 Map.entry("delay-queue.defaults.dead-letter-retention", "30d"),
                 Map.entry("delay-queue.defaults.alerts.dead", "10"),
                 Map.entry("delay-queue.defaults.alerts.due", "1000"),
+                Map.entry("delay-queue.defaults.alerts.failing", "0.5"),
+                Map.entry("delay-queue.defaults.alerts.no-consumer", "2m"),
                 Map.entry("delay-queue.defaults.alerts.max-lateness", "1m"),
                 Map.entry("delay-queue.defaults.alerts.waiting", "1000000"));
     }

@@ -1,0 +1,173 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.sun.net.httpserver.HttpServer;
+import io.easykit.delayqueue.AlertLimits.Kind;
+import io.easykit.delayqueue.DelayQueueEvent.AlertRaised;
+import io.easykit.delayqueue.DelayQueueEvent.AlertResolved;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+@ExtendWith(OutputCaptureExtension.class)
+class AlertWebhookTests {
+
+    private static final String SLACK = "{\"text\": \"{text}\"}";
+    private static final AlertRaised RAISED = new AlertRaised("orders", Kind.DEAD, 12, 10);
+
+    private final List<String> bodies = new CopyOnWriteArrayList<>();
+    private final List<Integer> statuses = new CopyOnWriteArrayList<>();
+    private final List<Long> pauses = new CopyOnWriteArrayList<>();
+
+    /** Runs tasks at once, and notes the pauses. */
+    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1) {
+        @Override
+        public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            pauses.add(unit.toMillis(delay));
+            return super.schedule(task, 0, unit);
+        }
+    };
+
+    private HttpServer server;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/secret-token", exchange -> {
+            bodies.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+            exchange.sendResponseHeaders(statuses.isEmpty() ? 200 : statuses.remove(0), -1);
+            exchange.close();
+        });
+        server.start();
+    }
+
+    @AfterEach
+    void stop() {
+        thread.shutdownNow();
+        server.stop(0);
+    }
+
+    private AlertWebhook webhook(String template) {
+        String address = "http://localhost:" + server.getAddress().getPort() + "/secret-token";
+        return new AlertWebhook(address, template, Duration.ofSeconds(5), "shop \"1\"", thread);
+    }
+
+    private JsonNode posted(int index) {
+        await().until(() -> bodies.size() > index);
+        return JsonMapper.shared().readTree(bodies.get(index));
+    }
+
+    @Test
+    void postsWhatSlackUnderstands() {
+        AlertWebhook webhook = webhook(SLACK);
+        webhook.onAlertRaised(RAISED);
+        assertThat(posted(0).path("text").asString(""))
+                .isEqualTo("[shop \"1\"] orders: dead is 12, over the limit of 10");
+        webhook.onAlertResolved(new AlertResolved("orders", Kind.DEAD));
+        assertThat(posted(1).path("text").asString(""))
+                .isEqualTo("[shop \"1\"] orders: dead is within its limit again");
+    }
+
+    @Test
+    void postsWhatDingTalkAndWeComUnderstand() {
+        webhook("{\"msgtype\": \"text\", \"text\": {\"content\": \"{text}\"}}")
+                .onAlertRaised(new AlertRaised("orders", Kind.NO_CONSUMER, 130_000, 120_000));
+
+        assertThat(posted(0).path("msgtype").asString("")).isEqualTo("text");
+        assertThat(posted(0).path("text").path("content").asString(""))
+                .endsWith("orders: no_consumer is 130 s, over the limit of 120 s");
+    }
+
+    @Test
+    void fillsInEachPlaceholder() {
+        webhook("[\"{topic}\", \"{kind}\", \"{state}\", {value}, {limit}, \"{application}\"]")
+                .onAlertRaised(new AlertRaised("orders", Kind.FAILING, 75, 50));
+
+        assertThat(posted(0).toString()).isEqualTo("[\"orders\",\"failing\",\"raised\",75,50,\"shop \\\"1\\\"\"]");
+    }
+
+    @Test
+    void triesFiveTimesWithGrowingPausesAndNamesTheLostAlertWithoutTheAddress(CapturedOutput output) {
+        statuses.addAll(List.of(500, 503, 429, 500, 500));
+        AlertWebhook webhook = webhook(SLACK);
+        webhook.onAlertRaised(RAISED);
+        await().until(() -> output.toString().contains("did not get"));
+
+        assertThat(bodies).hasSize(AlertWebhook.MOST_ATTEMPTS);
+        assertThat(pauses).containsExactly(0L, 1000L, 2000L, 4000L, 8000L);
+        assertThat(output).contains("orders: dead is 12").contains("status 500").doesNotContain("secret-token");
+        webhook.onAlertRaised(RAISED);
+        assertThat(posted(5)).as("the next one").isNotNull();
+    }
+
+    @Test
+    void doesNotRepeatAPostThatIsWrong(CapturedOutput output) {
+        statuses.add(404);
+        webhook(SLACK).onAlertRaised(RAISED);
+        await().until(() -> output.toString().contains("status 404"));
+
+        assertThat(bodies).hasSize(1);
+    }
+
+    @Test
+    void triesAgainWhereNobodyListens(CapturedOutput output) {
+        server.stop(0);
+        webhook(SLACK).onAlertRaised(RAISED);
+        await().until(() -> output.toString().contains("did not get"));
+
+        assertThat(pauses).hasSize(AlertWebhook.MOST_ATTEMPTS);
+    }
+
+    @Test
+    void keepsAtMostAHundredAlertsAndNoneAfterItsEnd(CapturedOutput output) {
+        List<Runnable> tasks = new ArrayList<>();
+        ScheduledThreadPoolExecutor never = new ScheduledThreadPoolExecutor(1) {
+            @Override
+            public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+                tasks.add(task);
+                return super.schedule(task, 1, TimeUnit.DAYS);
+            }
+        };
+        AlertWebhook webhook = new AlertWebhook("http://localhost:1/", SLACK, Duration.ofSeconds(1), "", never);
+        for (int i = 0; i < AlertWebhook.MOST_WAITING + 3; i++) {
+            webhook.onAlertRaised(RAISED);
+        }
+        assertThat(tasks).hasSize(AlertWebhook.MOST_WAITING);
+        assertThat(output.toString().split("too many alerts", -1)).hasSize(4);
+
+        webhook.close();
+        assertThat(never.isShutdown()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "{text}", "{\"text\": {text}}", "{\"text\": \"{text}\""})
+    void refusesATemplateThatIsNoJson(String template) {
+        assertThat(AlertWebhook.isJson(template)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {SLACK, "{\"a\": {\"b\": \"{topic} {kind}\"}, \"c\": {value}}", "\"{text}\""})
+    void takesATemplateThatIsJson(String template) {
+        assertThat(AlertWebhook.isJson(template)).isTrue();
+    }
+}

@@ -1,0 +1,328 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.AlertLimits.Kind;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.ShardStats.Counters;
+import io.easykit.delayqueue.ShardStats.Pause;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.engine.ListenerContainer;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.support.StaticApplicationContext;
+import org.yaml.snakeyaml.Yaml;
+
+/** The meters, and that the documentation and the rules for Prometheus name them as they are. */
+@ExtendWith(OutputCaptureExtension.class)
+class DelayQueueMetersTests {
+
+    private static final Path DOCS = Path.of("..", "docs");
+    private static final Instant NOW = Instant.ofEpochSecond(1_000_000);
+
+    /** Labels that Prometheus itself adds. */
+    private static final Set<String> OF_PROMETHEUS = Set.of("instance", "le");
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final AtomicLong clock = new AtomicLong();
+    private final List<String> reads = new ArrayList<>();
+    private final ListenerContainer container = DelayQueueEngine.builder(
+                    DisabledQueue.store(DisabledQueue.Calls.IGNORE))
+            .codec(new JacksonPayloadCodec())
+            .build()
+            .container(
+                    ListenerEndpoint.builder("close", "orders", String.class)
+                            .concurrency(8)
+                            .build(),
+                    message -> {});
+    private boolean away;
+    private long acknowledged;
+    private long due = 10;
+    private final DelayQueueMeters meters = meters();
+
+    private DelayQueueMeters meters() {
+        TopicSnapshots snapshots = new TopicSnapshots(this::stats, Duration.ofSeconds(5), clock::get);
+        FleetNumbers numbers = new FleetNumbers(snapshots, this::nodes, () -> stats("health"), clock::get);
+        DelayQueueMeters created = new DelayQueueMeters(registry, numbers, () -> List.of(container));
+        created.onApplicationEvent(new ContextRefreshedEvent(new StaticApplicationContext()));
+        return created;
+    }
+
+    private TopicStats stats(String topic) {
+        answer("stats of " + topic);
+        ShardStats first = new ShardStats(
+                NOW,
+                new Pause(NOW, "ops"),
+                30,
+                due,
+                2,
+                3,
+                NOW.minusMillis(61_500),
+                Set.of(Kind.DEAD, Kind.NO_CONSUMER),
+                new Counters(36 + acknowledged, acknowledged, 0, 0, 0, 0, 0, 0));
+        ShardStats second = new ShardStats(NOW, null, 0, 0, 0, 0, null, Set.of(), new Counters(0, 0, 0, 0, 0, 0, 0, 0));
+        return new TopicStats(topic, List.of(first, second));
+    }
+
+    private List<NodeInfo> nodes() {
+        answer("nodes");
+        NodeInfo.Listener listener = new NodeInfo.Listener("close", "orders", 1, 8, Duration.ZERO, null);
+        NodeInfo.Listener paused = new NodeInfo.Listener("close", "orders", 1, 8, Duration.ZERO, NodeInfo.Pause.LOCAL);
+        return List.of(
+                new NodeInfo("a", "shop", "a", Map.of(), NOW, NOW, List.of(listener)),
+                new NodeInfo("b", "shop", "b", Map.of(), NOW, NOW, List.of(listener)),
+                new NodeInfo("c", "shop", "c", Map.of(), NOW, NOW, List.of(paused)));
+    }
+
+    private void answer(String read) {
+        reads.add(read);
+        if (away) {
+            throw new IllegalStateException("no reply");
+        }
+    }
+
+    private double gauge(String name, String... tags) {
+        return registry.get(name).tags(tags).gauge().value();
+    }
+
+    private void later(Duration duration) {
+        clock.addAndGet(duration.toNanos());
+    }
+
+    @Test
+    void showsTheStateOfATopic() {
+        assertThat(gauge("delayqueue.messages", "topic", "orders", "state", "waiting"))
+                .isEqualTo(30);
+        assertThat(gauge("delayqueue.oldest.due", "topic", "orders")).isEqualTo(61.5);
+        assertThat(gauge("delayqueue.paused", "topic", "orders")).isEqualTo(1);
+        assertThat(gauge("delayqueue.consumers", "topic", "orders")).isEqualTo(16);
+        assertThat(gauge("delayqueue.ledger.imbalance", "topic", "orders")).isEqualTo(1);
+        assertThat(gauge("delayqueue.alert", "topic", "orders", "kind", "dead")).isEqualTo(1);
+        assertThat(gauge("delayqueue.alert", "topic", "orders", "kind", "no_consumer"))
+                .isEqualTo(1);
+        assertThat(gauge("delayqueue.alert", "topic", "orders", "kind", "failing"))
+                .isZero();
+        assertThat(gauge("delayqueue.available")).isEqualTo(1);
+        assertThat(reads).containsExactlyInAnyOrder("stats of orders", "nodes", "stats of health");
+    }
+
+    @Test
+    void showsTheListenersOfThisNode() {
+        assertThat(gauge("delayqueue.handlers", "topic", "orders", "listener", "close", "state", "busy"))
+                .isZero();
+        assertThat(gauge("delayqueue.handlers", "topic", "orders", "listener", "close", "state", "places"))
+                .as("it is not started")
+                .isZero();
+        assertThat(gauge("delayqueue.oldest.run", "topic", "orders", "listener", "close"))
+                .isZero();
+    }
+
+    @Test
+    void estimatesWhenAllDueMessagesAreDone() {
+        assertThat(gauge("delayqueue.drain.time", "topic", "orders"))
+                .as("no rate yet")
+                .isNaN();
+        later(Duration.ofSeconds(60));
+        acknowledged = 300;
+        assertThat(gauge("delayqueue.drain.time", "topic", "orders"))
+                .as("5 a second")
+                .isEqualTo(2);
+        later(Duration.ofSeconds(60));
+        acknowledged = 360;
+        assertThat(gauge("delayqueue.drain.time", "topic", "orders"))
+                .as("1 a second in the last minute")
+                .isEqualTo(10);
+        for (int i = 0; i < 3; i++) {
+            later(Duration.ofSeconds(60));
+            gauge("delayqueue.drain.time", "topic", "orders");
+        }
+        assertThat(gauge("delayqueue.drain.time", "topic", "orders"))
+                .as("nothing is done")
+                .isInfinite();
+        due = 0;
+        later(Duration.ofSeconds(5));
+        assertThat(gauge("delayqueue.drain.time", "topic", "orders")).isZero();
+    }
+
+    @Test
+    void isNaNWhileRedisDoesNotReply() {
+        away = true;
+        assertThat(gauge("delayqueue.available")).isZero();
+        for (Meter meter : registry.getMeters()) {
+            String name = meter.getId().getName();
+            if (meter instanceof io.micrometer.core.instrument.Gauge gauge
+                    && !isBucket(name)
+                    && !Set.of("delayqueue.available", "delayqueue.handlers", "delayqueue.oldest.run")
+                            .contains(name)) {
+                assertThat(gauge.value()).as(name).isNaN();
+            }
+        }
+        away = false;
+        later(Duration.ofSeconds(10));
+        assertThat(gauge("delayqueue.available")).isEqualTo(1);
+        assertThat(gauge("delayqueue.consumers", "topic", "orders")).isEqualTo(16);
+    }
+
+    @Test
+    void givesTopicsBeyondTwoHundredSharedMetersAndSaysSoOnce(CapturedOutput output) {
+        IntStream.range(0, 300).forEach(i -> meters.onSent(new DelayQueueEvent.Sent("t" + i, "x", SendOutcome.STORED)));
+
+        assertThat(registry.get("delayqueue.sent")
+                        .tags("topic", "other", "result", "stored")
+                        .counter()
+                        .count())
+                .isEqualTo(101);
+        assertThat(registry.find("delayqueue.messages").tags("topic", "other").gauge())
+                .as("it is no topic in Redis")
+                .isNull();
+        assertThat(output.toString().split("all others share the meters", -1)).hasSize(2);
+    }
+
+    @Test
+    void hasBucketsForLatenessAndHandling() {
+        for (String name : List.of("delayqueue.lateness", "delayqueue.handling")) {
+            Timer timer = registry.get(name).tags("topic", "orders").timer();
+            assertThat(Arrays.stream(timer.takeSnapshot().histogramCounts()).map(bucket -> bucket.bucket() / 1e6))
+                    .as(name)
+                    .containsExactly(5.0, 10.0, 50.0, 100.0, 500.0, 1_000.0, 5_000.0, 30_000.0, 60_000.0, 300_000.0);
+        }
+    }
+
+    @Test
+    void areThoseOfTheDocumentation() throws IOException {
+        Pattern row = Pattern.compile("(?m)^\\| `(delayqueue\\.[a-z.]+)`.*$");
+        Map<String, String> documented = new HashMap<>();
+        row.matcher(Files.readString(DOCS.resolve("delay-queue/operations.md")))
+                .results()
+                .forEach(found -> documented.put(found.group(1), found.group()));
+
+        assertThat(documented.keySet())
+                .isEqualTo(registry.getMeters().stream()
+                        .map(meter -> meter.getId().getName())
+                        .filter(name -> !isBucket(name))
+                        .collect(Collectors.toSet()));
+        for (Meter meter : registry.getMeters()) {
+            String description = documented.get(meter.getId().getName());
+            if (isBucket(meter.getId().getName())) {
+                continue;
+            }
+            for (Tag tag : meter.getId().getTags()) {
+                boolean isEnum = Set.of("state", "result", "kind").contains(tag.getKey());
+                assertThat(description)
+                        .as(meter.getId().toString())
+                        .contains("`" + (isEnum ? tag.getValue() : tag.getKey()) + "`");
+            }
+        }
+    }
+
+    /** The registry of this test has a gauge for each bucket of a timer. */
+    private static boolean isBucket(String name) {
+        return name.endsWith(".histogram");
+    }
+
+    /** Names and labels as Prometheus gets them, with the values that are registered. */
+    private Map<String, Map<String, Set<String>>> series() {
+        Map<String, Map<String, Set<String>>> series = new HashMap<>();
+        for (Meter meter : registry.getMeters()) {
+            String name = meter.getId().getName().replace('.', '_');
+            List<String> names =
+                    switch (meter.getId().getType()) {
+                        case COUNTER -> List.of(name + "_total");
+                        case TIMER ->
+                            Stream.of("count", "sum", "max", "bucket")
+                                    .map(part -> name + "_seconds_" + part)
+                                    .toList();
+                        default -> List.of("seconds".equals(meter.getId().getBaseUnit()) ? name + "_seconds" : name);
+                    };
+            for (String one : names) {
+                Map<String, Set<String>> labels = series.computeIfAbsent(one, key -> new HashMap<>());
+                meter.getId().getTags().forEach(tag -> labels.computeIfAbsent(tag.getKey(), key -> new HashSet<>())
+                        .add(tag.getValue()));
+            }
+        }
+        return series;
+    }
+
+    @Test
+    void areThoseOfTheRulesForPrometheus() throws IOException {
+        Map<String, Map<String, Set<String>>> series = series();
+        List<Map<String, Object>> rules = rules();
+        assertThat(rules).hasSizeGreaterThanOrEqualTo(12);
+        for (Map<String, Object> rule : rules) {
+            String expression = (String) rule.get("expr");
+            Set<String> labels = new HashSet<>(OF_PROMETHEUS);
+            Matcher metric = Pattern.compile("(delayqueue_\\w+)(\\{[^}]*})?").matcher(expression);
+            while (metric.find()) {
+                assertThat(series).as(expression).containsKey(metric.group(1));
+                Map<String, Set<String>> known = series.get(metric.group(1));
+                labels.addAll(known.keySet());
+                Matcher label =
+                        Pattern.compile("(\\w+)=\"([^\"]*)\"").matcher(metric.group(2) == null ? "" : metric.group(2));
+                while (label.find()) {
+                    assertThat(known).as(expression).containsKey(label.group(1));
+                    assertThat(known.get(label.group(1))).as(expression).contains(label.group(2));
+                }
+            }
+            Matcher by = Pattern.compile("by \\(([^)]*)\\)").matcher(expression);
+            while (by.find()) {
+                assertThat(labels).as(expression).contains(by.group(1).split(", ", -1));
+            }
+            Matcher used = Pattern.compile("\\$labels\\.(\\w+)").matcher(String.valueOf(rule.get("annotations")));
+            while (used.find()) {
+                assertThat(labels).as(expression).contains(used.group(1));
+            }
+        }
+    }
+
+    /** Each rule has a test, and the series of the tests exist. */
+    @Test
+    void areThoseOfTheTestsOfTheRules() throws IOException {
+        String tests = Files.readString(DOCS.resolve("prometheus/easykit-rules-tests.yml"));
+        assertThat(rules()).allSatisfy(rule -> assertThat(tests).contains("alertname: " + rule.get("alert")));
+        Matcher metric = Pattern.compile("(delayqueue_\\w+)\\{").matcher(tests);
+        while (metric.find()) {
+            assertThat(series()).containsKey(metric.group(1));
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> rules() throws IOException {
+        Map<String, Object> file = new Yaml().load(Files.readString(DOCS.resolve("prometheus/easykit-rules.yml")));
+        return ((List<Map<String, Object>>) file.get("groups"))
+                .stream()
+                        .filter(group -> "delay-queue".equals(group.get("name")))
+                        .flatMap(group -> ((List<Map<String, Object>>) group.get("rules")).stream())
+                        .toList();
+    }
+}
