@@ -1,5 +1,6 @@
 package io.easykit.cache;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -11,6 +12,12 @@ public interface Availability {
 
     /** The state of each partition by its name, if the cluster has several; else empty. */
     Map<String, State> nodes();
+
+    /**
+     * Why the cluster is unavailable, and what else keeps new entries away, such as a server that is full: a sentence for each
+     * partition that has a problem. Found within about a second, also without calls.
+     */
+    List<String> problems();
 
     /** The state an operator has set; empty if the cluster's own behaviour decides. */
     Optional<State> forced();

@@ -36,6 +36,7 @@ record LuaScript(Bytes text, String sha) {
         LIST,
         READ,
         STATS,
+        HEALTH,
         PAUSE,
         ALERT,
         DECLARE,

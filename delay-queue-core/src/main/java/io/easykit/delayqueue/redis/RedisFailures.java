@@ -7,6 +7,7 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.redis.NotConnectedException;
 import io.easykit.redis.RedisReply;
+import io.easykit.redis.Remedy;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.cluster.PartitionSelectorException;
 import java.io.IOException;
@@ -79,9 +80,10 @@ final class RedisFailures {
         if (e instanceof NotConnectedException unsent) {
             return notSent(what, unsent);
         }
-        if (errorReply(e) != null) {
+        String error = errorReply(e);
+        if (error != null) {
             return StoreUnavailableException.notCarriedOut(
-                    "Redis cannot carry out " + what + " now: " + text(e), cause);
+                    "Redis cannot carry out " + what + " now: " + text(e) + Remedy.of(error), cause);
         }
         if (wasRejected(e)) {
             return StoreUnavailableException.notCarriedOut(

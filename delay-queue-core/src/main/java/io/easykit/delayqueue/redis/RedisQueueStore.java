@@ -273,6 +273,11 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
+    public void checkWrites(ShardKey shard) {
+        scripts.number(LuaScript.Name.HEALTH, shard, new Arguments());
+    }
+
+    @Override
     public Repaired repair(ShardKey shard, String position) {
         Arguments arguments = new Arguments().add(position).add(MAX_BATCH);
         return Replies.repaired(scripts.list(LuaScript.Name.REPAIR, shard, arguments));

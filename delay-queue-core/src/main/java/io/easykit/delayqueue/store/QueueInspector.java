@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads messages and statistics of one shard, and redrives or purges its dead letters. Errors are those of {@link QueueStore}.
+ * Reads messages and statistics of one shard, checks whether it takes writes, and redrives or purges its dead letters. Errors are those of {@link QueueStore}.
  */
 public interface QueueInspector {
 
@@ -57,4 +57,12 @@ public interface QueueInspector {
     int purge(ShardKey shard, Duration age, int count);
 
     ShardStats stats(ShardKey shard);
+
+    /**
+     * Does a small write in a shard, to check whether messages can be stored there. Nothing of it remains for more than a
+     * second.
+     *
+     * @throws io.easykit.delayqueue.DelayQueueException with the reason, if the shard takes no writes
+     */
+    default void checkWrites(ShardKey shard) {}
 }

@@ -10,6 +10,7 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
+import io.easykit.redis.Remedy;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
@@ -55,7 +56,7 @@ class ScriptRunnerTests {
         assertThat(reply(error + IN_SCRIPT_7)).isInstanceOf(StoreUnavailableException.class);
         assertThat(reply(IN_SCRIPT_62 + "@user_script: 50: -" + error))
                 .isInstanceOf(StoreUnavailableException.class)
-                .hasMessageEndingWith(": " + error);
+                .hasMessageEndingWith(": " + error + Remedy.of(error));
     }
 
     @ParameterizedTest

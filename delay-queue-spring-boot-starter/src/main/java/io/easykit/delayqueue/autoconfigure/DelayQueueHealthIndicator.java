@@ -13,16 +13,17 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * DOWN if Redis does not reply, because nothing can be sent then. Never DOWN for a backlog or for dead letters: a
+ * DOWN if Redis does not reply or takes no writes, because nothing can be sent then. Never DOWN for a backlog or for dead letters: a
  * restart would not help. Details: the figures of each topic with a listener on this node, and the result of the Redis
  * check.
  */
 final class DelayQueueHealthIndicator implements HealthIndicator {
 
-    /** A shard that is never used, read to check that Redis replies. Reading creates no key. */
+    /** A shard that is never used, to check Redis without a topic. The key that is written expires after a second. */
     private static final ShardKey ANY = new ShardKey("health", 0);
 
     private final QueueBackend store;
+    private final WriteChecks writes;
     private final TopicSnapshots snapshots;
     private final Supplier<Set<String>> listenedTo;
     private final @Nullable RedisStartupCheck check;
@@ -33,6 +34,7 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
             Supplier<Set<String>> listenedTo,
             @Nullable RedisStartupCheck check) {
         this.store = store;
+        this.writes = new WriteChecks(store::checkWrites, System::nanoTime);
         this.snapshots = snapshots;
         this.listenedTo = listenedTo;
         this.check = check;
@@ -53,11 +55,17 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
         try {
             if (known.isEmpty()) {
                 store.stats(ANY);
+                writes.require(ANY.topic(), 1);
                 return health.build();
             }
             Map<String, Map<String, Object>> topics = new LinkedHashMap<>();
-            known.forEach(topic -> topics.put(topic, numbers(snapshots.of(topic))));
-            return health.withDetail("topics", topics).build();
+            for (String topic : known) {
+                TopicStats stats = snapshots.of(topic);
+                topics.put(topic, numbers(stats));
+                health.withDetail("topics", topics);
+                writes.require(topic, stats.shards().size());
+            }
+            return health.build();
         } catch (RuntimeException away) {
             return health.down(away).build();
         }

@@ -132,6 +132,7 @@ class PermissionsIntegrationTests {
         store.raise(shard, "test", Duration.ofMinutes(1));
         assertThat(store.raise(shard, "test", Duration.ofMinutes(1))).isFalse();
         assertThat(store.resolve(shard, "test")).isTrue();
+        store.checkWrites(shard);
     }
 
     private static void lookAtTheFleet(FleetAdmin fleet, QueueBackend store) {

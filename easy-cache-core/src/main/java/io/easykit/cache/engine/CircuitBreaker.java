@@ -23,6 +23,7 @@ final class CircuitBreaker {
     private final SlidingWindow calls;
 
     private volatile Phase phase;
+    private volatile @Nullable String problem;
 
     /** What the breakers of one Redis share. */
     interface Shared {
@@ -83,6 +84,16 @@ final class CircuitBreaker {
         return partitions.name(partition);
     }
 
+    /** Why it is unavailable, or what keeps new entries away; null if all is well. */
+    @Nullable String problem() {
+        return problem;
+    }
+
+    /** Records the result of a check of writes; null if all is well. */
+    void checked(@Nullable StoreUnavailableException failure) {
+        problem = failure == null ? null : failure.getMessage();
+    }
+
     void succeeded() {
         calls.succeeded();
     }
@@ -115,6 +126,7 @@ final class CircuitBreaker {
                         failure.getMessage());
             }
             phase = Phase.UNAVAILABLE;
+            problem = failure.getMessage();
         });
     }
 
@@ -130,6 +142,7 @@ final class CircuitBreaker {
         changing(() -> {
             if (phase == Phase.RECOVERING) {
                 phase = Phase.AVAILABLE;
+                problem = null;
                 log.info("Redis cluster {} is available again: all pending invalidations are delivered", describe());
             }
         });

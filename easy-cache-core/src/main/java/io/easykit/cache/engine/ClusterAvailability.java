@@ -71,6 +71,18 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     }
 
     @Override
+    public List<String> problems() {
+        List<String> problems = new ArrayList<>();
+        for (CircuitBreaker breaker : parts.breakers) {
+            String problem = breaker.problem();
+            if (problem != null) {
+                problems.add(breaker.name().isEmpty() ? problem : breaker.name() + ": " + problem);
+            }
+        }
+        return problems;
+    }
+
+    @Override
     public Optional<State> forced() {
         return Optional.ofNullable(forced);
     }

@@ -136,9 +136,9 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public void checkPermissions(Partitions partitions, int partition) {
+    public @Nullable StoreUnavailableException checkWrites(Partitions partitions, int partition) {
         CircuitBreaker breaker = availability.of(partitions, partition);
-        guard(breaker, breaker::mayWrite, () -> store.checkPermissions(partitions, partition));
+        return guard(breaker, breaker::mayWrite, () -> store.checkWrites(partitions, partition));
     }
 
     @Override
@@ -180,7 +180,8 @@ final class GuardedStore implements EntryStore {
         });
     }
 
-    private static <T> T guard(CircuitBreaker breaker, BooleanSupplier allowed, Supplier<T> call) {
+    private static <T extends @Nullable Object> T guard(
+            CircuitBreaker breaker, BooleanSupplier allowed, Supplier<T> call) {
         if (!allowed.getAsBoolean()) {
             throw StoreUnavailableException.notCalled("The cluster is marked unavailable");
         }

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Maintains one partition of a Redis, on one thread of its own. A single server is one partition.
  *
- * <p>While it is available: once an interval reads the raised epochs, and delivers the invalidations that a single failure
- * kept back. If this fails several times in a row, the partition is marked unavailable, even if reads succeed: a partition
+ * <p>While it is available: once an interval tries a write, reads the raised epochs, and delivers the invalidations that a single
+ * failure kept back. If this fails several times in a row, the partition is marked unavailable, even if reads succeed: a partition
  * that answers reads but takes no invalidation would return stale values.
  *
  * <p>While it is unavailable: probes, once an interval and when there is a new connection. The first success is confirmed by
@@ -224,7 +224,7 @@ final class RecoveryWorker {
 
     private void maintain() {
         try {
-            store.checkPermissions(partitions, partition);
+            checkWrites();
             epochs.refresh();
             catchUp();
             epochs.raise();
@@ -239,6 +239,15 @@ final class RecoveryWorker {
                 breaker.unavailable(away);
             }
             throw away;
+        }
+    }
+
+    private void checkWrites() {
+        try {
+            breaker.checked(store.checkWrites(partitions, partition));
+        } catch (StoreUnavailableException failure) {
+            breaker.checked(failure);
+            throw failure;
         }
     }
 

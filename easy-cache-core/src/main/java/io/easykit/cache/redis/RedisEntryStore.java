@@ -308,15 +308,16 @@ public final class RedisEntryStore implements EntryStore {
         }
     }
 
-    /** Other failures do not concern permissions: a full Redis refuses the script, too. */
     @Override
-    public void checkPermissions(Partitions in, int partition) {
+    public @Nullable StoreUnavailableException checkWrites(Partitions in, int partition) {
         try {
             await(run(RedisScript.PROBE, probeName(in, partition), List.of()));
+            return null;
         } catch (StoreUnavailableException failure) {
-            if (failure.isRefused()) {
-                throw failure;
+            if (RedisFailure.isFull(failure)) {
+                return failure;
             }
+            throw failure;
         }
     }
 

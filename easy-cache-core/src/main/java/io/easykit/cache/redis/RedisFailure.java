@@ -2,12 +2,14 @@ package io.easykit.cache.redis;
 
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.redis.RedisReply;
+import io.easykit.redis.Remedy;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
@@ -29,6 +31,9 @@ final class RedisFailure {
             "MOVED",
             "DENIED");
 
+    /** An error reply begins with a code. */
+    private static final Pattern REPLY = Pattern.compile("[A-Z]{2,}\\b.*", Pattern.DOTALL);
+
     private RedisFailure() {}
 
     /** The server does not have the script: it was restarted, or its scripts were flushed. */
@@ -39,6 +44,11 @@ final class RedisFailure {
     /** The key holds something else than a hash. */
     static boolean isWrongType(Throwable failure) {
         return hasReply(failure, "WRONGTYPE");
+    }
+
+    /** The server has no room for more. It answers readers, and takes invalidations. */
+    static boolean isFull(Throwable failure) {
+        return hasReply(failure, "OOM ");
     }
 
     /** No reply came in time: the caller's patience, or the client's own timeout, was over. */
@@ -88,7 +98,7 @@ final class RedisFailure {
             return "Redis did not answer in time";
         }
         return reply != null
-                ? "Redis answered: " + RedisReply.withoutArguments(reply)
+                ? "Redis answered: " + RedisReply.withoutArguments(reply) + Remedy.of(reply)
                 : "Redis cannot be reached: " + root(failure);
     }
 
@@ -121,9 +131,13 @@ final class RedisFailure {
         return null;
     }
 
-    /** Clients other than Lettuce are known by Spring Data's translation only, with the reply in the message. */
+    /**
+     * Clients other than Lettuce are known by Spring Data's translation only, with the reply in the message. Jedis gets the same
+     * translation when its pool is exhausted, with a message of its own.
+     */
     private static boolean isOtherClientsReply(Throwable cause) {
         return cause.getCause() != null
+                && REPLY.matcher(String.valueOf(cause.getMessage())).matches()
                 && cause instanceof DataAccessException
                 && cause.getClass().getSimpleName().equals("InvalidDataAccessApiUsageException");
     }

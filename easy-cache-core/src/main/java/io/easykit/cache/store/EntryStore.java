@@ -137,11 +137,15 @@ public interface EntryStore {
     }
 
     /**
-     * Checks that no command that the cache needs is refused to it in a partition. Costs little: called once a second.
+     * Checks with a small write whether a partition takes what the cache writes. Costs little: called once a second.
      *
-     * @throws StoreUnavailableException if one is refused
+     * @return what keeps new entries away although reads and invalidations succeed, such as a server that is full; null if
+     *     nothing does
+     * @throws StoreUnavailableException if a command is refused, or the partition takes no writes
      */
-    default void checkPermissions(Partitions partitions, int partition) {}
+    default @Nullable StoreUnavailableException checkWrites(Partitions partitions, int partition) {
+        return null;
+    }
 
     /**
      * A store for calls that come after the connection was closed on purpose. It has a connection of its own, and is closed

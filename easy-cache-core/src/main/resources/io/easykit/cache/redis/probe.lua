@@ -1,4 +1,5 @@
--- probe: calls every command that the other scripts call on an entry, so that a refused one is noticed. Leaves nothing.
+-- probe: calls every command that the other scripts call on an entry, so that a refused one is noticed, and a server that
+-- takes no writes. Leaves nothing.
 --
 -- KEYS[1]  a key that holds nothing
 --
@@ -10,10 +11,11 @@ redis.call('HMGET', KEYS[1], 'p')
 redis.call('HGETALL', KEYS[1])
 redis.call('HKEYS', KEYS[1])
 redis.call('PTTL', KEYS[1])
+-- Before the deletions: after one, a server that is full takes anything from a script.
+local added = redis.pcall('HSET', KEYS[1], 'p', now)
+local expires = redis.pcall('PEXPIRE', KEYS[1], 1000)
 redis.call('HDEL', KEYS[1], 'p')
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'p', now)
-local reply = redis.pcall('PEXPIRE', KEYS[1], 1000)
-redis.call('HDEL', KEYS[1], 'p')
-if type(reply) == 'table' then error(reply.err) end
+if type(added) == 'table' then error('-' .. added.err) end
+if type(expires) == 'table' then error('-' .. expires.err) end
 return 1

@@ -6,10 +6,42 @@ import io.easykit.cache.store.StoreUnavailableException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.InvalidDataAccessApiUsageException;
 
 class RedisFailureTests {
+
+    /** In a script, as Redis 6.2 and 7 word it. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ERR Error running script (call to f_ab): @user_script:19: -@user_script: 15: -OOM command not allowed",
+                "ERR user_script:19: -OOM command not allowed when used memory > 'maxmemory'. script: ab"
+            })
+    void aServerThatIsFullIsIllAndNamesTheRemedy(String reply) {
+        StoreUnavailableException failure = RedisFailure.translate(new RedisCommandExecutionException(reply));
+
+        assertThat(failure.isServerFailure()).isTrue();
+        assertThat(RedisFailure.isFull(failure)).isTrue();
+        assertThat(failure).hasMessageContaining("raise maxmemory");
+    }
+
+    /** Jedis, as Spring Data translates it. */
+    @Test
+    void anExhaustedPoolIsNoReplyOfRedis() {
+        assertThat(RedisFailure.translate(ofJedis("Could not get a resource from the pool"))
+                        .isServerFailure())
+                .isTrue();
+        assertThat(RedisFailure.translate(ofJedis("WRONGTYPE Operation against a key holding the wrong kind of value"))
+                        .isServerFailure())
+                .isFalse();
+    }
+
+    private static Exception ofJedis(String message) {
+        return new InvalidDataAccessApiUsageException(message, new IllegalStateException(message));
+    }
 
     /** Redis quotes the arguments of a command that it does not know. */
     @ParameterizedTest

@@ -5,6 +5,7 @@ import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.OutboxBacklog;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param forced whether an operator has set the state
  * @param undelivered number of invalidations waiting for it
  * @param outbox its backlog in the outbox; null if this node does not count it
+ * @param problems why it is unavailable, or takes no new entries; empty if all is well
  * @param nodes state of each master of a cluster, by slots; empty otherwise
  */
 record ClusterState(
@@ -24,6 +26,7 @@ record ClusterState(
         boolean forced,
         int undelivered,
         @Nullable OutboxBacklog outbox,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> problems,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, State> nodes) {
 
     static Map<String, ClusterState> all(EasyCache cache) {
@@ -39,6 +42,7 @@ record ClusterState(
                 availability.forced().isPresent(),
                 cache.undelivered(clusterId),
                 cache.outboxBacklog(clusterId),
+                availability.problems(),
                 availability.nodes());
     }
 }

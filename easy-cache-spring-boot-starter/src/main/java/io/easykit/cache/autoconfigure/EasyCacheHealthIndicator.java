@@ -8,8 +8,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Shows which Redis clusters the cache currently bypasses. Never DOWN: the application works without Redis, and taking
- * it out of service would not help. Sends no commands to Redis, so it never waits.
+ * UNKNOWN while a Redis is unavailable or takes no new entries, with the reason. Never DOWN: the application works without
+ * Redis, and taking it out of service would not help. The cache tries a write in the background, so this never waits.
  */
 final class EasyCacheHealthIndicator implements HealthIndicator {
 
@@ -22,7 +22,9 @@ final class EasyCacheHealthIndicator implements HealthIndicator {
     @Override
     public Health health() {
         Map<String, ClusterState> clusters = ClusterState.all(cache);
-        boolean complete = clusters.values().stream().allMatch(cluster -> cluster.state() == State.AVAILABLE);
+        boolean complete = clusters.values().stream()
+                .allMatch(cluster ->
+                        cluster.state() == State.AVAILABLE && cluster.problems().isEmpty());
         return Health.status(complete ? Status.UP : Status.UNKNOWN)
                 .withDetails(clusters)
                 .build();

@@ -14,6 +14,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
@@ -165,8 +166,10 @@ class ClusterAutoConfigurationTests {
                                     .withClusterId("trade")
                                     .key(1));
 
-                    assertThat(endpoint.clusters())
-                            .containsEntry("trade", new ClusterState(State.UNAVAILABLE, true, 1, null, Map.of()));
+                    ClusterState trade =
+                            Objects.requireNonNull(endpoint.clusters().get("trade"));
+                    assertThat(trade)
+                            .isEqualTo(new ClusterState(State.UNAVAILABLE, true, 1, null, trade.problems(), Map.of()));
                     assertThat(events).containsExactly(new RedisAvailabilityEvent("trade", "", State.UNAVAILABLE));
                     assertThat(gauge(meters, "easycache.available", "trade")).isZero();
                     assertThat(gauge(meters, "easycache.undelivered", "trade")).isEqualTo(1);

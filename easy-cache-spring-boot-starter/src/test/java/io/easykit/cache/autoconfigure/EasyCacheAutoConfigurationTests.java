@@ -227,9 +227,13 @@ class EasyCacheAutoConfigurationTests {
     void isNeverDownBecauseOfRedis() {
         runner.withPropertyValues("easy-cache.availability.probe-interval=10ms").run(context -> {
             HealthIndicator indicator = context.getBean("easyCacheHealthIndicator", HealthIndicator.class);
-            await().until(() -> indicator.health().getStatus().equals(Status.UNKNOWN));
-            assertThat(indicator.health().getDetails())
-                    .containsEntry("default", new ClusterState(State.UNAVAILABLE, false, 0, null, Map.of()));
+            await().until(() -> indicator.health().getDetails().get("default") instanceof ClusterState cluster
+                    && cluster.state() == State.UNAVAILABLE);
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.UNKNOWN);
+            ClusterState found = (ClusterState) indicator.health().getDetails().get("default");
+            assertThat(found.problems()).singleElement().asString().startsWith("Redis cannot be reached");
+            assertThat(found)
+                    .isEqualTo(new ClusterState(State.UNAVAILABLE, false, 0, null, found.problems(), Map.of()));
         });
         runner.withPropertyValues("management.health.easyCache.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean("easyCacheHealthIndicator"));

@@ -1,0 +1,30 @@
+package io.easykit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RemedyTests {
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '"',
+            value = {
+                "\"READONLY You can't write against a read only replica.\", promote",
+                "NOREPLICAS Not enough good replicas to write., min-replicas-to-write",
+                "ERR NOREPLICAS Not enough good replicas to write., min-replicas-to-write",
+                "ERR Error running script (call to f_ab): @user_script:3: -OOM command not allowed, maxmemory",
+                "MISCONF Redis is configured to save RDB snapshots, disk"
+            })
+    void namesWhatToDo(String error, String remedy) {
+        assertThat(Remedy.of(error)).contains(remedy);
+    }
+
+    @Test
+    void isEmptyForAnotherError() {
+        assertThat(Remedy.of("WRONGTYPE Operation against a key holding the wrong kind of value"))
+                .isEmpty();
+    }
+}
