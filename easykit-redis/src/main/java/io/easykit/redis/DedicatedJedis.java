@@ -123,9 +123,12 @@ public final class DedicatedJedis extends JedisConnectionFactory {
     }
 
     private static boolean concernsAll(Throwable failure) {
+        ErrorReply error = ErrorReply.of(failure);
+        if (error != null) {
+            return error.isMendedByAnotherServer();
+        }
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof IOException
-                    || LettuceConnector.isMendedByAnotherServer(String.valueOf(cause.getMessage()))) {
+            if (cause instanceof IOException) {
                 return true;
             }
         }

@@ -22,7 +22,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -104,7 +103,7 @@ public final class ReplicatedWrites implements AutoCloseable {
     public <T extends @Nullable Object> Replicated<T> await(
             byte[] key, Supplier<RedisCommand<byte[], byte[], T>> write, int replicas, Duration timeout) {
         if (Thread.currentThread().isInterrupted()) {
-            throw new RedisCommandInterruptedException(new InterruptedException("Nothing was sent"));
+            throw new RedisCommandInterruptedException(new InterruptedException(LettuceConnector.NOTHING_SENT));
         }
         Connections own = connections();
         requirePermission(own, key);
@@ -186,12 +185,8 @@ public final class ReplicatedWrites implements AutoCloseable {
     }
 
     private static RuntimeException known(@Nullable Throwable cause) {
-        Throwable failure = cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
+        Throwable failure = cause == null ? null : CallFailures.unwrapped(cause);
         return failure instanceof RuntimeException known ? known : new RedisException(failure);
-    }
-
-    private static Throwable unwrapped(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     /** A write that waits for its batch, or for its reply. */
@@ -263,7 +258,7 @@ public final class ReplicatedWrites implements AutoCloseable {
                     }))
                     .whenComplete((done, failure) -> {
                         if (failure != null) {
-                            Throwable cause = unwrapped(failure);
+                            Throwable cause = CallFailures.unwrapped(failure);
                             if (!handedOver.get()) {
                                 batch.forEach(write -> write.fail(cause));
                             }

@@ -1,7 +1,5 @@
 package io.easykit.benchmarks.cache;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.easykit.benchmarks.cache.contender.Contender;
 import io.easykit.benchmarks.cache.contender.Database;
 import io.easykit.benchmarks.cache.contender.RedisContender;
@@ -9,6 +7,8 @@ import io.easykit.benchmarks.cache.contender.Setup;
 import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.measure.Table;
+import io.easykit.cache.redis.RedisEntryStore;
+import io.easykit.redis.LuaScript;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.lettuce.core.RedisClient;
@@ -18,8 +18,6 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
-import java.io.IOException;
-import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.function.IntFunction;
+import java.util.function.UnaryOperator;
 
 /**
  * The first part of C1: the cost of a command in Redis with a fixed number of commands in flight, independent of the
@@ -49,7 +48,7 @@ final class CommandCosts {
     private final RawRedis info;
     private final Map<String, IntFunction<RedisFuture<?>>> commands = new LinkedHashMap<>();
 
-    private CommandCosts(StatefulRedisConnection<String, String> connection, RawRedis info) throws IOException {
+    private CommandCosts(StatefulRedisConnection<String, String> connection, RawRedis info) {
         this.connection = connection;
         this.info = info;
         RedisAsyncCommands<String, String> redis = connection.async();
@@ -144,12 +143,8 @@ final class CommandCosts {
         connection.setAutoFlushCommands(true);
     }
 
-    private static String fetchScript() throws IOException {
-        try (InputStream in = CommandCosts.class.getResourceAsStream("/io/easykit/cache/redis/fetch.lua")) {
-            if (in == null) {
-                throw new IllegalStateException("easy-cache-core has no fetch.lua; has the script another name now?");
-            }
-            return new String(in.readAllBytes(), UTF_8);
-        }
+    private static String fetchScript() {
+        return LuaScript.read(RedisEntryStore.class, "fetch.lua", UnaryOperator.identity())
+                .text();
     }
 }

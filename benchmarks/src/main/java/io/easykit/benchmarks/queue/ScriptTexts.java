@@ -19,8 +19,13 @@ import java.util.regex.Pattern;
 /** The Lua scripts of one version in the form that is sent, read from its class path. */
 final class ScriptTexts {
 
-    private static final String OF_THE_QUEUE = "io.easykit.delayqueue.redis.LuaScript";
-    private static final String FETCH = "io/easykit/cache/redis/fetch.lua";
+    /** Names the scripts of the queue. The class of the second name did so in earlier versions, and read them. */
+    private static final String QUEUE_SCRIPTS = "io.easykit.delayqueue.redis.QueueScript";
+
+    private static final String EARLIER_QUEUE_SCRIPTS = "io.easykit.delayqueue.redis.LuaScript";
+
+    private static final String CACHE_SCRIPTS = "io.easykit.cache.redis.CacheScript";
+    private static final String EARLIER_FETCH = "io/easykit/cache/redis/fetch.lua";
     private static final Pattern GROUPS = Pattern.compile("checkGroups\\((\\d+), \\d+\\)");
 
     private final Map<String, String> texts = new HashMap<>();
@@ -31,13 +36,40 @@ final class ScriptTexts {
         ScriptTexts scripts = new ScriptTexts();
         URL[] classPath = {Path.of(version.classPath()).toUri().toURL()};
         try (URLClassLoader classes = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
-            scripts.readQueue(classes.loadClass(OF_THE_QUEUE));
-            scripts.readFetch(classes);
+            if (has(classes, QUEUE_SCRIPTS)) {
+                scripts.read(classes.loadClass(QUEUE_SCRIPTS));
+                scripts.read(classes.loadClass(CACHE_SCRIPTS));
+            } else {
+                scripts.readEarlierQueue(classes.loadClass(EARLIER_QUEUE_SCRIPTS));
+                scripts.readEarlierFetch(classes);
+            }
         }
         return scripts;
     }
 
-    private void readQueue(Class<?> loader) throws ReflectiveOperationException {
+    private static boolean has(ClassLoader classes, String name) {
+        try {
+            classes.loadClass(name);
+            return true;
+        } catch (ClassNotFoundException earlier) {
+            return false;
+        }
+    }
+
+    /** Reads the scripts that an enum names, by its {@code file()}. */
+    private void read(Class<?> names) throws ReflectiveOperationException {
+        Method read = names.getClassLoader()
+                .loadClass("io.easykit.redis.LuaScript")
+                .getMethod("read", Class.class, String.class, UnaryOperator.class);
+        Method file = accessible(names.getDeclaredMethod("file"));
+        for (Object name : names.getEnumConstants()) {
+            Object script = read.invoke(null, names, file.invoke(name), UnaryOperator.identity());
+            Object text = script.getClass().getMethod("text").invoke(script);
+            texts.put(name.toString().toLowerCase(Locale.ROOT), (String) text);
+        }
+    }
+
+    private void readEarlierQueue(Class<?> loader) throws ReflectiveOperationException {
         for (Class<?> names : loader.getDeclaredClasses()) {
             if (names.isEnum()) {
                 Method load = accessible(loader.getDeclaredMethod("load", names, UnaryOperator.class));
@@ -52,10 +84,10 @@ final class ScriptTexts {
         }
     }
 
-    private void readFetch(ClassLoader classes) throws IOException {
-        try (InputStream in = classes.getResourceAsStream(FETCH)) {
+    private void readEarlierFetch(ClassLoader classes) throws IOException {
+        try (InputStream in = classes.getResourceAsStream(EARLIER_FETCH)) {
             if (in == null) {
-                throw new IllegalStateException("There is no " + FETCH + "; has the script another name now?");
+                throw new IllegalStateException("There is no " + EARLIER_FETCH + "; has the script another name now?");
             }
             texts.put("fetch", new String(in.readAllBytes(), UTF_8));
         }

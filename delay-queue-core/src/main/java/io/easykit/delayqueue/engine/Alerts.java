@@ -26,7 +26,7 @@ final class Alerts {
 
     void raise(String topic, Kind kind, long value, long limit) {
         if (store.raise(new ShardKey(topic, 0), kind.storedName(), FORGOTTEN_AFTER)) {
-            log.warn("Topic {} is over its limit {}: {} of {}", topic, kind.storedName(), value, limit);
+            log.warn("Topic {} exceeds its limit {}: {} of {}", topic, kind.storedName(), value, limit);
             events.emit(new DelayQueueEvent.AlertRaised(topic, kind, value, limit));
         }
     }

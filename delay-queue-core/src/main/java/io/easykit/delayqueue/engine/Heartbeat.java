@@ -142,7 +142,7 @@ final class Heartbeat implements LoopExecutor.Step {
         String text = String.valueOf(e.getMessage());
         if (refusals.add(text)) {
             log.warn(
-                    "The other nodes do not see this one, or its topics, until this is mended. Delivery goes on: {}",
+                    "The other nodes do not see this one, or its topics, until this is fixed. Delivery continues: {}",
                     LogText.of(text));
         }
     }

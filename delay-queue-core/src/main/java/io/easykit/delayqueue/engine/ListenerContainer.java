@@ -257,7 +257,7 @@ public final class ListenerContainer implements RunningListeners.Member {
             }
         } catch (RuntimeException e) {
             log.warn(
-                    "Listener '{}' was to start again after its stop, and cannot: {}",
+                    "Listener '{}' could not be started again after its stop: {}",
                     LogText.of(endpoint.id()),
                     LogText.of(e.toString()));
         } finally {

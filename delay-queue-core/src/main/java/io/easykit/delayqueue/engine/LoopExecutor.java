@@ -124,7 +124,7 @@ interface LoopExecutor {
                     if (!text.equals(toldError) || now - toldAt >= TOLD_AGAIN) {
                         toldError = text;
                         toldAt = now;
-                        log.error("{} goes on after an error", thread.getName(), error);
+                        log.error("{} continues after an error", thread.getName(), error);
                     }
                 } catch (Throwable alsoThat) {
                     // If logging fails for lack of memory, the loop goes on.

@@ -81,8 +81,8 @@ final class Repairs {
     private void tell(List<String> putBack, long leftovers) {
         if (!putBack.isEmpty()) {
             log.warn(
-                    "{} messages of {} were in no place and are delivered again now, such as {}. A call failed half way before:"
-                            + " look for what Redis refused",
+                    "{} messages of {} were in no set of their shard and are delivered again, such as {}. A call failed"
+                            + " half way before: look for what Redis refused",
                     putBack.size(),
                     shard,
                     putBack.stream().limit(MOST_IDS_IN_LOG).map(LogText::of).toList());
@@ -108,7 +108,7 @@ final class Repairs {
         if (!text.equals(refusal)) {
             refusal = text;
             log.warn(
-                    "Shard {} is not swept for lost messages until this is mended, and is tried each minute: {}",
+                    "Shard {} is not swept for lost messages until this is fixed, and is tried each minute: {}",
                     shard,
                     LogText.of(text));
         }

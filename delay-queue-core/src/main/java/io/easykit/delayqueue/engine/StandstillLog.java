@@ -43,7 +43,7 @@ final class StandstillLog {
             if (unanswered.add(consumer) && (unanswered.size() == 1 || isOver(toldLost))) {
                 toldLost = nanos.getAsLong();
                 log.warn(
-                        "Delivery of {} has to wait, and goes on by itself: {}",
+                        "Delivery of {} is interrupted, and resumes by itself: {}",
                         shard,
                         LogText.of(String.valueOf(e.getMessage())));
             }
@@ -54,7 +54,7 @@ final class StandstillLog {
             // A reply of the store needs no stack trace; anything else is a defect.
             Throwable defect = e instanceof DelayQueueException ? null : e;
             log.warn(
-                    "Delivery of {} stands still until this is mended, and is tried each second: {}",
+                    "Delivery of {} has stopped until this is fixed, and is tried each second: {}",
                     shard,
                     LogText.of(String.valueOf(e.getMessage())),
                     defect);
@@ -63,11 +63,14 @@ final class StandstillLog {
 
     synchronized void found(Object consumer, ShardKey shard) {
         if (refused.remove(consumer) != null) {
-            log.info("Delivery of {} goes on", shard);
+            log.info("Delivery of {} has resumed", shard);
         }
         if (unanswered.remove(consumer) && (unanswered.isEmpty() || isOver(toldFound))) {
             toldFound = nanos.getAsLong();
-            log.info("The store answers again, delivery of {} goes on; {} others wait", shard, unanswered.size());
+            log.info(
+                    "The store answers again. Delivery of {} has resumed; {} others still wait",
+                    shard,
+                    unanswered.size());
         }
     }
 

@@ -96,7 +96,7 @@ final class TopicMonitor implements LoopExecutor.Step {
             attempt(() -> checkFailing(endpoint.alerts()));
         } catch (StoreUnavailableException e) {
             // The consumers report an outage; this only tries again later.
-            log.debug("Topic {} could not be looked after", endpoint.topic(), e);
+            log.debug("Topic {} could not be checked", endpoint.topic(), e);
         }
         return PAUSE.toNanos();
     }
@@ -111,7 +111,7 @@ final class TopicMonitor implements LoopExecutor.Step {
             String text = e.toString();
             if (refusals.add(text)) {
                 log.warn(
-                        "Alerts or the removal of old dead letters of topic {} do not work until this is mended: {}",
+                        "Alerts or the removal of old dead letters of topic {} do not work until this is fixed: {}",
                         endpoint.topic(),
                         LogText.of(text));
             }
@@ -129,7 +129,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         } catch (TopicConflictException e) {
             String text = String.valueOf(e.getMessage());
             if (!text.equals(conflict)) {
-                log.warn("Listener '{}' goes on with {} shards. {}", endpoint.id(), shards.size(), text);
+                log.warn("Listener '{}' continues with {} shards. {}", endpoint.id(), shards.size(), text);
             }
             conflict = text;
         }

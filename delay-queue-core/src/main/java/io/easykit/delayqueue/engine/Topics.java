@@ -69,7 +69,7 @@ final class Topics {
             log.debug("The shard count of {} is read again later", topic, e);
             return known;
         } catch (TopicConflictException e) {
-            // As at the first use: no send goes on until this is mended.
+            // As at the first use: nothing is sent until this is fixed.
             confirmed.remove(topic);
             throw e;
         }

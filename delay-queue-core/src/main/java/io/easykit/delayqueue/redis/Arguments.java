@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** The arguments of a script, in the forms that the headers of the scripts name. */
 final class Arguments {
@@ -44,7 +43,7 @@ final class Arguments {
         return add(instant.toEpochMilli());
     }
 
-    Stream<byte[]> stream() {
-        return values.stream();
+    byte[][] toArray() {
+        return values.toArray(byte[][]::new);
     }
 }

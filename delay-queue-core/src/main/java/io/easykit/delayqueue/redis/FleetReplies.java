@@ -1,8 +1,16 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.redis.Replies.BeatReply;
+import io.easykit.delayqueue.redis.Replies.NodeField;
+import io.easykit.delayqueue.redis.Replies.NodesReply;
+import io.easykit.delayqueue.redis.Replies.ShareReply;
+import io.easykit.delayqueue.redis.Replies.TopicField;
+import io.easykit.delayqueue.redis.Replies.TopicsReply;
+import io.easykit.delayqueue.redis.Replies.WishField;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.redis.ListReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,20 +22,22 @@ final class FleetReplies {
 
     private FleetReplies() {}
 
-    static SortedMap<String, Integer> topics(List<?> reply) {
+    static SortedMap<String, Integer> topics(List<?> list) {
+        ListReply reply = ListReply.of(QueueScript.TOPICS.file(), list, TopicsReply.class);
         SortedMap<String, Integer> topics = new TreeMap<>();
-        for (int at = 0; at < reply.size(); at += 2) {
-            topics.put(Replies.text(reply, at), (int) Double.parseDouble(Replies.text(reply, at + 1)));
+        for (ListReply topic : reply.groups(TopicField.class)) {
+            topics.put(topic.text(TopicField.TOPIC), (int) Double.parseDouble(topic.text(TopicField.SHARDS)));
         }
         return topics;
     }
 
-    static Beat beat(List<?> reply) {
+    static Beat beat(List<?> list) {
+        ListReply reply = ListReply.of(QueueScript.BEAT.file(), list, BeatReply.class);
         List<Beat.Wish> wishes = new ArrayList<>();
-        for (int at = 2; at < reply.size(); at += 2) {
-            wish(Replies.text(reply, at), Replies.text(reply, at + 1)).ifPresent(wishes::add);
+        for (ListReply wish : reply.groups(WishField.class)) {
+            wish(wish.text(WishField.LISTENER), wish.text(WishField.WISH)).ifPresent(wishes::add);
         }
-        return new Beat(Replies.instant(reply, 0), Replies.number(reply, 1) == 1, wishes);
+        return new Beat(reply.instant(BeatReply.NOW), reply.number(BeatReply.IS_FIRST) == 1, wishes);
     }
 
     /** What was written by hand and is no wish, is none. */
@@ -39,21 +49,26 @@ final class FleetReplies {
                 : Optional.empty();
     }
 
-    static FleetStore.SharedSnapshot sharedSnapshot(List<?> reply) {
-        byte[] snapshot = Replies.bytesOrNull(reply, 1);
+    static FleetStore.SharedSnapshot sharedSnapshot(List<?> list) {
+        ListReply reply = ListReply.of(QueueScript.SHARE.file(), list, ShareReply.class);
+        byte[] snapshot = reply.bytesOrNull(ShareReply.SNAPSHOT);
         return new FleetStore.SharedSnapshot(
-                Replies.number(reply, 0) == 1, snapshot == null ? null : NodeReports.decodeSnapshot(snapshot));
+                reply.number(ShareReply.IS_TAKER) == 1, snapshot == null ? null : NodeReports.decodeSnapshot(snapshot));
     }
 
-    static long nodesInAll(List<?> reply) {
-        return Replies.number(reply, 1);
+    static ListReply nodesReply(List<?> list) {
+        return ListReply.of(QueueScript.NODES.file(), list, NodesReply.class);
     }
 
-    static List<NodeInfo> nodes(List<?> reply) {
+    static long nodesInAll(ListReply reply) {
+        return reply.number(NodesReply.NODES);
+    }
+
+    static List<NodeInfo> nodes(ListReply reply) {
         List<NodeInfo> nodes = new ArrayList<>();
-        for (int at = 2; at < reply.size(); at += 2) {
+        for (ListReply node : reply.groups(NodeField.class)) {
             nodes.add(NodeReports.decode(
-                    Replies.text(reply, at), Replies.bytesOrNull(reply, at + 1), Replies.instant(reply, 0)));
+                    node.text(NodeField.NODE), node.bytesOrNull(NodeField.REPORT), reply.instant(NodesReply.NOW)));
         }
         return nodes;
     }

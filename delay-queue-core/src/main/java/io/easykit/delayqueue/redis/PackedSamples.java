@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.admin.TopicSeries.Point;
+import io.easykit.redis.ListReply;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -16,7 +17,27 @@ final class PackedSamples {
     private static final int VALUES = 10;
     private static final long MINUTE = 60_000;
 
+    /** Names of the values of the reply before the hours. */
+    private enum SamplesReply {
+        NOW,
+        FROM,
+        TO,
+        VALUES
+    }
+
+    private enum HourField {
+        RUNS
+    }
+
     private PackedSamples() {}
+
+    static ListReply reply(List<?> list) {
+        return ListReply.of(QueueScript.SAMPLES.file(), list, SamplesReply.class);
+    }
+
+    static Instant now(ListReply reply) {
+        return reply.instant(SamplesReply.NOW);
+    }
 
     /**
      * Spreads the runs of equal samples over their minutes.
@@ -24,20 +45,20 @@ final class PackedSamples {
      * @param reply    as the header of {@code samples.lua} names it
      * @param earliest first minute since the epoch
      */
-    static List<Point> points(List<?> reply, long earliest) {
+    static List<Point> points(ListReply reply, long earliest) {
         TreeMap<Long, Point> points = new TreeMap<>();
-        long latest = Replies.instant(reply, 0).toEpochMilli() / MINUTE;
-        for (int at = 4; at < reply.size(); at++) {
-            byte[] hour = Replies.bytesOrNull(reply, at);
-            if (hour != null) {
-                hour(hour, earliest, latest, points);
+        long latest = now(reply).toEpochMilli() / MINUTE;
+        for (ListReply hour : reply.groups(HourField.class)) {
+            byte[] runs = hour.bytesOrNull(HourField.RUNS);
+            if (runs != null) {
+                hour(runs, earliest, latest, points);
             }
         }
-        byte[] from = Replies.bytesOrNull(reply, 1);
-        byte[] to = Replies.bytesOrNull(reply, 2);
-        byte[] values = Replies.bytesOrNull(reply, 3);
+        String from = reply.textOrNull(SamplesReply.FROM);
+        String to = reply.textOrNull(SamplesReply.TO);
+        byte[] values = reply.bytesOrNull(SamplesReply.VALUES);
         if (from != null && to != null && values != null) {
-            present(Replies.text(reply, 1), Replies.text(reply, 2), values, earliest, latest, points);
+            present(from, to, values, earliest, latest, points);
         }
         return new ArrayList<>(points.values());
     }

@@ -8,6 +8,7 @@ import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Samples;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.redis.ListReply;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,9 +26,9 @@ final class RedisFleetStore implements FleetStore {
     private static final long MOST_MINUTES = 24 * 60;
     private static final long MOST_HOURS = 25;
 
-    private final ScriptRunner scripts;
+    private final ShardScripts scripts;
 
-    RedisFleetStore(ScriptRunner scripts) {
+    RedisFleetStore(ShardScripts scripts) {
         this.scripts = scripts;
     }
 
@@ -38,25 +39,25 @@ final class RedisFleetStore implements FleetStore {
             Arguments arguments = new Arguments();
             all.subList(from, Math.min(all.size(), from + QueueStore.MAX_BATCH))
                     .forEach(topic -> arguments.add(topic.getKey()).add(topic.getValue()));
-            scripts.fleetList(LuaScript.Name.TOPICS, arguments);
+            scripts.fleetList(QueueScript.TOPICS, arguments);
         }
     }
 
     @Override
     public SortedMap<String, Integer> topics() {
-        return FleetReplies.topics(scripts.fleetList(LuaScript.Name.TOPICS, new Arguments()));
+        return FleetReplies.topics(scripts.fleetList(QueueScript.TOPICS, new Arguments()));
     }
 
     @Override
     public Beat beat(String node, NodeReport report, Duration expiry) {
         Arguments arguments =
                 new Arguments().add(node).add(NodeReports.encode(report)).add(expiry);
-        return FleetReplies.beat(scripts.fleetList(LuaScript.Name.BEAT, arguments));
+        return FleetReplies.beat(scripts.fleetList(QueueScript.BEAT, arguments));
     }
 
     @Override
     public void leave(String node) {
-        scripts.fleetList(LuaScript.Name.BEAT, new Arguments().add(node).add("").add(0));
+        scripts.fleetList(QueueScript.BEAT, new Arguments().add(node).add("").add(0));
     }
 
     @Override
@@ -65,7 +66,7 @@ final class RedisFleetStore implements FleetStore {
         for (int page = 0; page < MOST_PAGES; page++) {
             Arguments arguments =
                     new Arguments().add((long) page * QueueStore.MAX_BATCH).add(QueueStore.MAX_BATCH);
-            List<?> reply = scripts.fleetList(LuaScript.Name.NODES, arguments);
+            ListReply reply = FleetReplies.nodesReply(scripts.fleetList(QueueScript.NODES, arguments));
             FleetReplies.nodes(reply).stream()
                     .filter(node -> nodes.stream().noneMatch(known -> known.id().equals(node.id())))
                     .forEach(nodes::add);
@@ -83,24 +84,24 @@ final class RedisFleetStore implements FleetStore {
                 .add(listener)
                 .add(pause ? "pause" : "resume")
                 .add(by);
-        return scripts.fleetNumber(LuaScript.Name.WISH, arguments) == 1;
+        return scripts.fleetNumber(QueueScript.WISH, arguments) == 1;
     }
 
     @Override
     public SharedSnapshot sharedSnapshot(Duration pause) {
         Arguments arguments = new Arguments().add("look").add(pause);
-        return FleetReplies.sharedSnapshot(scripts.fleetList(LuaScript.Name.SHARE, arguments));
+        return FleetReplies.sharedSnapshot(scripts.fleetList(QueueScript.SHARE, arguments));
     }
 
     @Override
     public void shareSnapshot(FleetSnapshot snapshot, Duration pause) {
         Arguments arguments = new Arguments().add("put").add(pause).add(NodeReports.encode(snapshot));
-        scripts.fleetList(LuaScript.Name.SHARE, arguments);
+        scripts.fleetList(QueueScript.SHARE, arguments);
     }
 
     @Override
     public boolean sample(ShardKey shard) {
-        return scripts.number(LuaScript.Name.SAMPLE, shard, new Arguments()) == 1;
+        return scripts.number(QueueScript.SAMPLE, shard, new Arguments()) == 1;
     }
 
     @Override
@@ -108,8 +109,8 @@ final class RedisFleetStore implements FleetStore {
         long minutes = Math.min(MOST_MINUTES, Math.max(1, range.toMinutes()));
         // A run stands with those of the hour in which it ended.
         long hours = Math.min(MOST_HOURS, minutes / 60 + 2);
-        List<?> reply = scripts.list(LuaScript.Name.SAMPLES, shard, new Arguments().add(hours));
-        Instant now = Replies.instant(reply, 0);
+        ListReply reply = PackedSamples.reply(scripts.list(QueueScript.SAMPLES, shard, new Arguments().add(hours)));
+        Instant now = PackedSamples.now(reply);
         return new Samples(now, PackedSamples.points(reply, now.toEpochMilli() / MINUTE - minutes));
     }
 }

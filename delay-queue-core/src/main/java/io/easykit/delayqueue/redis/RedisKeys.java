@@ -62,7 +62,7 @@ record RedisKeys(String keyPrefix) {
 
     /** Channel that announces a message that is due earlier than those before it. */
     String wakeup(ShardKey shard) {
-        return prefix(shard) + "bell";
+        return prefix(shard) + "wakeup";
     }
 
     /** Pattern of the channels of all shards. */

@@ -28,6 +28,10 @@ import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
+import io.easykit.redis.LettuceConnector;
+import io.easykit.redis.LettuceScripts;
+import io.easykit.redis.ReplicatedScripts;
+import io.easykit.redis.SpringCalls;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -36,6 +40,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * The store in Redis 6.2 or later: each method is one Lua script in one round trip. {@code docs/delay-queue/internals.md}
@@ -49,7 +54,10 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     public static final String DEFAULT_KEY_PREFIX = "dq:";
 
-    private final ScriptRunner scripts;
+    /** A bean may send while a cold JVM starts. */
+    private static final Duration FIRST_CONNECTION = Duration.ofSeconds(5);
+
+    private final ShardScripts scripts;
     private final ShardCounts counts;
     private final FleetStore fleet;
     private final WakeupSubscriptions wakeups;
@@ -75,11 +83,17 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     /** @param slots how long calls are repeated while a cluster moves the slot of their shard */
     RedisQueueStore(RedisConnectionFactory connections, String keyPrefix, UnaryOperator<String> edit, SlotRetry slots) {
         RedisKeys keys = new RedisKeys(keyPrefix);
-        this.scripts = new ScriptRunner(ScriptCalls.over(connections), keys, slots, edit);
+        this.wakeups = new WakeupSubscriptions(connections, keys);
+        if (connections instanceof LettuceConnectionFactory lettuce) {
+            LettuceConnector connector = new LettuceConnector(lettuce, FIRST_CONNECTION);
+            connector.onReplacement(wakeups::reconnect);
+            this.scripts = new ShardScripts(
+                    new LettuceScripts(connector), new ReplicatedScripts(lettuce, FIRST_CONNECTION), keys, slots, edit);
+        } else {
+            this.scripts = new ShardScripts(new SpringCalls(connections), null, keys, slots, edit);
+        }
         this.counts = new ShardCounts(scripts);
         this.fleet = new RedisFleetStore(scripts);
-        this.wakeups = new WakeupSubscriptions(connections, keys);
-        scripts.onReplacement(wakeups::reconnect);
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
@@ -109,13 +123,13 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     @Override
     public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
-        return Replies.sends(scripts.codes(LuaScript.Name.SEND, shard, arguments(messages)));
+        return Replies.sends(scripts.codes(QueueScript.SEND, shard, arguments(messages)));
     }
 
     /** Sends over connections of its own, because {@code WAIT} keeps everything else of a connection waiting. */
     @Override
     public Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
-        var replicated = scripts.replicatedCodes(LuaScript.Name.SEND, shard, arguments(messages), wait);
+        var replicated = scripts.replicatedCodes(QueueScript.SEND, shard, arguments(messages), wait);
         return new Replicated(Replies.sends(replicated.reply()), replicated.replicas());
     }
 
@@ -137,12 +151,12 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
                 .add(claim.lease())
                 .add(claim.bytes());
         addLeases(arguments, claim.acknowledged());
-        return Replies.claimed(scripts.list(LuaScript.Name.CLAIM, shard, arguments));
+        return Replies.claimed(scripts.list(QueueScript.CLAIM, shard, arguments));
     }
 
     @Override
     public List<Settlement> acknowledge(ShardKey shard, List<Lease> leases) {
-        return settle(LuaScript.Name.ACKNOWLEDGE, shard, new Arguments(), leases);
+        return settle(QueueScript.ACKNOWLEDGE, shard, new Arguments(), leases);
     }
 
     @Override
@@ -158,24 +172,24 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
             }
             arguments.add(failure.error());
         }
-        return Replies.settlements(scripts.codes(LuaScript.Name.FAIL, shard, arguments));
+        return Replies.settlements(scripts.codes(QueueScript.FAIL, shard, arguments));
     }
 
     @Override
     public List<Settlement> release(ShardKey shard, List<Lease> leases, Duration delay) {
-        return settle(LuaScript.Name.RELEASE, shard, new Arguments().add(delay), leases);
+        return settle(QueueScript.RELEASE, shard, new Arguments().add(delay), leases);
     }
 
     @Override
     public List<Settlement> extend(ShardKey shard, List<Lease> leases, Duration duration) {
-        return settle(LuaScript.Name.EXTEND, shard, new Arguments().add(duration), leases);
+        return settle(QueueScript.EXTEND, shard, new Arguments().add(duration), leases);
     }
 
     @Override
     public Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay) {
         Arguments arguments =
                 new Arguments().add(count).add(maxLeaseExpirations).add(delay);
-        return Replies.reaped(scripts.list(LuaScript.Name.REAP, shard, arguments));
+        return Replies.reaped(scripts.list(QueueScript.REAP, shard, arguments));
     }
 
     @Override
@@ -187,7 +201,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         Arguments arguments =
                 new Arguments().add(MAX_BATCH).add(maxLeaseExpirations).add(delay);
         addLeases(arguments, leases);
-        return Replies.reaped(scripts.list(LuaScript.Name.REAP, shard, arguments));
+        return Replies.reaped(scripts.list(QueueScript.REAP, shard, arguments));
     }
 
     @Override
@@ -196,7 +210,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         for (Target target : bounded(targets)) {
             arguments.add(target.id()).add(incarnation(target));
         }
-        return Replies.changes(scripts.codes(LuaScript.Name.CANCEL, shard, arguments));
+        return Replies.changes(scripts.codes(QueueScript.CANCEL, shard, arguments));
     }
 
     @Override
@@ -205,26 +219,26 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         for (Reschedule move : bounded(moves)) {
             arguments.add(move.target().id()).add(move.due()).add(incarnation(move.target()));
         }
-        return Replies.changes(scripts.codes(LuaScript.Name.RESCHEDULE, shard, arguments));
+        return Replies.changes(scripts.codes(QueueScript.RESCHEDULE, shard, arguments));
     }
 
     @Override
     public Optional<StoredMessage> find(ShardKey shard, String id) {
-        List<?> reply = scripts.list(LuaScript.Name.FIND, shard, new Arguments().add(id));
-        return Replies.messages(reply, 0, bodies(shard)).stream().findFirst();
+        List<?> reply = scripts.list(QueueScript.FIND, shard, new Arguments().add(id));
+        return Replies.found(reply, bodies(shard));
     }
 
     @Override
     public Page list(ShardKey shard, MessageInfo.State place, long offset, int count) {
         Arguments arguments =
                 new Arguments().add(Replies.place(place)).add(offset).add(count);
-        return Replies.page(scripts.list(LuaScript.Name.LIST, shard, arguments), bodies(shard));
+        return Replies.page(scripts.list(QueueScript.LIST, shard, arguments), bodies(shard));
     }
 
     @Override
     public Optional<Bytes> read(ShardKey shard, String id, Bytes incarnation, int from, int count) {
         Arguments arguments = new Arguments().add(id).add(incarnation).add(from).add(count);
-        return Optional.ofNullable(scripts.bytes(LuaScript.Name.READ, shard, arguments))
+        return Optional.ofNullable(scripts.bytes(QueueScript.READ, shard, arguments))
                 .map(Bytes::of);
     }
 
@@ -239,7 +253,7 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         Arguments arguments =
                 new Arguments().add("ids").add(pace.delay()).add(pace.gap().toNanos());
         addDeaths(arguments, deaths);
-        return Replies.flags(scripts.codes(LuaScript.Name.REDRIVE, shard, arguments));
+        return Replies.flags(scripts.codes(QueueScript.REDRIVE, shard, arguments));
     }
 
     @Override
@@ -251,57 +265,56 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         } else {
             arguments.add(diedUntil);
         }
-        return Replies.redriven(scripts.list(LuaScript.Name.REDRIVE, shard, arguments.add(count)));
+        return Replies.redriven(scripts.list(QueueScript.REDRIVE, shard, arguments.add(count)));
     }
 
     @Override
     public List<Boolean> purge(ShardKey shard, List<DeadLetterRef> deaths) {
         Arguments arguments = new Arguments().add("ids");
         addDeaths(arguments, deaths);
-        return Replies.flags(scripts.codes(LuaScript.Name.PURGE, shard, arguments));
+        return Replies.flags(scripts.codes(QueueScript.PURGE, shard, arguments));
     }
 
     @Override
     public int purge(ShardKey shard, Duration age, int count) {
         Arguments arguments = new Arguments().add("age").add(age).add(count);
-        return (int) scripts.number(LuaScript.Name.PURGE, shard, arguments);
+        return (int) scripts.number(QueueScript.PURGE, shard, arguments);
     }
 
     @Override
     public ShardStats stats(ShardKey shard) {
-        return Replies.stats(scripts.list(LuaScript.Name.STATS, shard, new Arguments()));
+        return Replies.stats(scripts.list(QueueScript.STATS, shard, new Arguments()));
     }
 
     @Override
     public void checkWrites(ShardKey shard) {
-        scripts.number(LuaScript.Name.HEALTH, shard, new Arguments());
+        scripts.number(QueueScript.HEALTH, shard, new Arguments());
     }
 
     @Override
     public Repaired repair(ShardKey shard, String position) {
         Arguments arguments = new Arguments().add(position).add(MAX_BATCH);
-        return Replies.repaired(scripts.list(LuaScript.Name.REPAIR, shard, arguments));
+        return Replies.repaired(scripts.list(QueueScript.REPAIR, shard, arguments));
     }
 
     @Override
     public boolean pause(ShardKey shard, String by) {
-        return changes(LuaScript.Name.PAUSE, shard, new Arguments().add("pause").add(by));
+        return changes(QueueScript.PAUSE, shard, new Arguments().add("pause").add(by));
     }
 
     @Override
     public boolean resume(ShardKey shard) {
-        return changes(
-                LuaScript.Name.PAUSE, shard, new Arguments().add("resume").add(""));
+        return changes(QueueScript.PAUSE, shard, new Arguments().add("resume").add(""));
     }
 
     @Override
     public boolean raise(ShardKey shard, String alert, Duration expiry) {
-        return changes(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(expiry));
+        return changes(QueueScript.ALERT, shard, new Arguments().add(alert).add(expiry));
     }
 
     @Override
     public boolean resolve(ShardKey shard, String alert) {
-        return changes(LuaScript.Name.ALERT, shard, new Arguments().add(alert).add(0));
+        return changes(QueueScript.ALERT, shard, new Arguments().add(alert).add(0));
     }
 
     @Override
@@ -316,11 +329,11 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
         scripts.close();
     }
 
-    private boolean changes(LuaScript.Name name, ShardKey shard, Arguments arguments) {
+    private boolean changes(QueueScript name, ShardKey shard, Arguments arguments) {
         return scripts.number(name, shard, arguments) == 1;
     }
 
-    private List<Settlement> settle(LuaScript.Name name, ShardKey shard, Arguments arguments, List<Lease> leases) {
+    private List<Settlement> settle(QueueScript name, ShardKey shard, Arguments arguments, List<Lease> leases) {
         addLeases(arguments, leases);
         return Replies.settlements(scripts.codes(name, shard, arguments));
     }

@@ -1,24 +1,19 @@
 package io.easykit.delayqueue.redis;
 
+import io.easykit.delayqueue.redis.Replies.DiagnoseReply;
+import io.easykit.redis.ErrorReply;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * What to do about a script that Redis refused. Redis names neither the key of another type nor, before 7.0, the command that
  * the user may not run, so {@code diagnose.lua} finds out; at most once in ten seconds for the same refusal.
  */
 final class Remedies {
-
-    private static final Pattern COMMAND = Pattern.compile("permissions to run the '([\\w|-]+)' command");
-    private static final Pattern DENIED = Pattern.compile("can't run this command|permissions to run");
-    private static final Pattern KEY = Pattern.compile("permissions to access|can't access at least one");
 
     private static final long KEPT = TimeUnit.SECONDS.toNanos(10);
     private static final int MOST_KEPT = 1000;
@@ -40,8 +35,8 @@ final class Remedies {
     }
 
     /** Sentences to add to the refusal, or nothing. */
-    String of(String refusal, RedisKeys.Slot slot) {
-        String key = slot.name() + " " + refusal;
+    String of(ErrorReply refusal, RedisKeys.Slot slot) {
+        String key = slot.name() + " " + refusal.text();
         Known before = known.get(key);
         if (before != null && System.nanoTime() - before.until() < 0) {
             return before.remedy();
@@ -54,18 +49,20 @@ final class Remedies {
         return remedy;
     }
 
-    private String find(String refusal, RedisKeys.Slot slot) {
-        Matcher command = COMMAND.matcher(refusal);
-        if (command.find()) {
-            return grant(List.of(command.group(1).toLowerCase(Locale.ROOT)));
+    private String find(ErrorReply refusal, RedisKeys.Slot slot) {
+        String command = refusal.deniedCommand();
+        if (command != null) {
+            return grant(List.of(command));
         }
-        if (KEY.matcher(refusal).find()) {
+        if (refusal.isDeniedKey()) {
             return " Grant the user of this connection the keys ~" + keyPattern + " with ACL SETUSER.";
         }
-        if (DENIED.matcher(refusal).find()) {
-            return grant(Replies.texts(diagnosis.apply(slot), 0));
+        if (refusal.isDeniedCommand()) {
+            return grant(Replies.diagnosed(diagnosis.apply(slot)).texts(DiagnoseReply.COMMANDS));
         }
-        return refusal.startsWith("WRONGTYPE") ? wrongTypes(Replies.texts(diagnosis.apply(slot), 1)) : "";
+        return refusal.isWrongType()
+                ? wrongTypes(Replies.diagnosed(diagnosis.apply(slot)).texts(DiagnoseReply.KEYS_AND_TYPES))
+                : "";
     }
 
     private static String grant(List<String> commands) {

@@ -1,7 +1,5 @@
 package io.easykit.delayqueue.redis;
 
-import static java.util.Objects.requireNonNull;
-
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
@@ -22,26 +20,142 @@ import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.StoredMessage.History;
-import java.nio.charset.StandardCharsets;
+import io.easykit.redis.ListReply;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the replies of the scripts, in the forms that their headers name. */
+/**
+ * Reads the replies of the scripts, in the forms that their headers name. The enums name the values of a list, in order: those
+ * at its begin, and those of the groups behind them.
+ */
 final class Replies {
 
-    static final int DELIVERY_FIELDS = 7;
-    static final int LOST_LEASE_FIELDS = 5;
-    static final int MESSAGE_FIELDS = 7;
+    enum ClaimReply {
+        NOW,
+        STATUS,
+        NEXT_DUE,
+        NEXT_LEASE_END,
+        CODES
+    }
+
+    enum DeliveryField {
+        ID,
+        NUMBER,
+        DUE,
+        FAILURES,
+        LOST,
+        RELEASES,
+        FRAME
+    }
+
+    enum ReapReply {
+        NOW,
+        NEXT_LEASE_END
+    }
+
+    enum LostLeaseField {
+        ID,
+        NUMBER,
+        OWNER,
+        LOST,
+        WAITS
+    }
+
+    enum RedriveReply {
+        CUT_OFF,
+        COUNT
+    }
+
+    enum FindReply {}
+
+    enum ListPageReply {
+        TOTAL
+    }
+
+    enum MessageField {
+        ID,
+        PLACE,
+        SCORE,
+        STATE,
+        FIRST_ERROR,
+        LAST_ERROR,
+        FRAME
+    }
+
+    enum StatsReply {
+        NOW,
+        PAUSED,
+        WAITING,
+        DUE,
+        IN_FLIGHT,
+        DEAD,
+        OLDEST_DUE,
+        ALERTS
+    }
+
+    enum CounterField {
+        NAME,
+        VALUE
+    }
+
+    enum RepairReply {
+        NEXT,
+        WAIT_AGAIN,
+        LEFTOVERS,
+        COUNTERS
+    }
+
+    enum TopicsReply {}
+
+    enum TopicField {
+        TOPIC,
+        SHARDS
+    }
+
+    enum BeatReply {
+        NOW,
+        IS_FIRST
+    }
+
+    enum WishField {
+        LISTENER,
+        WISH
+    }
+
+    enum NodesReply {
+        NOW,
+        NODES
+    }
+
+    enum NodeField {
+        NODE,
+        REPORT
+    }
+
+    enum ShareReply {
+        IS_TAKER,
+        SNAPSHOT
+    }
+
+    enum DiagnoseReply {
+        COMMANDS,
+        KEYS_AND_TYPES
+    }
+
+    enum DeclareReply {
+        SHARDS,
+        DECLARED
+    }
 
     private Replies() {}
 
@@ -78,85 +192,94 @@ final class Replies {
         return each(codes, code -> code == 1);
     }
 
-    static Claimed claimed(List<?> reply) {
+    static Claimed claimed(List<?> list) {
+        ListReply reply = of(QueueScript.CLAIM, list, ClaimReply.class);
         List<Delivery> deliveries = new ArrayList<>();
-        for (int at = 5; at < reply.size(); at += DELIVERY_FIELDS) {
+        for (ListReply delivery : reply.groups(DeliveryField.class)) {
             deliveries.add(new Delivery(
-                    text(reply, at),
-                    number(reply, at + 1),
-                    instant(reply, at + 2),
-                    (int) number(reply, at + 3),
-                    (int) number(reply, at + 4),
-                    (int) number(reply, at + 5),
-                    frameOrNone(reply.get(at + 6)),
-                    unread(reply.get(at + 6))));
+                    delivery.text(DeliveryField.ID),
+                    delivery.number(DeliveryField.NUMBER),
+                    delivery.instant(DeliveryField.DUE),
+                    delivery.count(DeliveryField.FAILURES),
+                    delivery.count(DeliveryField.LOST),
+                    delivery.count(DeliveryField.RELEASES),
+                    frameOrNone(delivery),
+                    unread(delivery, DeliveryField.FRAME)));
         }
         return new Claimed(
-                instant(reply, 0),
-                status(number(reply, 1)),
-                instantOrNull(reply, 2),
-                instantOrNull(reply, 3),
-                settlements(bytes(reply, 4)),
+                reply.instant(ClaimReply.NOW),
+                status(reply.number(ClaimReply.STATUS)),
+                reply.instantOrNull(ClaimReply.NEXT_DUE),
+                reply.instantOrNull(ClaimReply.NEXT_LEASE_END),
+                settlements(reply.bytes(ClaimReply.CODES)),
                 deliveries);
     }
 
-    private static Bytes frameOrNone(@Nullable Object frame) {
-        return frame instanceof byte[] bytes ? Bytes.of(bytes) : Bytes.NONE;
+    private static Bytes frameOrNone(ListReply delivery) {
+        return delivery.isNumber(DeliveryField.FRAME) ? Bytes.NONE : Bytes.of(delivery.bytes(DeliveryField.FRAME));
     }
 
     /** A number stands for a body that did not fit. */
-    private static int unread(@Nullable Object frame) {
-        return frame instanceof Long length ? length.intValue() : 0;
+    private static int unread(ListReply reply, Enum<?> frame) {
+        return reply.isNumber(frame) ? reply.count(frame) : 0;
     }
 
-    static Reaped reaped(List<?> reply) {
+    static Reaped reaped(List<?> list) {
+        ListReply reply = of(QueueScript.REAP, list, ReapReply.class);
         List<LostLease> lost = new ArrayList<>();
-        for (int at = 2; at < reply.size(); at += LOST_LEASE_FIELDS) {
+        for (ListReply lease : reply.groups(LostLeaseField.class)) {
             lost.add(new LostLease(
-                    new Lease(text(reply, at), number(reply, at + 1)),
-                    text(reply, at + 2),
-                    (int) number(reply, at + 3),
-                    number(reply, at + 4) == 0));
+                    new Lease(lease.text(LostLeaseField.ID), lease.number(LostLeaseField.NUMBER)),
+                    lease.text(LostLeaseField.OWNER),
+                    lease.count(LostLeaseField.LOST),
+                    lease.number(LostLeaseField.WAITS) == 0));
         }
-        return new Reaped(instant(reply, 0), instantOrNull(reply, 1), lost);
+        return new Reaped(reply.instant(ReapReply.NOW), reply.instantOrNull(ReapReply.NEXT_LEASE_END), lost);
     }
 
-    static RedrivenPage redriven(List<?> reply) {
-        return new RedrivenPage(instant(reply, 0), (int) number(reply, 1));
+    static RedrivenPage redriven(List<?> list) {
+        ListReply reply = of(QueueScript.REDRIVE, list, RedriveReply.class);
+        return new RedrivenPage(reply.instant(RedriveReply.CUT_OFF), reply.count(RedriveReply.COUNT));
     }
 
     /** Reads a body of an id that did not fit into a reply; null if it is gone. */
     interface BodyReader extends BiFunction<String, Integer, @Nullable Bytes> {}
 
-    static Page page(List<?> reply, BodyReader bodies) {
-        return new Page(number(reply, 0), messages(reply, 1, bodies));
+    static Optional<StoredMessage> found(List<?> list, BodyReader bodies) {
+        return messages(of(QueueScript.FIND, list, FindReply.class), bodies).stream()
+                .findFirst();
     }
 
-    private static @Nullable Bytes frame(List<?> reply, int at, BodyReader bodies) {
-        int unread = unread(reply.get(at + 6));
-        if (unread > 0) {
-            return bodies.apply(text(reply, at), unread);
-        }
-        byte[] frame = bytesOrNull(reply, at + 6);
-        return frame == null ? null : Bytes.of(frame);
+    static Page page(List<?> list, BodyReader bodies) {
+        ListReply reply = of(QueueScript.LIST, list, ListPageReply.class);
+        return new Page(reply.number(ListPageReply.TOTAL), messages(reply, bodies));
     }
 
-    /** One that is damaged is shown as such, and the others as ever. */
-    static List<StoredMessage> messages(List<?> reply, int from, BodyReader bodies) {
+    /** A damaged message is shown as such, and does not hide the others. */
+    private static List<StoredMessage> messages(ListReply reply, BodyReader bodies) {
         List<StoredMessage> messages = new ArrayList<>();
-        for (int at = from; at < reply.size(); at += MESSAGE_FIELDS) {
+        for (ListReply message : reply.groups(MessageField.class)) {
             List<String> damage = new ArrayList<>();
             messages.add(new StoredMessage(
-                    text(reply, at),
-                    place(text(reply, at + 1)),
-                    instant(reply, at + 2),
-                    read("state", textOrNull(reply, at + 3), Replies::history, damage),
-                    read("first error", textOrNull(reply, at + 4), Replies::note, damage),
-                    read("last error", textOrNull(reply, at + 5), Replies::note, damage),
-                    frame(reply, at, bodies),
+                    message.text(MessageField.ID),
+                    place(message.text(MessageField.PLACE)),
+                    message.instant(MessageField.SCORE),
+                    read("state", message.textOrNull(MessageField.STATE), Replies::history, damage),
+                    read("first error", message.textOrNull(MessageField.FIRST_ERROR), Replies::note, damage),
+                    read("last error", message.textOrNull(MessageField.LAST_ERROR), Replies::note, damage),
+                    frame(message, bodies),
                     damage.isEmpty() ? null : String.join("; ", damage)));
         }
         return messages;
+    }
+
+    private static @Nullable Bytes frame(ListReply message, BodyReader bodies) {
+        int unread = unread(message, MessageField.FRAME);
+        if (unread > 0) {
+            return bodies.apply(message.text(MessageField.ID), unread);
+        }
+        byte[] frame = message.bytesOrNull(MessageField.FRAME);
+        return frame == null ? null : Bytes.of(frame);
     }
 
     private static <T> @Nullable T read(
@@ -169,20 +292,21 @@ final class Replies {
         }
     }
 
-    static ShardStats stats(List<?> reply) {
+    static ShardStats stats(List<?> list) {
+        ListReply reply = of(QueueScript.STATS, list, StatsReply.class);
         Map<String, Long> counters = new HashMap<>();
-        for (int at = 8; at < reply.size(); at += 2) {
-            counters.put(text(reply, at), counter(text(reply, at + 1)));
+        for (ListReply counter : reply.groups(CounterField.class)) {
+            counters.put(counter.text(CounterField.NAME), counter(counter.text(CounterField.VALUE)));
         }
         return new ShardStats(
-                instant(reply, 0),
-                pause(textOrNull(reply, 1)),
-                number(reply, 2),
-                number(reply, 3),
-                number(reply, 4),
-                number(reply, 5),
-                instantOrNull(reply, 6),
-                alerts(text(reply, 7)),
+                reply.instant(StatsReply.NOW),
+                pause(reply.textOrNull(StatsReply.PAUSED)),
+                reply.number(StatsReply.WAITING),
+                reply.number(StatsReply.DUE),
+                reply.number(StatsReply.IN_FLIGHT),
+                reply.number(StatsReply.DEAD),
+                reply.instantOrNull(StatsReply.OLDEST_DUE),
+                alerts(reply.text(StatsReply.ALERTS)),
                 new ShardStats.Counters(
                         counters.getOrDefault("sent", 0L),
                         counters.getOrDefault("acknowledged", 0L),
@@ -223,8 +347,21 @@ final class Replies {
         return text.matches("\\d{1,15}") ? Long.parseLong(text) : 0;
     }
 
-    static Repaired repaired(List<?> reply) {
-        return new Repaired(text(reply, 0), texts(reply, 1), number(reply, 2), texts(reply, 3));
+    static Repaired repaired(List<?> list) {
+        ListReply reply = of(QueueScript.REPAIR, list, RepairReply.class);
+        return new Repaired(
+                reply.text(RepairReply.NEXT),
+                reply.texts(RepairReply.WAIT_AGAIN),
+                reply.number(RepairReply.LEFTOVERS),
+                reply.texts(RepairReply.COUNTERS));
+    }
+
+    static ListReply diagnosed(List<?> list) {
+        return of(QueueScript.DIAGNOSE, list, DiagnoseReply.class);
+    }
+
+    static ListReply declared(List<?> list) {
+        return of(QueueScript.DECLARE, list, DeclareReply.class);
     }
 
     static String place(State place) {
@@ -277,38 +414,8 @@ final class Replies {
         return outcomes;
     }
 
-    static long number(List<?> reply, int at) {
-        return (Long) requireNonNull(reply.get(at));
-    }
-
-    static Instant instant(List<?> reply, int at) {
-        return Instant.ofEpochMilli(number(reply, at));
-    }
-
-    private static @Nullable Instant instantOrNull(List<?> reply, int at) {
-        return number(reply, at) < 0 ? null : instant(reply, at);
-    }
-
-    private static byte[] bytes(List<?> reply, int at) {
-        return (byte[]) requireNonNull(reply.get(at));
-    }
-
-    static byte @Nullable [] bytesOrNull(List<?> reply, int at) {
-        return (byte[]) reply.get(at);
-    }
-
-    static String text(List<?> reply, int at) {
-        return new String(bytes(reply, at), StandardCharsets.UTF_8);
-    }
-
-    static List<String> texts(List<?> reply, int at) {
-        List<?> texts = (List<?>) requireNonNull(reply.get(at));
-        return IntStream.range(0, texts.size()).mapToObj(i -> text(texts, i)).toList();
-    }
-
-    private static @Nullable String textOrNull(List<?> reply, int at) {
-        byte[] bytes = bytesOrNull(reply, at);
-        return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
+    private static ListReply of(QueueScript script, List<?> list, Class<? extends Enum<?>> fields) {
+        return ListReply.of(script.file(), list, fields);
     }
 
     private static IllegalStateException unknown(long code) {

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -56,7 +57,7 @@ public final class ServerCheck {
                     ask("CONFIG", () -> connection.serverCommands().getConfig("min-replicas-to-write")));
             return report(answers);
         } catch (DataAccessException e) {
-            throw RedisFailures.translate("the check", e);
+            throw QueueFailures.translate("the check", e);
         }
     }
 
@@ -122,7 +123,7 @@ public final class ServerCheck {
         try {
             return question.ask();
         } catch (DataAccessException e) {
-            if (RedisFailures.errorReply(e) == null) {
+            if (ErrorReply.of(e) == null) {
                 throw e;
             }
             log.debug("Redis refuses {}", command, RedisReply.safe(e));

@@ -1,8 +1,10 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.redis.ScriptRunner.Answer;
+import io.easykit.delayqueue.redis.Replies.DeclareReply;
+import io.easykit.delayqueue.redis.ShardScripts.Answer;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.redis.ListReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -38,7 +40,8 @@ final class ShardCounts {
         static final Declaration NONE = new Declaration(0, 0);
 
         static Declaration of(List<?> reply) {
-            return new Declaration(((Long) reply.get(0)).intValue(), (Long) reply.get(1));
+            ListReply declaration = Replies.declared(reply);
+            return new Declaration(declaration.count(DeclareReply.SHARDS), declaration.number(DeclareReply.DECLARED));
         }
 
         boolean isKnown() {
@@ -50,9 +53,9 @@ final class ShardCounts {
         }
     }
 
-    private final ScriptRunner scripts;
+    private final ShardScripts scripts;
 
-    ShardCounts(ScriptRunner scripts) {
+    ShardCounts(ShardScripts scripts) {
         this.scripts = scripts;
     }
 
@@ -68,7 +71,7 @@ final class ShardCounts {
         if (kept.declared() == 0) {
             int count = kept.isKnown() ? kept.shards() : shards;
             Arguments declaration = new Arguments().add(count).add("");
-            kept = Declaration.of(scripts.list(LuaScript.Name.DECLARE, new ShardKey(topic, 0), declaration));
+            kept = Declaration.of(scripts.list(QueueScript.DECLARE, new ShardKey(topic, 0), declaration));
         }
         complete(answers, kept);
         return kept.shards();
@@ -77,8 +80,7 @@ final class ShardCounts {
     private List<Answer> look(String topic) {
         List<ShardKey> shards =
                 IntStream.range(0, COPIES).mapToObj(i -> new ShardKey(topic, i)).toList();
-        return scripts.lists(
-                LuaScript.Name.DECLARE, shards, new Arguments().add(0).add(""));
+        return scripts.lists(QueueScript.DECLARE, shards, new Arguments().add(0).add(""));
     }
 
     /**
@@ -114,7 +116,7 @@ final class ShardCounts {
         }
         if (!incomplete.isEmpty()) {
             Arguments copy = new Arguments().add(kept.shards()).add(kept.declared());
-            scripts.lists(LuaScript.Name.DECLARE, incomplete, copy);
+            scripts.lists(QueueScript.DECLARE, incomplete, copy);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.redis.DedicatedConnections;
+import io.easykit.redis.ErrorReply;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +15,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * several of them. With a stale topology a call may also run out of redirects ({@code MOVED}, {@code ASK}). Redis executes
  * nothing of such a call, so it is repeated with growing pauses. {@code CLUSTERDOWN} means that the slot has no owner. At the
  * end of a move this takes milliseconds; in an outage it lasts, so such a call is repeated for {@link #UNOWNED} only.
+ *
+ * <p>Only the queue needs this: a script of the cache names one key, which a driver finds on one of the two nodes, and a cache
+ * goes on without Redis where this would wait.
  */
 final class SlotRetry {
 
@@ -82,17 +86,14 @@ final class SlotRetry {
     }
 
     private Duration limit(Throwable failure) {
-        for (Throwable e = failure; e != null; e = e.getCause()) {
-            String message = String.valueOf(e.getMessage());
-            String code = message.substring(0, Math.max(0, message.indexOf(' ')));
-            if (MOVING.contains(code)) {
-                return bound;
-            }
-            if (code.equals(NO_OWNER)) {
-                return shorter(UNOWNED, bound);
-            }
+        ErrorReply error = ErrorReply.of(failure);
+        if (error == null) {
+            return Duration.ZERO;
         }
-        return Duration.ZERO;
+        if (MOVING.contains(error.code())) {
+            return bound;
+        }
+        return error.is(NO_OWNER) ? shorter(UNOWNED, bound) : Duration.ZERO;
     }
 
     private static Duration shorter(Duration one, Duration other) {

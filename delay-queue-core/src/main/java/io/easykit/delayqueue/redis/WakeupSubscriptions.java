@@ -4,6 +4,7 @@ import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
+import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -91,12 +92,12 @@ final class WakeupSubscriptions implements AutoCloseable {
         try {
             return CompletableFuture.runAsync(task, thread);
         } catch (RejectedExecutionException e) {
-            log.debug("The store is closed, and with it all bells", e);
+            log.debug("The store is closed, so nothing is subscribed any more", e);
             return CompletableFuture.completedFuture(null);
         }
     }
 
-    /** For a moment, so that the owner of the connections does not close them before the bells have ended. */
+    /** Waits at most a second, so that the owner of the connections does not close them before the subscriptions end. */
     private static void await(CompletableFuture<Void> task) {
         task.completeOnTimeout(null, 1, TimeUnit.SECONDS).join();
     }
@@ -118,13 +119,13 @@ final class WakeupSubscriptions implements AutoCloseable {
         }
     }
 
-    /** A subscription that fails makes noise in the log, which an outage is not worth. */
+    /** Spring Data logs a subscription that fails with a stack trace. An outage is logged elsewhere. */
     private void requireAnswer(Subscriber subscriber) {
         try (RedisConnection connection = connections.getConnection()) {
             connection.keyCommands().exists(RedisKeys.bytes(keys.settings(subscriber.oneShard())));
         } catch (DataAccessException e) {
-            // Also a refusal is an answer.
-            if (RedisFailures.errorReply(e) == null) {
+            // A refusal is an answer, too.
+            if (ErrorReply.of(e) == null) {
                 throw e;
             }
         }
@@ -140,15 +141,17 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     @SuppressWarnings("FutureReturnValueIgnored") // a try throws nothing
     private void again(RuntimeException failure) {
-        String refusal = RedisFailures.refusal(failure);
+        ErrorReply refusal = QueueFailures.refusal(failure);
         if (refusal == null) {
-            log.debug("Redis takes no subscription to bells at the moment", RedisReply.safe(failure));
+            log.debug(
+                    "Redis accepts no wakeup subscription at the moment. The next attempt follows in a second.",
+                    RedisReply.safe(failure));
         } else {
             log.warn(
                     "Messages that are due earlier than those before them may be a second late, because Redis refuses"
                             + " subscriptions. Let its user subscribe to {}: {}",
                     keys.allWakeups(),
-                    LogText.of(refusal));
+                    LogText.of(refusal.text()));
         }
         if (!thread.isShutdown()) {
             thread.schedule(
@@ -166,7 +169,7 @@ final class WakeupSubscriptions implements AutoCloseable {
             try {
                 container.removeMessageListener(subscriber);
             } catch (RuntimeException e) {
-                log.debug("A bell did not end cleanly", e);
+                log.debug("A wakeup subscription did not end cleanly", e);
             }
         }
     }
@@ -183,7 +186,7 @@ final class WakeupSubscriptions implements AutoCloseable {
             try {
                 current.destroy();
             } catch (Exception e) {
-                log.debug("The bells did not end cleanly", e);
+                log.debug("The wakeup subscriptions did not end cleanly", e);
             }
         }
     }
@@ -215,7 +218,7 @@ final class WakeupSubscriptions implements AutoCloseable {
 
         private volatile @Nullable Thread failing;
 
-        /** To the thread that handles a failure it has ended: else that logs a stack trace, and recovers by itself. */
+        /** Not for the thread that handles a failure: it would log a stack trace and recover by itself. */
         @Override
         public boolean isRunning() {
             return Thread.currentThread() != failing && super.isRunning();
@@ -237,7 +240,7 @@ final class WakeupSubscriptions implements AutoCloseable {
         }
     }
 
-    /** One who listens. */
+    /** A listener and its shards. */
     private static final class Subscriber implements MessageListener {
 
         private final Map<String, ShardKey> byChannel;
@@ -257,9 +260,9 @@ final class WakeupSubscriptions implements AutoCloseable {
             return byChannel.values().iterator().next();
         }
 
-        /** What came before may have been missed. */
+        /** Wakeups before the subscription may have been missed. */
         void begin() {
-            byChannel.values().forEach(shard -> tell(shard, Instant.EPOCH));
+            byChannel.values().forEach(shard -> notifyListener(shard, Instant.EPOCH));
         }
 
         @Override
@@ -267,15 +270,15 @@ final class WakeupSubscriptions implements AutoCloseable {
             ShardKey shard = byChannel.get(new String(message.getChannel(), StandardCharsets.UTF_8));
             String due = new String(message.getBody(), StandardCharsets.US_ASCII);
             if (shard != null && due.matches("\\d{1,18}")) {
-                tell(shard, Instant.ofEpochMilli(Long.parseLong(due)));
+                notifyListener(shard, Instant.ofEpochMilli(Long.parseLong(due)));
             }
         }
 
-        private void tell(ShardKey shard, Instant due) {
+        private void notifyListener(ShardKey shard, Instant due) {
             try {
                 listener.onEarlierDue(shard, due);
             } catch (RuntimeException e) {
-                log.warn("The listener of the bell of {} failed", shard, e);
+                log.warn("The listener for wakeups of {} failed. Its messages are found by the next poll.", shard, e);
             }
         }
     }

@@ -1,4 +1,21 @@
-/** The queue's state in Redis: keys, Lua scripts, and the store that calls them. */
+/**
+ * The queue in Redis. A call passes these classes, each with one task:
+ * <ol>
+ *   <li>{@link io.easykit.delayqueue.redis.RedisQueueStore} (and {@code RedisFleetStore} for the registry of nodes): one method
+ *       for each operation, makes the arguments ({@code Arguments});
+ *   <li>{@code ShardScripts}: adds the keys of the shard ({@code RedisKeys}), repeats while a slot moves ({@code SlotRetry}),
+ *       translates failures ({@code QueueFailures}) and finds what to do about a refusal ({@code Remedies});
+ *   <li>{@link io.easykit.redis.ScriptExecutor}, shared with the cache: sends the script by its SHA or its text, over Lettuce or
+ *       another driver;
+ *   <li>the script in Lua ({@code QueueScript} names them; {@code prelude.lua} has what they share);
+ *   <li>{@code Replies} and {@code FleetReplies}: read the reply by names.
+ * </ol>
+ *
+ * <p>A new script takes, in this order: its file beside {@code prelude.lua}; its name in {@code QueueScript}; the names of its
+ * reply, and a reader, in {@code Replies}; a method in {@code RedisQueueStore}, in the interface of {@code store} and in the test
+ * double {@code InMemoryQueueStore}. Its tests: {@code …ScriptTests}, and a step in {@code ScriptFaultTests}, which fails without
+ * one. Its docs: the tables in {@code docs/delay-queue/internals.md}, and the permissions if it calls a new command.
+ */
 @NullMarked
 package io.easykit.delayqueue.redis;
 

@@ -9,7 +9,7 @@ import java.time.Instant;
 public interface WakeupListener {
 
     /**
-     * Called for each bell.
+     * Called for each wakeup.
      *
      * @param due the new earliest due time, by the store's clock
      */

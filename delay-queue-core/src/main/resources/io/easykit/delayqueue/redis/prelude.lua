@@ -132,8 +132,8 @@ local function isNews(due)
   return due and redis.call('ZCOUNT', KEYS[1] .. 'waiting', '-inf', string.format('%d', math.max(due, now))) == 0
 end
 
--- pcall: a user who may not publish loses the bell, not the message.
-local function notify(due) redis.pcall('PUBLISH', prefix .. 'bell', string.format('%d', due)) end
+-- pcall: a user who may not publish loses the wakeup, not the message.
+local function notify(due) redis.pcall('PUBLISH', prefix .. 'wakeup', string.format('%d', due)) end
 
 local function note(id, owner, text)
   local entry = string.format('%d', now) .. ':' .. owner .. ':' .. string.sub(text, 1, 4096)

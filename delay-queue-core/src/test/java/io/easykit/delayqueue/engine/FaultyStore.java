@@ -82,7 +82,7 @@ final class FaultyStore {
         };
     }
 
-    /** Loses all bells from now on. */
+    /** Loses all wakeups from now on. */
     void cutWakeups() {
         deaf = true;
     }

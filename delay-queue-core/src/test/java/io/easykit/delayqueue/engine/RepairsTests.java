@@ -92,7 +92,7 @@ class RepairsTests {
                 .hasSize(3)
                 .anySatisfy(line -> assertThat(line)
                         .contains(
-                                "2 messages of orders:0 were in no place",
+                                "2 messages of orders:0 were in no set of their shard",
                                 "evil\\nline",
                                 "look for what Redis refused"))
                 .anySatisfy(line -> assertThat(line).contains("The counters [sent] of orders:0"))

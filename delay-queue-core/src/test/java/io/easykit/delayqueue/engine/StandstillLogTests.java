@@ -53,15 +53,15 @@ class StandstillLogTests {
         assertThat(said())
                 .singleElement()
                 .asString()
-                .contains("of t0:0 has to wait")
+                .contains("of t0:0 is interrupted")
                 .contains("no answer");
 
         pass(Duration.ofMinutes(1));
         IntStream.range(0, 5).forEach(this::found);
         assertThat(said())
                 .containsExactly(
-                        "The store answers again, delivery of t0:0 goes on; 4 others wait",
-                        "The store answers again, delivery of t4:0 goes on; 0 others wait");
+                        "The store answers again. Delivery of t0:0 has resumed; 4 others still wait",
+                        "The store answers again. Delivery of t4:0 has resumed; 0 others still wait");
     }
 
     @Test
@@ -77,9 +77,9 @@ class StandstillLogTests {
 
         assertThat(said())
                 .containsExactly(
-                        "The store answers again, delivery of t0:0 goes on; 2 others wait",
-                        "Delivery of t1:0 stands still until this is mended, and is tried each second: NOPERM",
-                        "Delivery of t2:0 stands still until this is mended, and is tried each second: NOPERM");
+                        "The store answers again. Delivery of t0:0 has resumed; 2 others still wait",
+                        "Delivery of t1:0 has stopped until this is fixed, and is tried each second: NOPERM",
+                        "Delivery of t2:0 has stopped until this is fixed, and is tried each second: NOPERM");
     }
 
     @Test
@@ -91,12 +91,12 @@ class StandstillLogTests {
 
         lost(2, away);
         lost(3, away);
-        assertThat(said()).singleElement().asString().contains("of t2:0 has to wait");
+        assertThat(said()).singleElement().asString().contains("of t2:0 is interrupted");
 
         pass(Duration.ofMinutes(1));
         found(2);
         found(3);
-        assertThat(said()).singleElement().asString().contains("of t2:0 goes on");
+        assertThat(said()).singleElement().asString().contains("of t2:0 has resumed");
     }
 
     @Test
@@ -111,7 +111,7 @@ class StandstillLogTests {
         assertThat(said())
                 .extracting(line -> line.replaceAll(".*: ", ""))
                 .containsExactly(
-                        "NOPERM", "no answer", "2 shards, not 1. Set 2.", "Delivery of t0:0 goes on", "NOPERM");
+                        "NOPERM", "no answer", "2 shards, not 1. Set 2.", "Delivery of t0:0 has resumed", "NOPERM");
     }
 
     @Test

@@ -83,7 +83,7 @@ class ThrottledLineIntegrationTests {
             ScheduledExecutorService sender = Executors.newSingleThreadScheduledExecutor();
             ScheduledFuture<?> sending = sender.scheduleAtFixedRate(
                     () -> direct.engine.template().send("small", "x", Duration.ZERO), 0, 10, TimeUnit.MILLISECONDS);
-            // The first ones come before the bell, and run on code that is not compiled yet.
+            // The first ones come before the wakeup, and run on code that is not compiled yet.
             await().until(() -> late.size() >= 200);
             late.clear();
             long before = line.replyBytes();

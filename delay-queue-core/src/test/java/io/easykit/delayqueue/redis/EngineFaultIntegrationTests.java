@@ -9,7 +9,7 @@ import java.util.Random;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-/** A few of the random runs with the scripts in place of the store in memory. The bells are lost: time is not real. */
+/** A few of the random runs with the scripts in place of the store in memory. The wakeups are lost: time is not real. */
 class EngineFaultIntegrationTests {
 
     @Test

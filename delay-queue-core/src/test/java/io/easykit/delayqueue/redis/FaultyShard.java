@@ -13,14 +13,17 @@ import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Repaired;
+import io.easykit.redis.SpringCalls;
 import io.easykit.test.RawRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -63,23 +66,29 @@ final class FaultyShard implements AutoCloseable {
                     .formatted(FAULT);
 
     private final TestShard shard;
+    private final UnaryOperator<String> edit;
     final QueueBackend store;
     final Map<String, Lease> leases = new HashMap<>();
     private long clock;
 
     FaultyShard(UnaryOperator<String> edit) {
-        this(new TestShard(script -> withFaults(TestShard.withTestClock(edit.apply(script)))));
+        this(new TestShard(faulty(edit)), faulty(edit));
     }
 
     /** Scripts as they ship; what fails is up to the server. */
     FaultyShard() {
-        this(new TestShard());
+        this(new TestShard(), TestShard::withTestClock);
     }
 
-    private FaultyShard(TestShard shard) {
+    private FaultyShard(TestShard shard, UnaryOperator<String> edit) {
         this.shard = shard;
+        this.edit = edit;
         store = shard.store;
         clock(100_000);
+    }
+
+    private static UnaryOperator<String> faulty(UnaryOperator<String> edit) {
+        return script -> withFaults(TestShard.withTestClock(edit.apply(script)));
     }
 
     private static String withFaults(String script) {
@@ -159,6 +168,26 @@ final class FaultyShard implements AutoCloseable {
         }
     }
 
+    /** Runs a script that the store runs by itself, when another one is refused. */
+    List<?> diagnose() {
+        ShardScripts scripts = new ShardScripts(
+                new SpringCalls(TestShard.SHARED), null, new RedisKeys("dq:"), new SlotRetry(Duration.ZERO), edit);
+        return scripts.list(QueueScript.DIAGNOSE, KEY, new Arguments());
+    }
+
+    /** The scripts that were called since the last flush of all scripts. */
+    Set<QueueScript> scriptsThatRan() {
+        Set<QueueScript> ran = EnumSet.noneOf(QueueScript.class);
+        for (QueueScript script : QueueScript.values()) {
+            Object known =
+                    shard.redis().command("SCRIPT", "EXISTS", script.load(edit).sha());
+            if (known.equals(List.of(1L))) {
+                ran.add(script);
+            }
+        }
+        return ran;
+    }
+
     RawRedis redis() {
         return shard.redis();
     }
@@ -234,7 +263,7 @@ final class FaultyShard implements AutoCloseable {
     /** Keys of messages. */
     List<String> left() {
         return shard.redis().snapshot().keySet().stream()
-                .filter(key -> !key.matches(".*:(counters|settings|samples|claim:.*|alert:.*)|test:.*"))
+                .filter(key -> !key.matches(".*:(counters|settings|samples|claim:.*|alert:.*)|.*\\{nodes}:.*|test:.*"))
                 .toList();
     }
 

@@ -45,7 +45,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * after every single call
  *
  * <ul>
- *   <li>compares the reply and the whole keyspace, bells included, with {@link InMemoryQueueStore}, and
+ *   <li>compares the reply and the whole keyspace, wakeups included, with {@link InMemoryQueueStore}, and
  *   <li>checks the promises of the protocol on the step from the keyspace before to the keyspace after, by what the callers
  *       were told alone: see {@link Promises}.
  * </ul>
@@ -55,7 +55,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class ProtocolChecker implements AutoCloseable {
 
     private static final String CLOCK = "test:clock";
-    private static final String BELLS = "test:bells";
+    private static final String WAKEUPS = "test:wakeups";
 
     /** Everything in one round trip: a list of (key, has an end, content), a claim's memory in words. */
     private static final String DUMP =
@@ -73,7 +73,7 @@ final class ProtocolChecker implements AutoCloseable {
               end
               out[#out + 1] = {key, redis.call('PTTL', key) >= 0 and 1 or 0, value}
             end
-            redis.call('DEL', 'test:bells')
+            redis.call('DEL', 'test:wakeups')
             return out""";
 
     private final RawRedis redis = RedisServer.shared().connect();
@@ -92,7 +92,8 @@ final class ProtocolChecker implements AutoCloseable {
                 "redis.call('TIME')",
                 "{math.floor(redis.call('GET', '" + CLOCK + "') / 1000000), redis.call('GET', '" + CLOCK
                         + "') % 1000000}");
-        return replace(clocked, "redis.pcall('PUBLISH', prefix .. 'bell',", "redis.pcall('RPUSH', '" + BELLS + "',");
+        return replace(
+                clocked, "redis.pcall('PUBLISH', prefix .. 'wakeup',", "redis.pcall('RPUSH', '" + WAKEUPS + "',");
     }
 
     /** A script has only what it uses of the prelude. */
@@ -234,7 +235,7 @@ final class ProtocolChecker implements AutoCloseable {
             for (Object entry : list(redis.command("EVAL", DUMP, "0"))) {
                 List<?> parts = list(entry);
                 String key = text(parts.get(0));
-                if (key.equals(BELLS)) {
+                if (key.equals(WAKEUPS)) {
                     wakeups = list(parts.get(2)).stream()
                             .map(ProtocolChecker::text)
                             .toList();
@@ -245,7 +246,7 @@ final class ProtocolChecker implements AutoCloseable {
                     keys.put(name, parts.get(2) instanceof List<?> pairs ? map(pairs) : text(parts.get(2)));
                 }
             }
-            assertThat(wakeups).as("bells").isEqualTo(rung);
+            assertThat(wakeups).as("wakeups").isEqualTo(rung);
             return keys;
         }
 

@@ -19,7 +19,7 @@ class RedisKeysTests {
 
         assertThat(keys.prefix(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:");
         assertThat(keys.settings(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:settings");
-        assertThat(keys.wakeup(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:bell");
+        assertThat(keys.wakeup(SHARD)).isEqualTo(prefix + "{com.shop/orders:3}:wakeup");
         assertThat(keys.allWakeups()).isEqualTo(prefix + "*");
     }
 

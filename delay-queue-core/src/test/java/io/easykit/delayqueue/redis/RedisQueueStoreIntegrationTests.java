@@ -4,7 +4,6 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.claim;
 import static io.easykit.delayqueue.redis.TestShard.in;
 import static io.easykit.delayqueue.redis.TestShard.leases;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -31,6 +30,7 @@ import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.redis.LuaScript;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RawRedis.RedisError;
 import io.easykit.test.RedisServer;
@@ -106,8 +106,8 @@ class RedisQueueStoreIntegrationTests {
     void loadsAllScriptsAhead() {
         store.prepare();
         try (RawRedis redis = server.connect()) {
-            for (LuaScript.Name name : LuaScript.Name.values()) {
-                String sha = LuaScript.load(name, UnaryOperator.identity()).sha();
+            for (QueueScript name : QueueScript.values()) {
+                String sha = name.load(UnaryOperator.identity()).sha();
                 assertThat(redis.command("SCRIPT", "EXISTS", sha))
                         .as(name.file())
                         .isEqualTo(List.of(1L));
@@ -314,7 +314,7 @@ class RedisQueueStoreIntegrationTests {
 
     @ParameterizedTest
     @EnumSource
-    void writesNothingWhenArgumentsAreWrong(LuaScript.Name name) {
+    void writesNothingWhenArgumentsAreWrong(QueueScript name) {
         TestShard seeded = new TestShard();
         seeded.seed(
                 """
@@ -326,7 +326,7 @@ class RedisQueueStoreIntegrationTests {
                 MSET m:c three
                 HSET state b 5:0:0:0:800:o c 4:0:0:0:700:o""");
         String before = seeded.state();
-        LuaScript script = LuaScript.load(name, TestShard::withTestClock);
+        LuaScript script = name.load(TestShard::withTestClock);
         List<List<String>> wrong = new ArrayList<>(List.of(
                 List.of("a", "b", "c", "d", "e", "f", "g"),
                 List.of("-1", "nan", "1e9", "0x10", "5"),
@@ -335,8 +335,8 @@ class RedisQueueStoreIntegrationTests {
         wrong.add(Collections.nCopies(405, "1"));
 
         for (List<String> arguments : wrong) {
-            List<String> command = new ArrayList<>(
-                    List.of("EVAL", new String(script.text().array(), UTF_8), "2", "dq:{t:0}:", "dq:{t:0}:settings"));
+            List<String> command =
+                    new ArrayList<>(List.of("EVAL", script.text(), "2", "dq:{t:0}:", "dq:{t:0}:settings"));
             command.addAll(arguments);
             assertThatThrownBy(() -> seeded.redis().command(command.toArray(String[]::new)))
                     .as(name + " " + arguments)
@@ -448,7 +448,7 @@ class RedisQueueStoreIntegrationTests {
         await().until(() -> Instant.EPOCH.equals(wakeups.poll()));
     }
 
-    /** Sends until a bell is heard: before the subscription is back, a bell is lost, which is allowed. */
+    /** Sends until a wakeup arrives: before the subscription is back, wakeups are lost, which is allowed. */
     private void awaitWakeup(Queue<Instant> wakeups) {
         AtomicInteger sent = new AtomicInteger();
         await().ignoreExceptions().until(() -> {

@@ -4,6 +4,7 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.store.Claim;
@@ -11,6 +12,7 @@ import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Repaired;
@@ -18,7 +20,9 @@ import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -36,6 +40,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * repeated, neighbours go on, and after the sweep the ledger is right.
  */
 class ScriptFaultTests {
+
+    private static final NodeReport REPORT =
+            new NodeReport("shop", "host-1", Map.of("java", "17"), Duration.ofSeconds(5), List.of());
 
     private static final Set<String> ALL = Set.of("w1", "w2", "w3", "w4", "f1", "f2", "f3", "e1", "e2", "d1", "d2");
 
@@ -104,10 +111,27 @@ class ScriptFaultTests {
                 new Step("alert", (s, store) -> store.raise(KEY, "due", Duration.ofMinutes(1))),
                 new Step("repair", (s, store) -> store.repair(KEY, Repaired.BEGIN)),
                 new Step("stats", (s, store) -> store.stats(KEY)),
+                new Step("health", (s, store) -> {
+                    store.checkWrites(KEY);
+                    return true;
+                }),
                 new Step("sample", (s, store) -> store.fleet().sample(KEY)),
                 new Step("samples", (s, store) -> store.fleet().samples(KEY, Duration.ofHours(1))),
                 new Step("find", (s, store) -> store.find(KEY, "w1")),
-                new Step("list", (s, store) -> store.list(KEY, State.DEAD, 0, 10)));
+                new Step("list", (s, store) -> store.list(KEY, State.DEAD, 0, 10)),
+                new Step("read", (s, store) -> store.read(KEY, "w1", Bytes.NONE, 0, 100)),
+                new Step("diagnose", (s, store) -> s.diagnose()),
+                new Step("topics", (s, store) -> {
+                    store.fleet().addTopics(Map.of("t", 1));
+                    return store.fleet().topics();
+                }),
+                new Step("beat", (s, store) -> store.fleet().beat("node", REPORT, Duration.ofSeconds(30))),
+                new Step("nodes", (s, store) -> store.fleet().nodes()),
+                new Step("wish", (s, store) -> store.fleet().wish("node", "listener", true, "ops")),
+                new Step("share", (s, store) -> {
+                    store.fleet().sharedSnapshot(Duration.ofMinutes(1));
+                    return store.fleet().sharedSnapshot(Duration.ofMinutes(1));
+                }));
     }
 
     private static Claim claim(List<Lease> acknowledged) {
@@ -124,6 +148,21 @@ class ScriptFaultTests {
 
     private static List<DeadLetterRef> deaths() {
         return List.of(new DeadLetterRef("d1", ms(100_000)), new DeadLetterRef("d2", ms(100_000)));
+    }
+
+    @Test
+    void runsEveryScript() {
+        Set<QueueScript> ran = EnumSet.noneOf(QueueScript.class);
+        for (Step step : steps()) {
+            try (FaultyShard shard = new FaultyShard(UnaryOperator.identity())) {
+                shard.populate();
+                shard.redis().command("SCRIPT", "FLUSH");
+                shard.attempt(step.on(shard));
+                ran.addAll(shard.scriptsThatRan());
+            }
+        }
+
+        assertThat(ran).containsExactlyInAnyOrder(QueueScript.values());
     }
 
     @ParameterizedTest

@@ -2,9 +2,14 @@ package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.redis.LuaScript;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,7 +25,7 @@ class ScriptHeaderTests {
 
     @ParameterizedTest
     @EnumSource
-    void saysWhatItIsForAndNamesKeysArgumentsAndReply(LuaScript.Name name) {
+    void saysWhatItIsForAndNamesKeysArgumentsAndReply(QueueScript name) {
         List<String> header = header(name);
 
         assertThat(header.get(0)).matches("[A-Z].*");
@@ -28,9 +33,20 @@ class ScriptHeaderTests {
         assertThat(header).anyMatch(line -> line.startsWith("ARGV   ")).anyMatch(line -> line.startsWith("return "));
     }
 
+    @Test
+    void everyFileIsAScriptThatIsNamed() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("src/main/resources/io/easykit/delayqueue/redis"))) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrderElementsOf(Stream.concat(
+                                    Stream.of("prelude.lua"),
+                                    Stream.of(QueueScript.values()).map(QueueScript::file))
+                            .toList());
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
-    void usesTheArgumentsThatTheHeaderNames(LuaScript.Name name) {
+    void usesTheArgumentsThatTheHeaderNames(QueueScript name) {
         List<String> forms = argumentForms(name);
         Set<String> groups = forms.stream()
                 .filter(form -> form.contains(")*"))
@@ -50,7 +66,7 @@ class ScriptHeaderTests {
 
     @ParameterizedTest
     @EnumSource(names = {"SEND", "ACKNOWLEDGE", "FAIL", "RELEASE", "EXTEND", "CANCEL", "RESCHEDULE"})
-    void answersTheCodesThatTheHeaderNamesAndThatJavaReads(LuaScript.Name name) {
+    void answersTheCodesThatTheHeaderNamesAndThatJavaReads(QueueScript name) {
         String reply = String.join(" ", header(name)).replaceAll(".*return code\\*", "");
         Set<Long> named = numbers(Stream.of(reply.replaceAll("; where.*", "")));
 
@@ -64,27 +80,32 @@ class ScriptHeaderTests {
 
     @ParameterizedTest
     @CsvSource({"CLAIM, 5, 7", "REAP, 2, 5", "STATS, 8, 2", "FIND, 0, 7", "LIST, 1, 7"})
-    void answersTheListThatTheHeaderNamesAndThatJavaReads(LuaScript.Name name, int fixed, int groupSize) {
+    void answersTheListThatTheHeaderNamesAndThatJavaReads(QueueScript name, int fixed, int groupSize) {
         String form = replyForm(name);
         String start = body(name).replaceAll("(?s).*?\\breply = \\{(.*?)}\\n.*", "$1");
         String appends = body(name) + (body(name).contains("describe(") ? function("describe") : "");
         int highest = find(appends, "reply\\[at \\+ (\\d)]")
                 .mapToInt(Integer::parseInt)
                 .max()
-                .orElse(name == LuaScript.Name.STATS ? 2 : 0); // HGETALL
+                .orElse(name == QueueScript.STATS ? 2 : 0); // HGETALL
 
         assertThat(fixed(form.replaceAll("\\{[^}]*}", "list"))).isEqualTo(fixed);
         assertThat(elements(start)).isEqualTo(fixed);
         assertThat(groupSize(form)).isEqualTo(groupSize).isEqualTo(highest);
-        assertThat(fieldsThatJavaReads(name)).isEqualTo(groupSize);
+        assertThat(namesInJava(name))
+                .extracting(names -> names.getEnumConstants().length)
+                .containsExactly(fixed, groupSize);
     }
 
-    private static int fieldsThatJavaReads(LuaScript.Name name) {
+    /** Names of the values before the groups, and of those in a group. */
+    private static List<Class<? extends Enum<?>>> namesInJava(QueueScript name) {
         return switch (name) {
-            case CLAIM -> Replies.DELIVERY_FIELDS;
-            case REAP -> Replies.LOST_LEASE_FIELDS;
-            case FIND, LIST -> Replies.MESSAGE_FIELDS;
-            default -> 2;
+            case CLAIM -> List.of(Replies.ClaimReply.class, Replies.DeliveryField.class);
+            case REAP -> List.of(Replies.ReapReply.class, Replies.LostLeaseField.class);
+            case STATS -> List.of(Replies.StatsReply.class, Replies.CounterField.class);
+            case FIND -> List.of(Replies.FindReply.class, Replies.MessageField.class);
+            case LIST -> List.of(Replies.ListPageReply.class, Replies.MessageField.class);
+            default -> throw new IllegalArgumentException(name + " has no groups");
         };
     }
 
@@ -100,7 +121,7 @@ class ScriptHeaderTests {
 
     @Test
     void namesKeysArgumentsAndReplyInThePrelude() {
-        List<String> header = lines(LuaScript.resource("prelude.lua"));
+        List<String> header = lines(prelude());
 
         assertThat(header).contains("KEYS   prefix, settings");
         assertThat(header).anyMatch(line -> line.startsWith("ARGV   ")).anyMatch(line -> line.startsWith("return "));
@@ -108,12 +129,12 @@ class ScriptHeaderTests {
 
     @ParameterizedTest
     @EnumSource
-    void sendsOfThePreludeOnlyWhatItUses(LuaScript.Name name) {
-        String text = LuaScript.withPrelude(LuaScript.resource(name.file()));
+    void sendsOfThePreludeOnlyWhatItUses(QueueScript name) {
+        String text = name.load(UnaryOperator.identity()).text();
         String code = text.replaceAll("--.*|'[^'\\n]*'", "");
         String own = body(name);
-        for (String declared : find(LuaScript.resource("prelude.lua"), "(?m)^local (?:function )?(\\w+)")
-                .toList()) {
+        for (String declared :
+                find(prelude(), "(?m)^local (?:function )?(\\w+)").toList()) {
             assertThat(own).as("declared again").doesNotContainPattern("\\blocal (function )?" + declared + "\\b");
             if (Pattern.compile("(?m)^local (function )?" + declared + "\\b")
                             .matcher(text)
@@ -125,7 +146,7 @@ class ScriptHeaderTests {
         }
     }
 
-    private static Set<Long> codesIn(LuaScript.Name name) {
+    private static Set<Long> codesIn(QueueScript name) {
         String body = body(name);
         String shared = "";
         if (Pattern.compile("\\b(fenced|acknowledge)\\(").matcher(body).find()) {
@@ -142,12 +163,12 @@ class ScriptHeaderTests {
 
     /** A function of the prelude that decides codes. */
     private static String function(String name) {
-        String prelude = LuaScript.resource("prelude.lua");
+        String prelude = prelude();
         int from = prelude.indexOf("local function " + name);
         return prelude.substring(from, prelude.indexOf("\nend\n", from));
     }
 
-    private static boolean javaReads(LuaScript.Name name, long code) {
+    private static boolean javaReads(QueueScript name, long code) {
         byte[] codes = {(byte) ('0' + code)};
         try {
             switch (name) {
@@ -177,7 +198,7 @@ class ScriptHeaderTests {
     }
 
     /** What stands behind ARGV, one entry for each "or"; explanations, set off by two blanks or more, are left out. */
-    private static List<String> argumentForms(LuaScript.Name name) {
+    private static List<String> argumentForms(QueueScript name) {
         List<String> header = header(name);
         int from = header.indexOf(
                 header.stream().filter(l -> l.startsWith("ARGV")).findFirst().orElseThrow());
@@ -199,15 +220,23 @@ class ScriptHeaderTests {
     }
 
     /** What stands behind "return", up to an explanation. */
-    private static String replyForm(LuaScript.Name name) {
+    private static String replyForm(QueueScript name) {
         String header = String.join("\n", header(name));
         String reply = header.substring(header.indexOf("\nreturn ") + 8);
         return reply.replaceAll("(?s)   +(status|nil|where|code|the digits).*", "")
                 .replaceAll("\\s+", " ");
     }
 
-    private static List<String> header(LuaScript.Name name) {
-        return lines(LuaScript.resource(name.file()));
+    private static String prelude() {
+        return LuaScript.resource(QueueScript.class, "prelude.lua");
+    }
+
+    private static String file(QueueScript name) {
+        return LuaScript.resource(QueueScript.class, name.file());
+    }
+
+    private static List<String> header(QueueScript name) {
+        return lines(file(name));
     }
 
     private static List<String> lines(String script) {
@@ -217,10 +246,7 @@ class ScriptHeaderTests {
                 .toList();
     }
 
-    private static String body(LuaScript.Name name) {
-        return LuaScript.resource(name.file())
-                .lines()
-                .dropWhile(line -> line.startsWith("--"))
-                .collect(Collectors.joining("\n"));
+    private static String body(QueueScript name) {
+        return file(name).lines().dropWhile(line -> line.startsWith("--")).collect(Collectors.joining("\n"));
     }
 }

@@ -31,7 +31,7 @@ final class TestShard implements AutoCloseable {
     private static final String CLOCK = "test:clock";
 
     /** One for all tests of the shared server: opening one costs more than a test. */
-    private static final LettuceConnectionFactory SHARED = connections(RedisServer.shared());
+    static final LettuceConnectionFactory SHARED = connections(RedisServer.shared());
 
     private final RawRedis redis;
     final RedisQueueStore store;

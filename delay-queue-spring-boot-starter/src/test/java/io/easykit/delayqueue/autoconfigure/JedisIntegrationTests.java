@@ -107,7 +107,7 @@ class JedisIntegrationTests {
     }
 
     private static boolean isHeard(RawRedis redis, int shard) {
-        Object hearers = redis.command("PUBLISH", "dq:{orders:" + shard + "}:bell", "");
+        Object hearers = redis.command("PUBLISH", "dq:{orders:" + shard + "}:wakeup", "");
         return Objects.equals(hearers, 1L);
     }
 

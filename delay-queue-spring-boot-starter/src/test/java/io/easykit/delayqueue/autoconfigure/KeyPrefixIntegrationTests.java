@@ -40,7 +40,7 @@ class KeyPrefixIntegrationTests {
                 await().untilAsserted(() -> assertThat((List<?>) redis.command("PUBSUB", "CHANNELS", "*"))
                         .extracting(name -> RawRedis.text((byte[]) name))
                         .containsExactlyInAnyOrder(
-                                "shop:dq:{orders:0}:bell", "shop:dq:{orders:1}:bell", "bank:dq:{orders:0}:bell"));
+                                "shop:dq:{orders:0}:wakeup", "shop:dq:{orders:1}:wakeup", "bank:dq:{orders:0}:wakeup"));
             }));
         }
     }

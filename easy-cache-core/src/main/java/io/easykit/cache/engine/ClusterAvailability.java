@@ -174,9 +174,9 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
         return now.breakers.get(now.partitions.ofEpochs(hash));
     }
 
-    CircuitBreaker ofLease(String name) {
+    CircuitBreaker ofWorkLease(String name) {
         Parts now = parts;
-        return now.breakers.get(now.partitions.ofLease(name));
+        return now.breakers.get(now.partitions.ofWorkLease(name));
     }
 
     /**

@@ -124,9 +124,9 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public Duration lease(String name, String owner, Duration duration) {
-        CircuitBreaker breaker = availability.ofLease(name);
-        return guard(breaker, breaker::mayRead, () -> store.lease(name, owner, duration));
+    public Duration takeWorkLease(String name, String owner, Duration duration) {
+        CircuitBreaker breaker = availability.ofWorkLease(name);
+        return guard(breaker, breaker::mayRead, () -> store.takeWorkLease(name, owner, duration));
     }
 
     /** A probe is there to see whether an unavailable partition answers, so it always goes through. */

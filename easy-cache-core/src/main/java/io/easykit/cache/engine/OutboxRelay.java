@@ -208,7 +208,7 @@ final class OutboxRelay {
     }
 
     private Duration lease() {
-        return store.lease("outbox:" + outbox.id(), owner, LEASE);
+        return store.takeWorkLease("outbox:" + outbox.id(), owner, LEASE);
     }
 
     /** A fail-over may have lost deliveries of the former holder, or of this node before it lost its connection. */

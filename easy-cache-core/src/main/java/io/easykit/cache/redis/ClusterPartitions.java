@@ -75,8 +75,8 @@ final class ClusterPartitions implements Partitions {
     }
 
     @Override
-    public int ofLease(String name) {
-        return bySlot[SlotHash.getSlot(names.lease(name))];
+    public int ofWorkLease(String name) {
+        return bySlot[SlotHash.getSlot(names.workLease(name))];
     }
 
     @Override

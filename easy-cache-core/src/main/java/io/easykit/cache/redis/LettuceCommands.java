@@ -3,10 +3,12 @@ package io.easykit.cache.redis;
 import io.easykit.redis.ClusterMaster;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.redis.LettuceConnector;
+import io.easykit.redis.LettuceScripts;
+import io.easykit.redis.ScriptExecutor;
 import io.easykit.redis.Transfers;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -22,13 +24,20 @@ final class LettuceCommands implements RedisCommands {
     private final LettuceConnectionFactory factory;
     private final Duration commandTimeout;
     private final LettuceConnector connector;
+    private final LettuceScripts scripts;
     private final Transfers transfers;
 
     LettuceCommands(LettuceConnectionFactory factory, Duration commandTimeout) {
         this.factory = factory;
         this.commandTimeout = commandTimeout;
         this.connector = new LettuceConnector(factory, commandTimeout, commandTimeout);
+        this.scripts = new LettuceScripts(connector);
         this.transfers = Transfers.of(factory);
+    }
+
+    @Override
+    public ScriptExecutor scripts() {
+        return scripts;
     }
 
     @Override
@@ -37,29 +46,8 @@ final class LettuceCommands implements RedisCommands {
     }
 
     @Override
-    public CompletionStage<Object> runBySha(RedisScript script, byte[] key, List<byte[]> arguments) {
-        return connector.call(
-                key,
-                redis -> redis.evalsha(
-                        script.sha(), typeOf(script), new byte[][] {key}, arguments.toArray(byte[][]::new)));
-    }
-
-    @Override
-    public CompletionStage<Object> runByText(RedisScript script, byte[] key, List<byte[]> arguments) {
-        return connector.call(
-                key,
-                redis -> redis.eval(
-                        script.text(), typeOf(script), new byte[][] {key}, arguments.toArray(byte[][]::new)));
-    }
-
-    @Override
-    public CompletionStage<?> load(RedisScript script) {
-        return connector.call(ANY_KEY, redis -> redis.scriptLoad(script.text()));
-    }
-
-    @Override
     public CompletionStage<Long> time() {
-        return connector.call(ANY_KEY, RedisClusterAsyncCommands::time).thenApply(RedisTime::toMillis);
+        return connector.call(ANY_KEY, RedisClusterAsyncCommands::time).thenApply(LettuceCommands::toMillis);
     }
 
     @Override
@@ -102,7 +90,12 @@ final class LettuceCommands implements RedisCommands {
         factory.destroy();
     }
 
-    private static ScriptOutputType typeOf(RedisScript script) {
-        return script.returnsList() ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER;
+    /** The reply of {@code TIME} is seconds and microseconds, as texts. */
+    private static long toMillis(List<byte[]> reply) {
+        return number(reply.get(0)) * 1000 + number(reply.get(1)) / 1000;
+    }
+
+    private static long number(byte[] text) {
+        return Long.parseLong(new String(text, StandardCharsets.US_ASCII));
     }
 }

@@ -1,6 +1,7 @@
 package io.easykit.cache.redis;
 
 import io.easykit.redis.ClusterMaster;
+import io.easykit.redis.ScriptExecutor;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -11,21 +12,11 @@ import java.util.function.Consumer;
 /** The few commands that the protocol needs. Failures are those of the client. */
 interface RedisCommands {
 
+    /** Runs the scripts. */
+    ScriptExecutor scripts();
+
     /** All fields of a hash. */
     CompletionStage<Map<byte[], byte[]>> readAll(byte[] key);
-
-    /**
-     * Runs a script that is known to the server by its SHA.
-     *
-     * @return a number, bytes, or a list of these with nulls
-     */
-    CompletionStage<Object> runBySha(RedisScript script, byte[] key, List<byte[]> arguments);
-
-    /** Runs a script by its text, which makes it known to the server. */
-    CompletionStage<Object> runByText(RedisScript script, byte[] key, List<byte[]> arguments);
-
-    /** Makes the scripts known to the servers that can be reached. */
-    CompletionStage<?> load(RedisScript script);
 
     /** The server's clock in ms. */
     CompletionStage<Long> time();

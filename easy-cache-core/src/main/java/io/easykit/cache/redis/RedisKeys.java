@@ -51,8 +51,8 @@ record RedisKeys(String keyPrefix) {
     }
 
     /** A lease on work that one node does for all. */
-    byte[] lease(String name) {
-        return bytes(keyPrefix + "lease:" + name);
+    byte[] workLease(String name) {
+        return bytes(keyPrefix + "work-lease:" + name);
     }
 
     private static byte[] bytes(String text) {

@@ -1,6 +1,6 @@
 package io.easykit.cache.redis;
 
-import java.util.List;
+import io.easykit.redis.ErrorReply;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,28 +12,26 @@ import org.jspecify.annotations.Nullable;
  */
 final class RefusedCommand {
 
-    private static final Pattern NAMED = Pattern.compile("run the '([\\w|]+)'");
     private static final Pattern UNKNOWN = Pattern.compile("unknown command [`']([^`']{1,40})[`']");
     private static final Pattern LINE = Pattern.compile("user_script: ?(\\d+)");
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
 
-    /** Error reply inside a script to a command that it may not call, or that does not exist under its name. */
-    private static final List<String> REFUSED_IN_SCRIPT =
-            List.of("can't run this command", "Unknown Redis command called from");
+    /** Error reply inside a script to a command that does not exist under its name. */
+    private static final String UNKNOWN_IN_SCRIPT = "Unknown Redis command called from";
 
     private RefusedCommand() {}
 
     /** The name in upper case, as far as the reply contains it; null if the reply is about something else. */
-    static @Nullable String of(String reply) {
-        if (reply.startsWith("NOAUTH")) {
+    static @Nullable String of(ErrorReply error) {
+        if (error.is("NOAUTH")) {
             return "every command without a password";
         }
-        String name = group(NAMED, reply);
+        String name = error.deniedCommand();
         if (name == null) {
-            name = group(UNKNOWN, reply);
+            name = group(UNKNOWN, error.reply());
         }
-        if (name == null && REFUSED_IN_SCRIPT.stream().anyMatch(reply::contains)) {
-            name = calledBy(reply);
+        if (name == null && (error.isDeniedCommand() || error.reply().contains(UNKNOWN_IN_SCRIPT))) {
+            name = calledBy(error.reply());
         }
         return name == null ? null : name.toUpperCase(Locale.ROOT);
     }
@@ -44,9 +42,9 @@ final class RefusedCommand {
         while (lines.find()) {
             line = Integer.parseInt(lines.group(1));
         }
-        for (RedisScript script : RedisScript.values()) {
-            if (reply.contains(script.sha())) {
-                String name = group(CALL, script.line(line));
+        for (CacheScript script : CacheScript.values()) {
+            if (reply.contains(script.lua().sha())) {
+                String name = group(CALL, script.lua().line(line));
                 return name != null ? name : "a command of the script " + script.name();
             }
         }

@@ -126,7 +126,7 @@ public interface EntryStore {
      * @param owner unique to the caller
      * @return zero if the caller holds it now, else how long another owner has it
      */
-    Duration lease(String name, String owner, Duration duration);
+    Duration takeWorkLease(String name, String owner, Duration duration);
 
     /** Runs all commands that readers and updaters need in a partition, to check that they work. */
     void probe(Partitions partitions, int partition);

@@ -29,7 +29,7 @@ public interface Partitions {
         }
 
         @Override
-        public int ofLease(String name) {
+        public int ofWorkLease(String name) {
             return 0;
         }
 
@@ -47,8 +47,8 @@ public interface Partitions {
     /** The partition of a {@linkplain EntryStore#epochs hash of epochs}. */
     int ofEpochs(int hash);
 
-    /** The partition of a {@linkplain EntryStore#lease lease}. */
-    int ofLease(String name);
+    /** The partition of a {@linkplain EntryStore#takeWorkLease work lease}. */
+    int ofWorkLease(String name);
 
     /** Name of a partition for operators, the same on all nodes; empty if there is only one. */
     String name(int partition);

@@ -1,27 +1,21 @@
--- fetch: decides what one reader may do with an entry and, where nobody loads it, gives that reader the load lease.
+-- Decides what one reader may do with an entry and, where nobody loads it, gives that reader the load lease.
 --
--- KEYS[1]  the entry
--- ARGV[1]  caller: 4 random bytes, fresh for each fetch (a replay by the driver carries the same ones)
--- ARGV[2]  load lease in ms: how long the caller holds the exclusive right to load
--- ARGV[3]  keep in ms: how long the fencing token outlives the load lease; longer than the longest load
--- ARGV[4]  1 if the caller accepts a stale value inside the stale window, else 0
--- ARGV[5]  refresh-ahead in ms: the last part of a value's life in which one reader refreshes it
--- ARGV[6]  epoch of the prefix; a value of an older epoch is no value
--- ARGV[7]  field of the values that the caller can read: v and the fingerprint of their type
---
--- returns {now in ms, outcome, value or nil, the caller's load lease or nil, ms that another's load lease still lasts, 1 if stale}
---   outcome: SUCCESS, SUCCESS_NEED_QUERY, NEED_QUERY, NEED_QUERY_NO_STORE, NEED_WAIT
---   load lease: 8 bytes fencing token, 6 bytes end in ms
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- KEYS   entry
+-- ARGV   caller, load lease ms, keep ms, 1 if stale is allowed, refresh-ahead ms, epoch, field
+--        caller         4 random bytes, fresh for each fetch (a replay by the driver carries the same ones)
+--        load lease     how long the caller holds the exclusive right to load
+--        keep           how long the fencing token outlives the load lease; longer than the longest load
+--        stale          the caller accepts a stale value inside the stale window
+--        refresh-ahead  the last part of a value's life in which one reader refreshes it
+--        epoch          of the prefix; a value of an older epoch is no value
+--        field          of the values that the caller can read: v and the fingerprint of their type
+-- return now, outcome, value or nil, the caller's load lease or nil, ms that the lease of another lasts, 1 if the value is stale
+--        load lease     8 bytes fencing token, 6 bytes end in ms
+--        outcome        SUCCESS, SUCCESS_NEED_QUERY, NEED_QUERY, NEED_QUERY_NO_STORE, NEED_WAIT; the last values may be missing
+-- fields v f s i
 local caller, loadLease, keepToken = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local allowsStale, refreshAhead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
 local entry = redis.call('HMGET', KEYS[1], ARGV[7], 'f', 's', 'i')
--- A timestamp that is not a number counts as expired.
-local function toMillis(text)
-  local number = tonumber(text)
-  return number and number >= 0 and number < 1e15 and number or 0
-end
 local value, lease, updatesUntil = entry[1], entry[2], entry[4] and toMillis(entry[4]) or 0
 local staleUntil = entry[3] and toMillis(entry[3])
 

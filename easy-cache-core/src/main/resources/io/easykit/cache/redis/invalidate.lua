@@ -1,25 +1,12 @@
--- invalidate: ends an update (committed, rolled back or unknown), or invalidates without one. Idempotent.
--- The old value may be read until staleUntil, which only ever sinks: updates in a row never prolong it.
+-- Ends an update (committed, rolled back or unknown), or invalidates without one. Idempotent.
+-- The old value may be read until the end of the stale window, which only ever sinks: updates in a row never prolong it.
 --
--- KEYS[1]  the entry
--- ARGV[1]  token of the update, empty without one
--- ARGV[2]  stale window in ms, 0 to drop the value now
---
--- returns 1 an old value stays for the window, 0 no value is left
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- KEYS   entry
+-- ARGV   token of the update or '', stale window ms    0 ms: drop the value now
+-- return 1 an old value stays for the window, 0 no value is left
+-- fields v f s i i:
 local window, intent = tonumber(ARGV[2]), 'i:' .. ARGV[1]
--- A timestamp that is not a number counts as expired.
-local function toMillis(text)
-  local number = tonumber(text)
-  return number and number >= 0 and number < 1e15 and number or 0
-end
-
--- The values, one for each version of their type.
-local values, names = {}, redis.call('HKEYS', KEYS[1])
-for i = 1, #names do
-  if string.sub(names[i], 1, 1) == 'v' then values[#values + 1] = names[i] end
-end
+local values = valueFields()
 -- The value before the intents: a script that fails half way leaves nothing readable that was not readable before.
 local entry = redis.call('HMGET', KEYS[1], 's', 'i')
 local keepsValue = values[1] and window > 0

@@ -1,11 +1,10 @@
--- probe: calls every command that the other scripts call on an entry, so that a refused one is noticed, and a server that
--- takes no writes. Leaves nothing.
+-- Calls every command that the other scripts call on an entry, so that a refused one is noticed, and a server that takes no
+-- writes. Leaves nothing.
 --
--- KEYS[1]  a key that holds nothing
---
--- returns 1
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- KEYS   a key that holds nothing
+-- ARGV   none
+-- return 1
+-- fields p
 redis.call('HGET', KEYS[1], 'p')
 redis.call('HMGET', KEYS[1], 'p')
 redis.call('HGETALL', KEYS[1])

@@ -1,21 +1,18 @@
--- raise-epoch: makes every value of some prefixes a miss that was stored, or whose loader got its load lease, before.
--- All prefixes at once: who reads one of the new epochs reads all of them.
+-- Makes every value of some prefixes a miss that was stored, or whose loader got its load lease, before.
+-- All prefixes at once: a reader of one of the new epochs reads all of them.
 -- The clock and the caller are floors: epochs that were lost with the key do not begin again.
 --
--- KEYS[1]  the hash with the epochs of all prefixes
--- ARGV[1]  prefix
--- ARGV[2]  the highest epoch of it that the caller has heard of
--- and further pairs of these
---
--- returns the new epochs in this order, in seconds of the clock or above
-local time = redis.call('TIME')
-local now = tonumber(time[1])
+-- KEYS   the hash with the epochs of all prefixes
+-- ARGV   (prefix, highest epoch of it that the caller knows)*
+-- return epoch*    in the order of the prefixes, in seconds of the clock or above
+-- fields one for each prefix: its epoch
+local seconds = tonumber(time[1])
 local fields, prefixes, epochs = {}, {}, {}
 while ARGV[1] do
   local stored = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) or 0
   -- An epoch has four bytes of a value. The highest one is no epoch, and the one below is never exceeded.
   if not (stored >= 0 and stored < 4294967295) then stored = 0 end
-  local epoch = math.min(4294967294, math.max(now, math.floor(stored) + 1, ARGV[2] + 1))
+  local epoch = math.min(4294967294, math.max(seconds, math.floor(stored) + 1, ARGV[2] + 1))
   fields[#fields + 1], fields[#fields + 2] = ARGV[1], epoch
   prefixes[#prefixes + 1], epochs[#epochs + 1] = ARGV[1], epoch
   table.remove(ARGV, 1)

@@ -1,10 +1,9 @@
--- remove-unreadable: removes a value that nobody can read, if it is still the one that was seen.
+-- Removes a value that nobody can read, if it is still the one that was seen.
 --
--- KEYS[1]  the entry
--- ARGV[1]  envelope that was seen
--- ARGV[2]  its field: v and the fingerprint of its type
---
--- returns 1 removed, 0 there is another value, or none
+-- KEYS   entry
+-- ARGV   envelope that was seen, field    v and the fingerprint of its type
+-- return 1 removed, 0 there is another value, or none
+-- fields v f s
 local value = redis.call('HGET', KEYS[1], ARGV[2])
 if not value or string.sub(value, 11) ~= ARGV[1] then return 0 end
 local names = redis.call('HKEYS', KEYS[1])

@@ -1,16 +1,13 @@
--- store: puts a loaded value in, if nothing was invalidated since the loader got its load lease.
+-- Stores a loaded value, if nothing was invalidated since the loader got its load lease.
 -- Valid values of other versions of the type stay beside it. The key expires with the first of them.
 --
--- KEYS[1]  the entry
--- ARGV[1]  load lease of the loader; its first 8 bytes are the fencing token, which successive loaders share
--- ARGV[2]  epoch of the prefix when the loader fetched
--- ARGV[3]  envelope
--- ARGV[4]  TTL of the value in ms
--- ARGV[5]  field of the value: v and the fingerprint of its type
---
--- returns 1 stored, 0 rejected (nothing has changed)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- KEYS   entry
+-- ARGV   load lease, epoch, envelope, TTL ms, field
+--        load lease     its first 8 bytes are the fencing token, which successive loaders share
+--        epoch          of the prefix, when the loader fetched
+--        field          v and the fingerprint of the type
+-- return 1 stored, 0 rejected (nothing has changed)
+-- fields v f s
 local lease = redis.call('HGET', KEYS[1], 'f')
 if not lease or #lease ~= 14 or string.sub(lease, 1, 8) ~= string.sub(ARGV[1], 1, 8) then return 0 end
 local ttl = tonumber(ARGV[4])

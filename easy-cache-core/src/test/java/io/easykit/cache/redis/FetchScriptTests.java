@@ -237,7 +237,7 @@ class FetchScriptTests {
     /** The reply in words; what is missing in it is left out. */
     private String fetch(String caller, boolean allowsStale, String epoch) {
         List<?> reply = (List<?>)
-                entry.call(RedisScript.FETCH, caller, "10000", "120000", allowsStale ? "1" : "0", "30000", epoch, "v");
+                entry.call(CacheScript.FETCH, caller, "10000", "120000", allowsStale ? "1" : "0", "30000", epoch, "v");
         StringBuilder words = new StringBuilder(reply.get(1).toString());
         if (reply.size() > 2 && !reply.get(2).equals("")) {
             words.append(' ').append(entry.spell("v", reply.get(2).toString()));

@@ -80,15 +80,15 @@ class HalfScriptTests {
     }
 
     @ParameterizedTest
-    @EnumSource(RedisScript.class)
-    void promisesNothingAndLeavesNothingBehindWhenItFails(RedisScript script) {
+    @EnumSource(CacheScript.class)
+    void promisesNothingAndLeavesNothingBehindWhenItFails(CacheScript script) {
         List<String> broken = Stream.concat(
                         IntStream.rangeClosed(1, MORE_CALLS_THAN_ANY)
                                 .mapToObj(call -> failing("calls == " + call, script)),
                         commandsOf(script).map(command -> failing("name == '" + command + "'", script)))
                 .toList();
         int failures = 0;
-        for (Seed seed : script == RedisScript.PROBE ? new Seed[] {Seed.NOTHING} : Seed.values()) {
+        for (Seed seed : script == CacheScript.PROBE ? new Seed[] {Seed.NOTHING} : Seed.values()) {
             Reads before = reads(() -> plant(seed));
             for (String text : broken) {
                 failures += check(script, seed, text, before) ? 1 : 0;
@@ -98,7 +98,7 @@ class HalfScriptTests {
     }
 
     /** Whether it failed. */
-    private boolean check(RedisScript script, Seed seed, String text, Reads before) {
+    private boolean check(CacheScript script, Seed seed, String text, Reads before) {
         readClock();
         plant(seed);
         Object reply = run(script, text);
@@ -118,11 +118,11 @@ class HalfScriptTests {
         if (!(reply instanceof Exception)) {
             assertThat(after).as("promise: " + at).isEqualTo(reads(() -> {
                 plant(seed);
-                run(script, script.text());
+                run(script, script.lua().text());
             }));
             return false;
         }
-        boolean brings = script == RedisScript.STORE;
+        boolean brings = script == CacheScript.STORE;
         assertThat(after.strict).as("strict read: " + at).isIn(before.strict, null, brings ? "new!" : null);
         assertThat(after.lenient).as("lenient read: " + at).isIn(before.lenient, null, brings ? "new!" : null);
         assertThat(after.stores && !before.stores).as("right to store: " + at).isFalse();
@@ -148,7 +148,7 @@ class HalfScriptTests {
         state.run();
         List<?> lenient = (List<?>) fetch("1");
         state.run();
-        Object stored = eval(RedisScript.STORE.text(), loadLease(10), "0", "new!", "300000", "v");
+        Object stored = eval(CacheScript.STORE.lua().text(), loadLease(10), "0", "new!", "300000", "v");
         return new Reads(
                 valueOf(strict),
                 valueOf(lenient),
@@ -157,7 +157,7 @@ class HalfScriptTests {
     }
 
     private Object fetch(String allowsStale) {
-        return eval(RedisScript.FETCH.text(), "read", "10000", "120000", allowsStale, "0", "0", "v");
+        return eval(CacheScript.FETCH.lua().text(), "read", "10000", "120000", allowsStale, "0", "0", "v");
     }
 
     private static @Nullable String valueOf(List<?> reply) {
@@ -165,7 +165,7 @@ class HalfScriptTests {
         return success ? text(reply.get(2)).substring(10) : null;
     }
 
-    private Object run(RedisScript script, String text) {
+    private Object run(CacheScript script, String text) {
         return switch (script) {
             case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "v");
             case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v");
@@ -175,12 +175,12 @@ class HalfScriptTests {
             case REMOVE_UNREADABLE -> eval(text, "old!", "v");
             case REMOVE_WRONG_TYPE, PROBE -> eval(text);
             case RAISE_EPOCH -> eval(text, "prefix", "7");
-            case LEASE -> eval(text, "owner", "300000");
+            case WORK_LEASE -> eval(text, "owner", "300000");
         };
     }
 
     /** The script with one failure in it; the first line says which. */
-    private static String failing(String when, RedisScript script) {
+    private static String failing(String when, CacheScript script) {
         return "local fails = function(calls, name) return " + when + " end\n"
                 + """
                 local server, calls = redis, 0
@@ -197,11 +197,11 @@ class HalfScriptTests {
                   end
                 }
                 """
-                + script.text();
+                + script.lua().text();
     }
 
-    private static Stream<String> commandsOf(RedisScript script) {
-        return CALL.matcher(script.text())
+    private static Stream<String> commandsOf(CacheScript script) {
+        return CALL.matcher(script.lua().text())
                 .results()
                 .map((MatchResult call) -> call.group(1))
                 .distinct();

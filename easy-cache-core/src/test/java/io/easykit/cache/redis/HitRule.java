@@ -5,10 +5,10 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.redis.ScriptExecutor;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -75,17 +75,7 @@ interface HitRule {
         }
 
         @Override
-        public CompletionStage<Object> runBySha(RedisScript script, byte[] key, List<byte[]> arguments) {
-            throw new UnsupportedOperationException("A plain read runs no script");
-        }
-
-        @Override
-        public CompletionStage<Object> runByText(RedisScript script, byte[] key, List<byte[]> arguments) {
-            throw new UnsupportedOperationException("A plain read runs no script");
-        }
-
-        @Override
-        public CompletionStage<?> load(RedisScript script) {
+        public ScriptExecutor scripts() {
             throw new UnsupportedOperationException("A plain read runs no script");
         }
 

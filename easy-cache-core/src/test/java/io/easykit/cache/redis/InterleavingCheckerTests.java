@@ -192,8 +192,8 @@ class InterleavingCheckerTests {
     @Test
     void weakeningMustMatchExactlyOnce() {
         ScriptTexts shipped = ScriptTexts.shipped();
-        assertThatIllegalArgumentException().isThrownBy(() -> shipped.weaken(RedisScript.STORE, "no such text", ""));
-        assertThatIllegalArgumentException().isThrownBy(() -> shipped.weaken(RedisScript.STORE, "redis.call", ""));
+        assertThatIllegalArgumentException().isThrownBy(() -> shipped.weaken(CacheScript.STORE, "no such text", ""));
+        assertThatIllegalArgumentException().isThrownBy(() -> shipped.weaken(CacheScript.STORE, "redis.call", ""));
     }
 
     private static void explore(Laboratory laboratory, HitRule hitRule, Scenario scenario) {
@@ -259,7 +259,7 @@ class InterleavingCheckerTests {
         NO_OWNER_CHECK_IN_STORE(
                 ScriptTexts.shipped()
                         .weaken(
-                                RedisScript.STORE,
+                                CacheScript.STORE,
                                 "if not lease or #lease ~= 14 or string.sub(lease, 1, 8) ~= string.sub(ARGV[1], 1, 8)"
                                         + " then return 0 end",
                                 ""),
@@ -270,7 +270,7 @@ class InterleavingCheckerTests {
         ONE_FIELD_FOR_LOCK_AND_WINDOW(
                 ScriptTexts.shipped()
                         .weaken(
-                                RedisScript.FETCH,
+                                CacheScript.FETCH,
                                 "'f', lease)",
                                 "'f', lease, value and 's' or 'f', value and now + loadLease or lease)"),
                 "would bring version 0",
@@ -279,7 +279,7 @@ class InterleavingCheckerTests {
         WINDOW_EXTENDED_BY_EACH_UPDATE(
                 ScriptTexts.shipped()
                         .weaken(
-                                RedisScript.INVALIDATE,
+                                CacheScript.INVALIDATE,
                                 "staleUntil = math.min(now + window, staleUntil)",
                                 "staleUntil = now + window"),
                 "would bring version 0",
@@ -287,25 +287,25 @@ class InterleavingCheckerTests {
 
         ONE_INTENT_FOR_ALL_UPDATERS(
                 ScriptTexts.shipped()
-                        .weaken(RedisScript.PREPARE, "'i:' .. ARGV[1]", "'i:'")
-                        .weaken(RedisScript.INVALIDATE, "'i:' .. ARGV[1]", "'i:'"),
+                        .weaken(CacheScript.PREPARE, "'i:' .. ARGV[1]", "'i:'")
+                        .weaken(CacheScript.INVALIDATE, "'i:' .. ARGV[1]", "'i:'"),
                 "version",
                 new Scenario(Consistency.CP, Start.WARM, Updates.TWO_AT_ONCE, 1, 0, 3)),
 
         PREPARE_KEEPS_THE_FENCING_TOKEN(
-                ScriptTexts.shipped().weaken(RedisScript.PREPARE, "'f', 's', unpack", "'s', unpack"),
+                ScriptTexts.shipped().weaken(CacheScript.PREPARE, "'f', 's', unpack", "'s', unpack"),
                 "version 0",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
         INVALIDATION_KEEPS_THE_FENCING_TOKEN(
-                ScriptTexts.shipped().weaken(RedisScript.INVALIDATE, "'f', intent)", "intent)"),
+                ScriptTexts.shipped().weaken(CacheScript.INVALIDATE, "'f', intent)", "intent)"),
                 "version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.INVALIDATION, 1, 0, 3)),
 
         STORE_LEAVES_LOCKS_BEHIND(
                 ScriptTexts.shipped()
                         .weaken(
-                                RedisScript.STORE,
+                                CacheScript.STORE,
                                 "redis.call('DEL', KEYS[1])\nredis.call('HSET'",
                                 "redis.call('HSET'"),
                 "a store left more than the value",
@@ -313,14 +313,14 @@ class InterleavingCheckerTests {
 
         /** Brought back to life by a fetch that is executed twice, an old token stores an old value. */
         FENCING_TOKEN_WITHOUT_THE_SERVERS_BYTES(
-                ScriptTexts.shipped().weaken(RedisScript.FETCH, "now % 4294967296", "0"),
+                ScriptTexts.shipped().weaken(CacheScript.FETCH, "now % 4294967296", "0"),
                 "version 0",
                 new Scenario(Consistency.CP, Start.COLD, Updates.INVALIDATION, 1, 1, 3)),
 
         RELEASE_OF_ANYBODYS_ELECTION(
                 ScriptTexts.shipped()
                         .weaken(
-                                RedisScript.RELEASE_LOAD,
+                                CacheScript.RELEASE_LOAD,
                                 "if redis.call('HGET', KEYS[1], 'f') ~= ARGV[1]",
                                 "if string.sub(redis.call('HGET', KEYS[1], 'f') or '', 1, 8)"
                                         + " ~= string.sub(ARGV[1], 1, 8)"),
@@ -329,7 +329,7 @@ class InterleavingCheckerTests {
 
         ELECTION_WITHOUT_AN_EXPIRY(
                 ScriptTexts.shipped()
-                        .weaken(RedisScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], loadLease + keepToken)", "0"),
+                        .weaken(CacheScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], loadLease + keepToken)", "0"),
                 "the key never expires",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
@@ -350,12 +350,12 @@ class InterleavingCheckerTests {
                 new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3, Versions.TWO)),
 
         STORE_DISPLACES_OTHER_VERSIONS(
-                ScriptTexts.shipped().weaken(RedisScript.STORE, "and #fields < 8 then", "and #fields < 0 then"),
+                ScriptTexts.shipped().weaken(CacheScript.STORE, "and #fields < 8 then", "and #fields < 0 then"),
                 "a store displaced a foreign value",
                 new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3, Versions.TWO)),
 
         STORE_KEEPS_OTHER_VERSIONS_THAT_WERE_INVALIDATED(
-                ScriptTexts.shipped().weaken(RedisScript.STORE, "invalidated and 0 or #names", "#names"),
+                ScriptTexts.shipped().weaken(CacheScript.STORE, "invalidated and 0 or #names", "#names"),
                 "version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.INVALIDATION, 1, 0, 3, Versions.TWO)),
 
@@ -363,7 +363,7 @@ class InterleavingCheckerTests {
         KEY_EXPIRES_WITH_THE_NEWEST_VALUE(
                 ScriptTexts.shipped()
                         .weaken(
-                                RedisScript.STORE,
+                                CacheScript.STORE,
                                 "math.min(expires, otherExpires)",
                                 "math.max(expires, otherExpires)"),
                 "a value at rest does not expire with its key",
@@ -371,7 +371,7 @@ class InterleavingCheckerTests {
 
         PREPARE_DROPS_ONE_VERSION(
                 ScriptTexts.shipped()
-                        .weaken(RedisScript.PREPARE, "'f', 's', unpack(values)", "'f', 's', values[1] or 'f'"),
+                        .weaken(CacheScript.PREPARE, "'f', 's', unpack(values)", "'f', 's', values[1] or 'f'"),
                 "an announced update left the value fresh",
                 new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 3, Versions.TWO));
 

@@ -210,6 +210,6 @@ class InvalidateScriptTests {
     }
 
     private Object invalidate(String token, int window) {
-        return entry.call(RedisScript.INVALIDATE, token, Integer.toString(window * 1000));
+        return entry.call(CacheScript.INVALIDATE, token, Integer.toString(window * 1000));
     }
 }

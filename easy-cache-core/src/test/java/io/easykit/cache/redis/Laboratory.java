@@ -46,7 +46,7 @@ final class Laboratory implements AutoCloseable {
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final RedisAsyncCommands<byte[], byte[]> redis;
     private final boolean remember;
-    private final Map<RedisScript, String> shas = new EnumMap<>(RedisScript.class);
+    private final Map<CacheScript, String> shas = new EnumMap<>(CacheScript.class);
     private final Map<Entry.Content, Entry> entries = new HashMap<>();
     private final Map<Call, Result> known = new HashMap<>();
     private int calls;
@@ -56,7 +56,7 @@ final class Laboratory implements AutoCloseable {
         this.connection = client.connect(ByteArrayCodec.INSTANCE);
         this.redis = connection.async();
         this.remember = remember;
-        for (RedisScript script : RedisScript.values()) {
+        for (CacheScript script : CacheScript.values()) {
             shas.put(script, get(redis.scriptLoad(withTestTime(scripts.of(script)))));
         }
     }
@@ -64,13 +64,13 @@ final class Laboratory implements AutoCloseable {
     /** What a script made of an entry, and what it answered; bulk strings are in Latin-1. */
     record Result(Entry entry, Object reply) {}
 
-    private record Call(Entry entry, int clock, RedisScript script, List<String> arguments) {}
+    private record Call(Entry entry, int clock, CacheScript script, List<String> arguments) {}
 
     Entry nothing() {
         return interned(Entry.Content.NOTHING);
     }
 
-    Result run(Entry entry, int clock, RedisScript script, List<String> arguments) {
+    Result run(Entry entry, int clock, CacheScript script, List<String> arguments) {
         Call call = new Call(entry, clock, script, arguments);
         Result result = remember ? known.get(call) : null;
         if (result == null) {
@@ -111,7 +111,7 @@ final class Laboratory implements AutoCloseable {
         redis.set(CLOCK, bytes(Long.toString((FIRST_TICK + call.clock) * TICK_MILLIS / 1000)));
         redis.evalsha(
                 shas.get(call.script),
-                call.script == RedisScript.FETCH ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER,
+                call.script == CacheScript.FETCH ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER,
                 new byte[][] {KEY},
                 call.arguments.stream().map(Laboratory::bytes).toArray(byte[][]::new));
         redis.hgetall(KEY);

@@ -11,7 +11,6 @@ import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.engine.LogCapture;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.redis.DedicatedConnections;
-import io.easykit.redis.LettuceConnector;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
 import java.time.Duration;
@@ -81,7 +80,7 @@ class LargeValuesIntegrationTests {
         storeSmall();
         cache.fetch(texts.key("large"), () -> LARGE);
         line.bandwidth(2 * MEGABYTE);
-        try (LogCapture log = LogCapture.of(LettuceConnector.class.getName())) {
+        try (LogCapture log = LogCapture.of("io.easykit.redis")) {
             readAll(5, i -> cache.fetch(texts.key("large"), () -> LARGE), this::readSmall);
             assertThat(log.infos()).isEmpty();
         }

@@ -122,9 +122,9 @@ final class Model {
     World warm(List<Reader> readers, List<Updater> updaters, int repeats) {
         World world = cold(readers, updaters, repeats);
         for (String field : fields(world)) {
-            Result fetched = laboratory.run(world.entry(), 0, RedisScript.FETCH, fetchArguments("warm", field));
+            Result fetched = laboratory.run(world.entry(), 0, CacheScript.FETCH, fetchArguments("warm", field));
             String loadLease = (String) ((List<?>) fetched.reply()).get(3);
-            Result stored = laboratory.run(fetched.entry(), 0, RedisScript.STORE, storeArguments(loadLease, field, 0));
+            Result stored = laboratory.run(fetched.entry(), 0, CacheScript.STORE, storeArguments(loadLease, field, 0));
             world = world.withEntry(stored.entry());
         }
         return world;
@@ -174,7 +174,7 @@ final class Model {
                 Result fetched = laboratory.run(
                         world.entry(),
                         world.clock(),
-                        RedisScript.FETCH,
+                        CacheScript.FETCH,
                         fetchArguments(reader.caller(), reader.field()));
                 addRepeat(steps, world, name + " fetches", fetched);
                 addFetched(steps, world.withEntry(fetched.entry()), world.entry(), index, reader, fetched);
@@ -188,7 +188,7 @@ final class Model {
                 Result stored = laboratory.run(
                         world.entry(),
                         world.clock(),
-                        RedisScript.STORE,
+                        CacheScript.STORE,
                         storeArguments(reader.loadLease(), reader.field(), reader.loaded()));
                 addRepeat(steps, world, name + " stores", stored);
                 steps.add(new Step(
@@ -197,7 +197,7 @@ final class Model {
             }
             case RELEASE_LOAD -> {
                 Result released = laboratory.run(
-                        world.entry(), world.clock(), RedisScript.RELEASE_LOAD, List.of(reader.loadLease()));
+                        world.entry(), world.clock(), CacheScript.RELEASE_LOAD, List.of(reader.loadLease()));
                 steps.add(new Step(
                         name + " releases: " + released.reply(),
                         world.withEntry(released.entry()).with(index, reader.isDone())));
@@ -290,7 +290,7 @@ final class Model {
                     return;
                 }
                 Result prepared = laboratory.run(
-                        world.entry(), world.clock(), RedisScript.PREPARE, prepareArguments(updater.token()));
+                        world.entry(), world.clock(), CacheScript.PREPARE, prepareArguments(updater.token()));
                 addRepeat(steps, world, name + " prepares", prepared);
                 steps.add(new Step(
                         name + " prepares",
@@ -319,7 +319,7 @@ final class Model {
                     return;
                 }
                 Result invalidated = laboratory.run(
-                        world.entry(), world.clock(), RedisScript.INVALIDATE, invalidateArguments(updater.token()));
+                        world.entry(), world.clock(), CacheScript.INVALIDATE, invalidateArguments(updater.token()));
                 addRepeat(steps, world, name + " invalidates", invalidated);
                 steps.add(new Step(
                         name + " invalidates",
@@ -374,7 +374,7 @@ final class Model {
                 Result prepared = laboratory.run(
                         world.entry(),
                         world.clock(),
-                        RedisScript.PREPARE,
+                        CacheScript.PREPARE,
                         List.of(RELAY_TOKEN, LEASE, keepsWindow ? allowsStale : "0"));
                 addRepeat(steps, world, "the relay prepares", prepared);
                 steps.add(new Step(
@@ -384,7 +384,7 @@ final class Model {
             case INVALIDATE -> {
                 String left = keepsWindow ? windowMillis : "0";
                 Result invalidated = laboratory.run(
-                        world.entry(), world.clock(), RedisScript.INVALIDATE, List.of(RELAY_TOKEN, left));
+                        world.entry(), world.clock(), CacheScript.INVALIDATE, List.of(RELAY_TOKEN, left));
                 addRepeat(steps, world, "the relay invalidates", invalidated);
                 steps.add(new Step(
                         "the relay invalidates",
@@ -432,7 +432,7 @@ final class Model {
             require(world, world.clock() <= entry.expires(field), "a plain read now would hit an expired value");
         }
         List<?> reply = (List<?>) laboratory
-                .run(entry, world.clock(), RedisScript.FETCH, fetchArguments("look", field))
+                .run(entry, world.clock(), CacheScript.FETCH, fetchArguments("look", field))
                 .reply();
         if (reply.size() > 2 && reply.get(2) instanceof String value && !value.isEmpty()) {
             int version = decoded(world, value.substring(10), field);

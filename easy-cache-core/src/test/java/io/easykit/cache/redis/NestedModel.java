@@ -297,7 +297,7 @@ final class NestedModel {
         Result prepared = laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
-                RedisScript.PREPARE,
+                CacheScript.PREPARE,
                 List.of(TOKEN, LEASE, allowsStale(consistency(outer)) ? "1" : "0"));
         steps.add(new Step(
                 "U prepares the " + name(outer),
@@ -309,7 +309,7 @@ final class NestedModel {
         Result invalidated = laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
-                RedisScript.INVALIDATE,
+                CacheScript.INVALIDATE,
                 List.of(TOKEN, Laboratory.millis(window(consistency(outer)))));
         NestedWorld next =
                 with(world, outer, invalidated.entry()).with(world.updater().at(then));
@@ -351,7 +351,7 @@ final class NestedModel {
         return laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
-                RedisScript.FETCH,
+                CacheScript.FETCH,
                 List.of(caller, ELECTION, ELECTION, allowsStale ? "1" : "0", "0", NO_EPOCH, "v"));
     }
 
@@ -359,7 +359,7 @@ final class NestedModel {
         return laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
-                RedisScript.STORE,
+                CacheScript.STORE,
                 List.of(loadLease, NO_EPOCH, "v" + version, LIFE, "v"));
     }
 

@@ -97,7 +97,7 @@ class PrepareScriptTests {
     @Test
     void costsALeaseWhenRepeatedAfterItsInvalidation() {
         prepare("u", true);
-        entry.call(RedisScript.INVALIDATE, "u", "1500");
+        entry.call(CacheScript.INVALIDATE, "u", "1500");
 
         prepare("u", true);
 
@@ -155,6 +155,6 @@ class PrepareScriptTests {
     }
 
     private Object prepare(String token, boolean staysReadable) {
-        return entry.call(RedisScript.PREPARE, token, "30000", staysReadable ? "1" : "0");
+        return entry.call(CacheScript.PREPARE, token, "30000", staysReadable ? "1" : "0");
     }
 }

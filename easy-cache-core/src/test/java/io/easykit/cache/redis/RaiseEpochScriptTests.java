@@ -95,7 +95,16 @@ class RaiseEpochScriptTests {
     void raisesSeveralPrefixesAtOnce() {
         long first = raise("user", 4_000_000_000L);
         List<?> epochs = (List<?>) redis.command(
-                "EVAL", RedisScript.RAISE_EPOCH.text(), "1", KEY, "user", "0", "order", "0", "view", "4100000000");
+                "EVAL",
+                CacheScript.RAISE_EPOCH.lua().text(),
+                "1",
+                KEY,
+                "user",
+                "0",
+                "order",
+                "0",
+                "view",
+                "4100000000");
 
         assertThat(epochs.get(0)).isEqualTo(first + 1);
         assertThat((Long) epochs.get(1)).isPositive().isLessThan(first);
@@ -104,8 +113,8 @@ class RaiseEpochScriptTests {
     }
 
     private long raise(String prefix, long known) {
-        return (Long) ((List<?>)
-                        redis.command("EVAL", RedisScript.RAISE_EPOCH.text(), "1", KEY, prefix, Long.toString(known)))
+        return (Long) ((List<?>) redis.command(
+                        "EVAL", CacheScript.RAISE_EPOCH.lua().text(), "1", KEY, prefix, Long.toString(known)))
                 .get(0);
     }
 

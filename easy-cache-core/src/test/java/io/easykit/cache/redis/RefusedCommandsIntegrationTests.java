@@ -78,9 +78,9 @@ class RefusedCommandsIntegrationTests {
     /** All that the scripts call on a hash, and what is called from outside. */
     static Stream<String> commands() {
         Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)', KEYS");
-        Stream<String> ofScripts = Stream.of(RedisScript.values())
-                .filter(script -> script != RedisScript.REMOVE_WRONG_TYPE)
-                .flatMap(script -> call.matcher(script.text()).results())
+        Stream<String> ofScripts = Stream.of(CacheScript.values())
+                .filter(script -> script != CacheScript.REMOVE_WRONG_TYPE)
+                .flatMap(script -> call.matcher(script.lua().text()).results())
                 .map(match -> match.group(1));
         return Stream.concat(Stream.of("EVALSHA", "HGETALL", "TIME"), ofScripts).distinct();
     }

@@ -16,7 +16,7 @@ class ReleaseLoadScriptTests {
         String loadLease = entry.loadLease("fill-tok", 10);
         entry.value(300, 0, "old").stale(20).field("f", loadLease).lives(130);
 
-        assertThat(entry.call(RedisScript.RELEASE_LOAD, loadLease)).isEqualTo(1L);
+        assertThat(entry.call(CacheScript.RELEASE_LOAD, loadLease)).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok released, s=+20s, v=old +300s epoch 0} lives 130s");
     }
@@ -25,7 +25,7 @@ class ReleaseLoadScriptTests {
     void leavesALaterElectionOfTheSameFencingToken() {
         entry.lease("fill-tok", 20).lives(130);
 
-        assertThat(entry.call(RedisScript.RELEASE_LOAD, entry.loadLease("fill-tok", 10)))
+        assertThat(entry.call(CacheScript.RELEASE_LOAD, entry.loadLease("fill-tok", 10)))
                 .isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok +20s} lives 130s");
@@ -35,16 +35,16 @@ class ReleaseLoadScriptTests {
     void doesNothingWhenRepeated() {
         String loadLease = entry.loadLease("fill-tok", 10);
         entry.field("f", loadLease).lives(130);
-        entry.call(RedisScript.RELEASE_LOAD, loadLease);
+        entry.call(CacheScript.RELEASE_LOAD, loadLease);
 
-        assertThat(entry.call(RedisScript.RELEASE_LOAD, loadLease)).isEqualTo(0L);
+        assertThat(entry.call(CacheScript.RELEASE_LOAD, loadLease)).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{f=fill-tok released} lives 130s");
     }
 
     @Test
     void leavesNothingWhereNothingWas() {
-        assertThat(entry.call(RedisScript.RELEASE_LOAD, entry.loadLease("fill-tok", 10)))
+        assertThat(entry.call(CacheScript.RELEASE_LOAD, entry.loadLease("fill-tok", 10)))
                 .isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
@@ -54,7 +54,7 @@ class ReleaseLoadScriptTests {
     void failsOnAKeyOfAnotherType() {
         entry.isText();
 
-        assertThatThrownBy(() -> entry.call(RedisScript.RELEASE_LOAD, entry.loadLease("fill-tok", 10)))
+        assertThatThrownBy(() -> entry.call(CacheScript.RELEASE_LOAD, entry.loadLease("fill-tok", 10)))
                 .hasMessageContaining("WRONGTYPE");
     }
 }

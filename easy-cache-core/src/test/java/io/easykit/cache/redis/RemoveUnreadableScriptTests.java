@@ -88,6 +88,6 @@ class RemoveUnreadableScriptTests {
     }
 
     private Object removeUnreadable(String envelope) {
-        return entry.call(RedisScript.REMOVE_UNREADABLE, envelope, "v");
+        return entry.call(CacheScript.REMOVE_UNREADABLE, envelope, "v");
     }
 }

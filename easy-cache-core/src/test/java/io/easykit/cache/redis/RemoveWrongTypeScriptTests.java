@@ -14,7 +14,7 @@ class RemoveWrongTypeScriptTests {
     void removesWhatIsNoHash() {
         entry.isText();
 
-        assertThat(entry.call(RedisScript.REMOVE_WRONG_TYPE)).isEqualTo(1L);
+        assertThat(entry.call(CacheScript.REMOVE_WRONG_TYPE)).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
     }
@@ -23,7 +23,7 @@ class RemoveWrongTypeScriptTests {
     void leavesAHash() {
         entry.value(300, 0, "value").lives(300);
 
-        assertThat(entry.call(RedisScript.REMOVE_WRONG_TYPE)).isEqualTo(0L);
+        assertThat(entry.call(CacheScript.REMOVE_WRONG_TYPE)).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{v=value +300s epoch 0} lives 300s");
     }
@@ -31,9 +31,9 @@ class RemoveWrongTypeScriptTests {
     @Test
     void doesNothingWhenRepeated() {
         entry.isText();
-        entry.call(RedisScript.REMOVE_WRONG_TYPE);
+        entry.call(CacheScript.REMOVE_WRONG_TYPE);
 
-        assertThat(entry.call(RedisScript.REMOVE_WRONG_TYPE)).isEqualTo(0L);
+        assertThat(entry.call(CacheScript.REMOVE_WRONG_TYPE)).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
     }

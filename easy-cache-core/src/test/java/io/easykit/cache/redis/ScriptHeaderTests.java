@@ -2,16 +2,19 @@ package io.easykit.cache.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.redis.LuaScript;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -22,84 +25,168 @@ class ScriptHeaderTests {
     private static final Set<String> COMMANDS =
             Set.of("TIME", "TYPE", "DEL", "HGET", "HMGET", "HGETALL", "HKEYS", "HSET", "HDEL", "PTTL", "PEXPIRE");
 
-    private static final Pattern KEY_OR_ARGUMENT = Pattern.compile("(KEYS|ARGV)\\[(\\d+)]");
-    private static final Pattern DESCRIBED = Pattern.compile("^-- ((?:KEYS|ARGV)\\[\\d+])  \\S.*");
+    private static final Pattern ARGUMENT = Pattern.compile("ARGV\\[(\\d+)]");
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
     private static final Pattern RETURN = Pattern.compile("(?<!function .{0,80})\\breturn\\b");
 
+    /** A field of an entry in a script: its quoted name, or the begin of it. */
+    private static final Pattern FIELD = Pattern.compile("'(v|f|s|i|i:|p|owner)'");
+
     @ParameterizedTest
-    @EnumSource(RedisScript.class)
-    void headerSaysWhatTheScriptIsFor(RedisScript script) {
-        assertThat(header(script).get(0))
-                .matches("-- " + script.name().toLowerCase(Locale.ROOT).replace('_', '-') + ": .+");
+    @EnumSource(CacheScript.class)
+    void headerSaysWhatTheScriptIsForAndNamesAllParts(CacheScript script) {
+        List<String> header = header(script);
+
+        assertThat(header.get(0)).matches("[A-Z].*\\.");
+        assertThat(header.stream().map(line -> line.replaceAll("^(KEYS|ARGV|return|fields) .*", "$1")))
+                .containsSubsequence("KEYS", "ARGV", "return", "fields");
+        assertThat(List.of("KEYS", "ARGV", "return", "fields"))
+                .allSatisfy(part -> assertThat(header.stream().filter(line -> line.startsWith(part + " ")))
+                        .hasSize(1));
     }
 
     @ParameterizedTest
-    @EnumSource(RedisScript.class)
-    void headerNamesTheKeyAndEveryArgumentInOrder(RedisScript script) {
-        List<String> described = header(script).stream()
-                .flatMap(line -> DESCRIBED.matcher(line).results())
-                .map(match -> match.group(1))
-                .toList();
-        Set<String> used = KEY_OR_ARGUMENT
-                .matcher(body(script))
+    @EnumSource(CacheScript.class)
+    void headerNamesEveryArgument(CacheScript script) {
+        String form = part(script, "ARGV").replaceAll(" {3,}.*", "");
+        boolean isGroup = form.matches("\\(.*\\)\\*");
+        List<String> names = form.equals("none")
+                ? List.of()
+                : List.of(form.replaceAll("[()*]", "").split(", ", -1));
+        Set<Integer> used = ARGUMENT.matcher(body(script))
                 .results()
-                .map(MatchResult::group)
+                .map(match -> Integer.valueOf(match.group(1)))
                 .collect(Collectors.toCollection(TreeSet::new));
 
-        assertThat(described.get(0)).isEqualTo("KEYS[1]");
-        assertThat(described.subList(1, described.size()))
-                .isEqualTo(IntStream.range(1, described.size())
-                        .mapToObj(i -> "ARGV[" + i + "]")
-                        .toList());
-        assertThat(used).containsExactlyInAnyOrderElementsOf(described);
+        assertThat(used)
+                .containsExactlyElementsOf(
+                        IntStream.rangeClosed(1, names.size()).boxed().toList());
+        assertThat(body(script).contains("while ARGV[1] do")).isEqualTo(isGroup);
+        assertThat(script.lua().text()).doesNotContainPattern("KEYS\\[[^1]");
     }
 
     @ParameterizedTest
-    @EnumSource(RedisScript.class)
-    void headerSaysWhatIsReturned(RedisScript script) {
-        assertThat(header(script))
-                .filteredOn(line -> line.startsWith("-- returns "))
-                .hasSize(1);
+    @EnumSource(CacheScript.class)
+    void headerSaysWhatIsReturned(CacheScript script) {
         assertThat(RETURN.matcher(body(script)).find()).isTrue();
         String returns = header(script).stream()
-                .dropWhile(line -> !line.startsWith("-- returns "))
-                .collect(Collectors.joining());
-        Set<String> replies = Pattern.compile("(?m)(?:return (\\d)|\\{now, '(\\w+)'|^return (\\w+)$)")
+                .dropWhile(line -> !line.startsWith("return "))
+                .collect(Collectors.joining("\n"));
+        Set<String> replies = Pattern.compile("(?m)(?:return (\\d)|\\{now, '(\\w+)')")
                 .matcher(body(script))
                 .results()
-                .flatMap(match -> Stream.of(match.group(1), match.group(2), match.group(3)))
+                .flatMap(match -> Stream.of(match.group(1), match.group(2)))
                 .filter(Objects::nonNull)
                 .collect(Collectors.toCollection(TreeSet::new));
-        assertThat(replies).isNotEmpty().allSatisfy(reply -> assertThat(returns).contains(reply));
+        assertThat(replies).allSatisfy(reply -> assertThat(returns).contains(reply));
+        assertThat(replies.isEmpty()).isEqualTo(script == CacheScript.RAISE_EPOCH);
+    }
+
+    /** The prelude explains them. */
+    @ParameterizedTest
+    @EnumSource(
+            value = CacheScript.class,
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"RAISE_EPOCH", "REMOVE_WRONG_TYPE"})
+    void headerNamesTheFieldsThatTheScriptUses(CacheScript script) {
+        Set<String> named = new TreeSet<>(List.of(part(script, "fields").split(" ", -1)));
+        Set<String> used = FIELD.matcher(withoutComments(script.lua().text()))
+                .results()
+                .map(match -> match.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (part(script, "ARGV").contains("field")) {
+            used.add("v");
+        }
+
+        assertThat(named).isEqualTo(used);
+        assertThat(named.stream().filter(field -> !field.equals("p") && !field.equals("owner")))
+                .allSatisfy(
+                        field -> assertThat(prelude().lines()).anyMatch(line -> line.startsWith("--        " + field)));
+    }
+
+    @Test
+    void everyFileIsAScriptThatIsNamed() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("src/main/resources/io/easykit/cache/redis"))) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrderElementsOf(Stream.concat(
+                                    Stream.of("prelude.lua"),
+                                    Stream.of(CacheScript.values()).map(CacheScript::file))
+                            .toList());
+        }
+    }
+
+    @Test
+    void preludeHasAHeaderOfTheSameForm() {
+        assertThat(prelude().lines().map(line -> line.replaceAll("^-- (KEYS|ARGV|return|fields) .*", "$1")))
+                .containsSubsequence("KEYS", "ARGV", "return", "fields");
     }
 
     @ParameterizedTest
-    @EnumSource(RedisScript.class)
-    void timeIsReadInOneLineWhereItIsNeeded(RedisScript script) {
-        boolean needed = body(script).contains("now");
+    @EnumSource(CacheScript.class)
+    void sendsOfThePreludeOnlyWhatItUses(CacheScript script) {
+        String code = withoutComments(script.lua().text());
+        for (String declared : List.of("time", "now", "toMillis", "valueFields")) {
+            long uses = Pattern.compile("\\b" + declared + "\\b")
+                    .matcher(code)
+                    .results()
+                    .count();
+            assertThat(uses).as("uses of " + declared).isNotEqualTo(1);
+            assertThat(body(script)).doesNotContainPattern("\\blocal (function )?" + declared + "\\b");
+        }
+    }
 
-        assertThat(script.text().lines().filter(line -> line.equals(Laboratory.TIME_LINE)))
+    @ParameterizedTest
+    @EnumSource(CacheScript.class)
+    void timeIsReadInOneLineWhereItIsNeeded(CacheScript script) {
+        String text = script.lua().text();
+        boolean needed = Pattern.compile("\\b(now|time\\[)")
+                .matcher(withoutComments(text))
+                .find();
+
+        assertThat(text.lines().filter(line -> line.equals(Laboratory.TIME_LINE)))
                 .hasSize(needed ? 1 : 0);
-        assertThat(script.text().split("'TIME'", -1)).hasSize(needed ? 2 : 1);
+        assertThat(text.split("'TIME'", -1)).hasSize(needed ? 2 : 1);
     }
 
     @ParameterizedTest
-    @EnumSource(RedisScript.class)
-    void callsOnlyCommandsOfRedis62OnItsKey(RedisScript script) {
-        assertThat(CALL.matcher(body(script)).results().map(call -> call.group(1)))
-                .isSubsetOf(COMMANDS);
-        assertThat(body(script).replaceAll(CALL.pattern() + "(, KEYS\\[1]|\\))", ""))
-                .doesNotContain("redis.");
-        assertThat(body(script).lines().filter(line -> line.contains("'PEXPIRE'")))
+    @EnumSource(CacheScript.class)
+    void callsOnlyCommandsOfRedis62OnItsKey(CacheScript script) {
+        String code = withoutComments(script.lua().text());
+        assertThat(CALL.matcher(code).results().map(call -> call.group(1))).isSubsetOf(COMMANDS);
+        assertThat(code.replaceAll(CALL.pattern() + "(, KEYS\\[1]|\\))", "")).doesNotContain("redis.");
+        assertThat(code.lines().filter(line -> line.contains("'PEXPIRE'")))
                 .allMatch(line -> line.matches(".*'PEXPIRE', KEYS\\[1], [^,]+\\).*"), "options came with Redis 7.0");
     }
 
-    private static List<String> header(RedisScript script) {
-        return script.text().lines().takeWhile(line -> line.startsWith("--")).toList();
+    private static String part(CacheScript script, String part) {
+        return header(script).stream()
+                .filter(line -> line.startsWith(part + " "))
+                .map(line -> line.substring(7))
+                .findFirst()
+                .orElseThrow();
     }
 
-    private static String body(RedisScript script) {
-        return script.text().lines().dropWhile(line -> line.startsWith("--")).collect(Collectors.joining("\n"));
+    private static List<String> header(CacheScript script) {
+        return file(script)
+                .lines()
+                .takeWhile(line -> line.startsWith("--"))
+                .map(line -> line.substring(Math.min(3, line.length())))
+                .toList();
+    }
+
+    private static String body(CacheScript script) {
+        return withoutComments(file(script));
+    }
+
+    private static String withoutComments(String text) {
+        return text.lines().map(line -> line.replaceAll("--.*", "")).collect(Collectors.joining("\n"));
+    }
+
+    private static String prelude() {
+        return LuaScript.resource(CacheScript.class, "prelude.lua");
+    }
+
+    private static String file(CacheScript script) {
+        return LuaScript.resource(CacheScript.class, script.file());
     }
 }

@@ -67,7 +67,8 @@ class ScriptLoaderIntegrationTests {
     private List<Long> known() {
         String[] command = Stream.concat(
                         Stream.of("SCRIPT", "EXISTS"),
-                        Stream.of(RedisScript.values()).map(RedisScript::sha))
+                        Stream.of(CacheScript.values())
+                                .map(script -> script.lua().sha()))
                 .toArray(String[]::new);
         try (RawRedis raw = redis.connect()) {
             return ((List<?>) raw.command(command))

@@ -6,11 +6,11 @@ import java.util.Map;
 /** The scripts as shipped, or weakened to see whether a test bites. */
 final class ScriptTexts {
 
-    private final Map<RedisScript, String> texts = new EnumMap<>(RedisScript.class);
+    private final Map<CacheScript, String> texts = new EnumMap<>(CacheScript.class);
 
     private ScriptTexts() {
-        for (RedisScript script : RedisScript.values()) {
-            texts.put(script, script.text());
+        for (CacheScript script : CacheScript.values()) {
+            texts.put(script, script.lua().text());
         }
     }
 
@@ -23,14 +23,14 @@ final class ScriptTexts {
      *
      * @throws IllegalArgumentException unless the part stands in it exactly once
      */
-    ScriptTexts weaken(RedisScript script, String part, String replacement) {
+    ScriptTexts weaken(CacheScript script, String part, String replacement) {
         ScriptTexts weakened = new ScriptTexts();
         weakened.texts.putAll(texts);
         weakened.texts.put(script, replaceOnce(of(script), part, replacement));
         return weakened;
     }
 
-    String of(RedisScript script) {
+    String of(CacheScript script) {
         return texts.get(script);
     }
 

@@ -88,8 +88,8 @@ final class SeededEntry implements AutoCloseable {
     }
 
     /** Calls a script as shipped. Bulk strings of the reply come in Latin-1, nil as an empty text. */
-    Object call(RedisScript script, String... arguments) {
-        List<String> command = new ArrayList<>(List.of("EVAL", script.text(), "1", KEY));
+    Object call(CacheScript script, String... arguments) {
+        List<String> command = new ArrayList<>(List.of("EVAL", script.lua().text(), "1", KEY));
         command.addAll(Arrays.asList(arguments));
         return texts(send(command.toArray(String[]::new)));
     }

@@ -95,7 +95,7 @@ class StoreScriptTests {
     void keepsEpochsBeyondTheSignedNumbers() {
         entry.lease("fill-tok", 10).lives(130);
 
-        entry.call(RedisScript.STORE, entry.loadLease("fill-tok", 10), "4294967295", "new", "300000", "v");
+        entry.call(CacheScript.STORE, entry.loadLease("fill-tok", 10), "4294967295", "new", "300000", "v");
 
         assertThat(entry.state()).isEqualTo("{v=new +300s epoch -1} lives 300s");
     }
@@ -156,6 +156,6 @@ class StoreScriptTests {
     }
 
     private Object store(String token, int election) {
-        return entry.call(RedisScript.STORE, entry.loadLease(token, election), "7", "new", "300000", "v");
+        return entry.call(CacheScript.STORE, entry.loadLease(token, election), "7", "new", "300000", "v");
     }
 }

@@ -42,12 +42,12 @@ public abstract class EntryStoreContract {
 
     @Test
     void givesALeaseToOneOwnerUntilItExpires() {
-        assertThat(store().lease(prefix, "a", SHORT)).isZero();
-        assertThat(store().lease(prefix + "2", "b", LONG)).isZero();
+        assertThat(store().takeWorkLease(prefix, "a", SHORT)).isZero();
+        assertThat(store().takeWorkLease(prefix + "2", "b", LONG)).isZero();
         pass(SHORT);
-        assertThat(store().lease(prefix, "b", LONG)).isZero();
-        assertThat(store().lease(prefix, "a", LONG)).isPositive().isLessThanOrEqualTo(LONG);
-        assertThat(store().lease(prefix, "b", LONG)).isZero();
+        assertThat(store().takeWorkLease(prefix, "b", LONG)).isZero();
+        assertThat(store().takeWorkLease(prefix, "a", LONG)).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(store().takeWorkLease(prefix, "b", LONG)).isZero();
     }
 
     @Test

@@ -63,7 +63,7 @@ public final class InMemoryEntryStore implements EntryStore {
         }
 
         @Override
-        public int ofLease(String name) {
+        public int ofWorkLease(String name) {
             return 0;
         }
 
@@ -412,7 +412,7 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public Duration lease(String name, String owner, Duration duration) {
+    public Duration takeWorkLease(String name, String owner, Duration duration) {
         return run(Operation.LEASE, () -> {
             Lease held = leases.get(name);
             if (held != null && !held.owner.equals(owner) && held.end > now()) {

@@ -100,7 +100,7 @@ class PermissionsIntegrationTests {
         assertThat(redis.command("EXISTS", keyPrefix + other.name())).isEqualTo(0L);
         Map<String, Long> raised = store.raiseEpochs(0, Map.of("user", 0L));
         assertThat(store.epochs(0)).isEqualTo(raised);
-        assertThat(store.lease("outbox", "me", Duration.ofMinutes(1))).isZero();
+        assertThat(store.takeWorkLease("outbox", "me", Duration.ofMinutes(1))).isZero();
         store.probe();
     }
 

@@ -71,7 +71,7 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public Duration lease(String name, String owner, Duration duration) {
+    public Duration takeWorkLease(String name, String owner, Duration duration) {
         throw new UnsupportedOperationException();
     }
 

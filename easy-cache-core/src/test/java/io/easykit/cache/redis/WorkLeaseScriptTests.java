@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-class LeaseScriptTests {
+class WorkLeaseScriptTests {
 
     @AutoClose
     private final SeededEntry entry = new SeededEntry();
 
     @Test
     void givesAFreeLease() {
-        assertThat(entry.call(RedisScript.LEASE, "me", "300000")).isEqualTo(0L);
+        assertThat(entry.call(CacheScript.WORK_LEASE, "me", "300000")).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{owner='me'} lives 300s");
     }
@@ -21,7 +21,7 @@ class LeaseScriptTests {
     void renewsTheOwnersLease() {
         entry.field("owner", "me").lives(100);
 
-        assertThat(entry.call(RedisScript.LEASE, "me", "300000")).isEqualTo(0L);
+        assertThat(entry.call(CacheScript.WORK_LEASE, "me", "300000")).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{owner='me'} lives 300s");
     }
@@ -30,7 +30,7 @@ class LeaseScriptTests {
     void leavesTheLeaseOfAnother() {
         entry.field("owner", "other").lives(100);
 
-        assertThat((Long) entry.call(RedisScript.LEASE, "me", "300000")).isBetween(90_000L, 100_000L);
+        assertThat((Long) entry.call(CacheScript.WORK_LEASE, "me", "300000")).isBetween(90_000L, 100_000L);
 
         assertThat(entry.state()).isEqualTo("{owner='other'} lives 100s");
     }
@@ -39,7 +39,7 @@ class LeaseScriptTests {
     void takesALeaseThatNeverExpires() {
         entry.field("owner", "other").livesForEver();
 
-        assertThat(entry.call(RedisScript.LEASE, "me", "300000")).isEqualTo(0L);
+        assertThat(entry.call(CacheScript.WORK_LEASE, "me", "300000")).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{owner='me'} lives 300s");
     }

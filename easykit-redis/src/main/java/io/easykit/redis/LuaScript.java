@@ -1,6 +1,5 @@
-package io.easykit.delayqueue.redis;
+package io.easykit.redis;
 
-import io.easykit.delayqueue.Bytes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -9,51 +8,18 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * The scripts, one Lua file each beside this class. The text that is sent contains the functions of the prelude that the
- * script uses, and the file. Redis creates every function of the text at each call, so an unused function would cost time.
+ * A Lua script as it is sent to Redis: the text and its SHA, by which {@code EVALSHA} calls it.
+ *
+ * <p>The functions that several scripts of a product share are in one file, {@value #PRELUDE}. The text that is sent contains
+ * only those that the script uses: Redis creates every function of the text at each call, so an unused one would cost time.
  */
-record LuaScript(Bytes text, String sha) {
+public final class LuaScript {
 
-    /** Lower case with {@code .lua} is the file. */
-    enum Name {
-        SEND,
-        CLAIM,
-        ACKNOWLEDGE,
-        FAIL,
-        RELEASE,
-        EXTEND,
-        REAP,
-        CANCEL,
-        RESCHEDULE,
-        REDRIVE,
-        PURGE,
-        FIND,
-        LIST,
-        READ,
-        STATS,
-        HEALTH,
-        PAUSE,
-        ALERT,
-        DECLARE,
-        REPAIR,
-        TOPICS,
-        BEAT,
-        NODES,
-        WISH,
-        SAMPLE,
-        SAMPLES,
-        SHARE,
-        DIAGNOSE;
-
-        String file() {
-            return name().toLowerCase(Locale.ROOT) + ".lua";
-        }
-    }
+    private static final String PRELUDE = "prelude.lua";
 
     /** A declaration of the prelude: a function, or a value. */
     private static final Pattern DECLARATION = Pattern.compile("(?m)^local (?:function )?(\\w+)(?:\\(| =)");
@@ -61,14 +27,26 @@ record LuaScript(Bytes text, String sha) {
     /** Comments, and texts in quotes: no names are used in them. */
     private static final Pattern PROSE = Pattern.compile("--.*|'[^'\n]*'|\"[^\"\n]*\"");
 
+    private final String text;
+    private final byte[] bytes;
+    private final String sha;
+
+    /** @param text as it is sent */
+    public LuaScript(String text) {
+        this.text = text;
+        this.bytes = text.getBytes(StandardCharsets.UTF_8);
+        this.sha = sha1(bytes);
+    }
+
     /**
-     * Reads a script.
+     * Reads a script, and puts the parts of the prelude that it uses in front of it.
      *
-     * @param edit changes the text before it is used; what ships changes nothing
+     * @param beside class whose package has the file, and {@value #PRELUDE} if there is one
+     * @param edit changes the text before it is used, for tests
+     * @throws IllegalStateException if there is no such file
      */
-    static LuaScript load(Name name, UnaryOperator<String> edit) {
-        byte[] text = edit.apply(withPrelude(resource(name.file()))).getBytes(StandardCharsets.UTF_8);
-        return new LuaScript(Bytes.of(text), sha1(text));
+    public static LuaScript read(Class<?> beside, String file, UnaryOperator<String> edit) {
+        return new LuaScript(edit.apply(withPrelude(beside, resource(beside, file))));
     }
 
     /**
@@ -76,8 +54,8 @@ record LuaScript(Bytes text, String sha) {
      * stands before them. One that declares something is left out if nothing after it uses one of the names; a field of the
      * same name, as in {@code string.format}, is no use.
      */
-    static String withPrelude(String script) {
-        String[] blocks = resource("prelude.lua").split("\n\n", -1);
+    public static String withPrelude(Class<?> beside, String script) {
+        String[] blocks = resource(beside, PRELUDE).split("\n\n", -1);
         String text = script;
         String used = PROSE.matcher(script).replaceAll("");
         for (int i = blocks.length - 1; i >= 0; i--) {
@@ -101,16 +79,40 @@ record LuaScript(Bytes text, String sha) {
                         .find());
     }
 
-    static String resource(String file) {
-        try (InputStream in = LuaScript.class.getResourceAsStream(file)) {
+    /**
+     * Reads a file that is packaged with a class.
+     *
+     * @throws IllegalStateException if there is no such file
+     */
+    public static String resource(Class<?> beside, String file) {
+        try (InputStream in = beside.getResourceAsStream(file)) {
             if (in == null) {
-                throw new IllegalStateException("The script " + file + " is missing beside " + LuaScript.class.getName()
-                        + ": it has to be packaged with the class (in a native image, by a resource hint).");
+                throw new IllegalStateException("The script " + file + " is missing beside " + beside.getName()
+                        + ". Package it with the class; a native image needs a resource hint for it.");
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The text as it is sent. */
+    public String text() {
+        return text;
+    }
+
+    /** The name of the script for {@code EVALSHA}. */
+    public String sha() {
+        return sha;
+    }
+
+    /** A line of the text, counted from 1; empty if there is none. Error replies of Redis name lines. */
+    public String line(int number) {
+        return text.lines().skip(Math.max(0, number - 1)).findFirst().orElse("");
+    }
+
+    byte[] bytes() {
+        return bytes;
     }
 
     private static String sha1(byte[] text) {

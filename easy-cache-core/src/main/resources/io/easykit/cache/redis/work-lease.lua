@@ -1,10 +1,9 @@
--- lease: takes or renews a lease on work that one node does for all.
+-- Takes or renews a lease on work that one node does for all. It has nothing to do with the load leases of entries.
 --
--- KEYS[1]  the lease
--- ARGV[1]  owner
--- ARGV[2]  duration in ms
---
--- returns 0 the caller holds it, else the ms that are left to another owner
+-- KEYS   lease
+-- ARGV   owner, duration ms
+-- return 0 the caller holds it, else the ms that are left to another owner
+-- fields owner
 local owner, left = redis.call('HGET', KEYS[1], 'owner'), redis.call('PTTL', KEYS[1])
 -- A lease without a TTL counts as expired.
 if owner and owner ~= ARGV[1] and left > 0 then return left end

@@ -10,15 +10,23 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
+import io.easykit.redis.LettuceConnector;
+import io.easykit.redis.LettuceScripts;
+import io.easykit.redis.LuaScript;
 import io.easykit.redis.Remedy;
+import io.easykit.redis.ScriptExecutor;
+import io.easykit.redis.ScriptReply;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -30,7 +38,7 @@ import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** What the error replies of Redis mean, in the words of 6.2 (which wraps what a script has met) and of 7. */
-class ScriptRunnerTests {
+class ShardScriptsTests {
 
     private static final ShardKey SHARD = new ShardKey("t", 0);
     private static final ShardKey OTHER = new ShardKey("t", 1);
@@ -91,7 +99,7 @@ class ScriptRunnerTests {
     @ValueSource(
             strings = {"ERR max number of clients reached", "ERR max number of clients + cluster connections reached"})
     void isUnavailableToOneClientTooMany(String error) {
-        assertThat(RedisFailures.translate(
+        assertThat(QueueFailures.translate(
                         "send.lua",
                         new RedisConnectionFailureException(
                                 "Unable to connect to Redis",
@@ -103,11 +111,13 @@ class ScriptRunnerTests {
 
     @Test
     void isNotRefusedByWhatHappensOnTheWay() {
-        assertThat(RedisFailures.translate(
+        SSLHandshakeException handshake = new SSLHandshakeException("PKIX path building failed");
+        handshake.initCause(new CertificateException("PKIX path building failed"));
+
+        assertThat(QueueFailures.translate(
                         "send.lua",
                         new RedisConnectionFailureException(
-                                "Unable to connect to Redis",
-                                new RedisException(new SSLHandshakeException("PKIX path building failed")))))
+                                "Unable to connect to Redis", new RedisException(handshake))))
                 .isInstanceOf(StoreUnavailableException.class);
     }
 
@@ -122,7 +132,7 @@ class ScriptRunnerTests {
     void neverPassesOnTheArgumentsThatRedisQuotes(String error) {
         for (DelayQueueException e : List.of(
                 reply(error),
-                RedisFailures.translate(
+                QueueFailures.translate(
                         "send.lua",
                         new RedisConnectionFailureException(
                                 "Unable to connect to Redis: " + error,
@@ -136,11 +146,11 @@ class ScriptRunnerTests {
     @Test
     void saysWhatIsKnownOfACallWithoutAnswer() {
         assertThat(reply("LOADING Redis is loading the dataset in memory")).hasMessageContaining("cannot carry out");
-        assertThat(RedisFailures.translate(
+        assertThat(QueueFailures.translate(
                         "send.lua",
                         new QueryTimeoutException("Redis command timed out", new RedisException("timeout"))))
                 .hasMessageContaining("did not answer send.lua, so its outcome is unknown");
-        assertThat(RedisFailures.translate(
+        assertThat(QueueFailures.translate(
                         "send.lua",
                         new RedisSystemException(
                                 "Redis exception",
@@ -154,9 +164,10 @@ class ScriptRunnerTests {
         closed.afterPropertiesSet();
         closed.start();
         closed.stop();
-        ScriptRunner runner = runner(ScriptCalls.over(closed), Duration.ZERO);
+        ShardScripts runner =
+                runner(new LettuceScripts(new LettuceConnector(closed, Duration.ofSeconds(5))), Duration.ZERO);
 
-        assertThatThrownBy(() -> runner.list(LuaScript.Name.STATS, new ShardKey("t", 0), new Arguments()))
+        assertThatThrownBy(() -> runner.list(QueueScript.STATS, new ShardKey("t", 0), new Arguments()))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("application stops")
                 .hasMessageContaining("was not carried out")
@@ -173,41 +184,42 @@ class ScriptRunnerTests {
                 "CLUSTERDOWN Hash slot not served"
             })
     void repeatsACallWhileItsSlotMoves(String error) {
-        FakeCalls redis = new FakeCalls(error, 3);
-        ScriptRunner runner = runner(redis, Duration.ofMinutes(1));
+        FakeExecutor redis = new FakeExecutor(error, 3);
+        ShardScripts runner = runner(redis, Duration.ofMinutes(1));
 
-        assertThat(runner.number(LuaScript.Name.PAUSE, SHARD, new Arguments())).isOne();
+        assertThat(runner.number(QueueScript.PAUSE, SHARD, new Arguments())).isOne();
         assertThat(redis.calls).isEqualTo(4);
 
         redis.failures = 3;
-        assertThat(runner.lists(LuaScript.Name.DECLARE, List.of(SHARD, OTHER), new Arguments()))
-                .extracting(ScriptRunner.Answer::shard, ScriptRunner.Answer::reply, ScriptRunner.Answer::failure)
+        assertThat(runner.lists(QueueScript.DECLARE, List.of(SHARD, OTHER), new Arguments()))
+                .extracting(ShardScripts.Answer::shard, ShardScripts.Answer::reply, ShardScripts.Answer::failure)
                 .containsExactly(tuple(SHARD, List.of(1L), null), tuple(OTHER, List.of(1L), null));
     }
 
     @Test
     void givesUpOnAMovingSlotWithinTheBound() {
-        FakeCalls redis = new FakeCalls("TRYAGAIN Multiple keys request during rehashing of slot", Integer.MAX_VALUE);
-        ScriptRunner runner = runner(redis, Duration.ofMillis(100));
+        FakeExecutor redis =
+                new FakeExecutor("TRYAGAIN Multiple keys request during rehashing of slot", Integer.MAX_VALUE);
+        ShardScripts runner = runner(redis, Duration.ofMillis(100));
 
-        assertThatThrownBy(() -> runner.number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+        assertThatThrownBy(() -> runner.number(QueueScript.PAUSE, SHARD, new Arguments()))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("cannot carry out")
                 .hasMessageContaining("TRYAGAIN");
         assertThat(redis.calls).isBetween(2, 10);
 
-        assertThat(runner.lists(LuaScript.Name.DECLARE, List.of(SHARD), new Arguments()))
+        assertThat(runner.lists(QueueScript.DECLARE, List.of(SHARD), new Arguments()))
                 .singleElement()
-                .extracting(ScriptRunner.Answer::failure)
+                .extracting(ShardScripts.Answer::failure)
                 .isInstanceOf(StoreUnavailableException.class);
     }
 
     /** An outage of a cluster answers this, too, and callers shall not wait for it. */
     @Test
     void repeatsACallWithoutOwnerOfItsSlotForAShortTimeOnly() {
-        FakeCalls redis = new FakeCalls("CLUSTERDOWN The cluster is down", Integer.MAX_VALUE);
+        FakeExecutor redis = new FakeExecutor("CLUSTERDOWN The cluster is down", Integer.MAX_VALUE);
 
-        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(QueueScript.PAUSE, SHARD, new Arguments()))
                 .isInstanceOf(StoreUnavailableException.class);
         assertThat(redis.calls).isBetween(2, 6);
     }
@@ -221,19 +233,19 @@ class ScriptRunnerTests {
                 "Command timed out after 250 millisecond(s)"
             })
     void repeatsNoOtherFailure(String error) {
-        FakeCalls redis = new FakeCalls(error, Integer.MAX_VALUE);
+        FakeExecutor redis = new FakeExecutor(error, Integer.MAX_VALUE);
 
-        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(QueueScript.PAUSE, SHARD, new Arguments()))
                 .isInstanceOf(DelayQueueException.class);
         assertThat(redis.calls).isOne();
     }
 
     @Test
     void doesNotRepeatACallOfAnInterruptedThread() {
-        FakeCalls redis = new FakeCalls("TRYAGAIN Multiple keys request", Integer.MAX_VALUE);
+        FakeExecutor redis = new FakeExecutor("TRYAGAIN Multiple keys request", Integer.MAX_VALUE);
         Thread.currentThread().interrupt();
 
-        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(LuaScript.Name.PAUSE, SHARD, new Arguments()))
+        assertThatThrownBy(() -> runner(redis, Duration.ofDays(1)).number(QueueScript.PAUSE, SHARD, new Arguments()))
                 .isInstanceOf(StoreUnavailableException.class);
         assertThat(Thread.interrupted()).isTrue();
         assertThat(redis.calls).isOne();
@@ -251,48 +263,51 @@ class ScriptRunnerTests {
                 .isEqualTo(Duration.ofMillis(250));
     }
 
-    private static ScriptRunner runner(ScriptCalls calls, Duration bound) {
-        return new ScriptRunner(calls, new RedisKeys("dq:"), new SlotRetry(bound), text -> text);
+    private static ShardScripts runner(ScriptExecutor executor, Duration bound) {
+        return new ShardScripts(executor, null, new RedisKeys("dq:"), new SlotRetry(bound), UnaryOperator.identity());
     }
 
     /** Fails some calls, and answers the others with 1, or a list of it. */
-    private static final class FakeCalls implements ScriptCalls {
+    private static final class FakeExecutor implements ScriptExecutor {
 
         private final String error;
         private int failures;
         private int calls;
 
-        FakeCalls(String error, int failures) {
+        FakeExecutor(String error, int failures) {
             this.error = error;
             this.failures = failures;
         }
 
         @Override
-        public Object call(LuaScript script, boolean bySha, Reply reply, byte[][] keys, byte[][] arguments) {
+        public Object await(LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
             calls++;
             if (failures-- > 0) {
                 throw new RedisCommandExecutionException(error);
             }
-            return reply == Reply.LIST ? List.of(1L) : 1L;
+            return reply == ScriptReply.LIST ? List.of(1L) : 1L;
         }
 
         @Override
-        public List<CompletableFuture<@Nullable Object>> begin(
-                LuaScript script, Reply reply, List<byte[][]> keys, byte[][] arguments) {
-            return keys.stream()
-                    .map(own -> CompletableFuture.<@Nullable Object>completedFuture(null)
-                            .thenApply(begun -> (@Nullable Object) call(script, false, reply, own, arguments)))
-                    .toList();
+        public CompletionStage<@Nullable Object> run(
+                LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
+            return CompletableFuture.<@Nullable Object>completedFuture(null)
+                    .thenApply(begun -> (@Nullable Object) await(script, reply, keys, arguments));
         }
 
         @Override
         public void load(LuaScript script) {
             throw new UnsupportedOperationException();
         }
+
+        @Override
+        public boolean isBlocking() {
+            return false;
+        }
     }
 
     private static DelayQueueException reply(String error) {
-        return RedisFailures.translate(
+        return QueueFailures.translate(
                 "send.lua", new RedisSystemException("Error in execution", new RedisCommandExecutionException(error)));
     }
 }

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
 
-class RedisFailureTests {
+class CacheFailuresTests {
 
     /** In a script, as Redis 6.2 and 7 word it. */
     @ParameterizedTest
@@ -21,20 +21,20 @@ class RedisFailureTests {
                 "ERR user_script:19: -OOM command not allowed when used memory > 'maxmemory'. script: ab"
             })
     void aServerThatIsFullIsIllAndNamesTheRemedy(String reply) {
-        StoreUnavailableException failure = RedisFailure.translate(new RedisCommandExecutionException(reply));
+        StoreUnavailableException failure = CacheFailures.translate(new RedisCommandExecutionException(reply));
 
         assertThat(failure.isServerFailure()).isTrue();
-        assertThat(RedisFailure.isFull(failure)).isTrue();
+        assertThat(CacheFailures.isFull(failure)).isTrue();
         assertThat(failure).hasMessageContaining("raise maxmemory");
     }
 
     /** Jedis, as Spring Data translates it. */
     @Test
     void anExhaustedPoolIsNoReplyOfRedis() {
-        assertThat(RedisFailure.translate(ofJedis("Could not get a resource from the pool"))
+        assertThat(CacheFailures.translate(ofJedis("Could not get a resource from the pool"))
                         .isServerFailure())
                 .isTrue();
-        assertThat(RedisFailure.translate(ofJedis("WRONGTYPE Operation against a key holding the wrong kind of value"))
+        assertThat(CacheFailures.translate(ofJedis("WRONGTYPE Operation against a key holding the wrong kind of value"))
                         .isServerFailure())
                 .isFalse();
     }
@@ -53,7 +53,7 @@ class RedisFailureTests {
             })
     void printsNoArguments(String reply) {
         StoreUnavailableException failure =
-                RedisFailure.translate(new IllegalStateException(new RedisCommandExecutionException(reply)));
+                CacheFailures.translate(new IllegalStateException(new RedisCommandExecutionException(reply)));
 
         StringWriter printed = new StringWriter();
         failure.printStackTrace(new PrintWriter(printed, true));

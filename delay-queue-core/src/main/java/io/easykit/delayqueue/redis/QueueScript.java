@@ -1,0 +1,46 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.redis.LuaScript;
+import java.util.Locale;
+import java.util.function.UnaryOperator;
+
+/** The scripts of the queue, one Lua file each beside this class. */
+enum QueueScript {
+    SEND,
+    CLAIM,
+    ACKNOWLEDGE,
+    FAIL,
+    RELEASE,
+    EXTEND,
+    REAP,
+    CANCEL,
+    RESCHEDULE,
+    REDRIVE,
+    PURGE,
+    FIND,
+    LIST,
+    READ,
+    STATS,
+    HEALTH,
+    PAUSE,
+    ALERT,
+    DECLARE,
+    REPAIR,
+    TOPICS,
+    BEAT,
+    NODES,
+    WISH,
+    SAMPLE,
+    SAMPLES,
+    SHARE,
+    DIAGNOSE;
+
+    String file() {
+        return name().toLowerCase(Locale.ROOT) + ".lua";
+    }
+
+    /** @param edit changes the text before it is used; what ships changes nothing */
+    LuaScript load(UnaryOperator<String> edit) {
+        return LuaScript.read(QueueScript.class, file(), edit);
+    }
+}

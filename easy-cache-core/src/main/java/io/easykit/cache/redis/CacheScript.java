@@ -1,0 +1,35 @@
+package io.easykit.cache.redis;
+
+import io.easykit.redis.LuaScript;
+import io.easykit.redis.ScriptReply;
+import java.util.Locale;
+import java.util.function.UnaryOperator;
+
+/** The scripts of the cache, one Lua file for each operation beside this class. */
+enum CacheScript {
+    FETCH,
+    STORE,
+    RELEASE_LOAD,
+    PREPARE,
+    INVALIDATE,
+    REMOVE_UNREADABLE,
+    REMOVE_WRONG_TYPE,
+    PROBE,
+    RAISE_EPOCH,
+    WORK_LEASE;
+
+    @SuppressWarnings("ImmutableEnumChecker") // a LuaScript does not change
+    private final LuaScript lua = LuaScript.read(CacheScript.class, file(), UnaryOperator.identity());
+
+    String file() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-') + ".lua";
+    }
+
+    ScriptReply reply() {
+        return this == FETCH || this == RAISE_EPOCH ? ScriptReply.LIST : ScriptReply.NUMBER;
+    }
+
+    LuaScript lua() {
+        return lua;
+    }
+}

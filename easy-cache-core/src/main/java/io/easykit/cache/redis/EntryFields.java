@@ -1,0 +1,130 @@
+package io.easykit.cache.redis;
+
+import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.cache.store.Envelope;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields of an entry's hash, as a plain read sees them. In the normal state there is one, the value.
+ *
+ * <table>
+ * <caption>Fields</caption>
+ * <tr><td>{@code v<fingerprint>}</td><td>6 bytes end of life (server's ms), 4 bytes epoch of the prefix, envelope</td></tr>
+ * <tr><td>{@code f}</td><td>8 bytes fencing token, 6 bytes end of the load lease (0: released)</td></tr>
+ * <tr><td>{@code s}</td><td>staleUntil, in the server's ms</td></tr>
+ * <tr><td>{@code i:<token>}</td><td>the end of one update's lease</td></tr>
+ * <tr><td>{@code i}</td><td>the latest of these</td></tr>
+ * </table>
+ *
+ * <p>While two versions of an application with different structures of the value's type run, there is a value for each. They
+ * share everything else: an invalidation drops them all. The key expires with the first of them, so that a plain read never
+ * finds an expired one.
+ */
+final class EntryFields {
+
+    /** First byte of the fields of values. */
+    private static final byte VALUE = 'v';
+
+    private static final byte FILL = 'f';
+    private static final byte STALE_UNTIL = 's';
+
+    private static final int VALUE_HEADER = 10;
+    private static final int EPOCH_OFFSET = 6;
+    private static final int SHORTEST_VALUE = 12;
+    private static final int FILL_LENGTH = 14;
+    private static final int LOAD_LEASE_OFFSET = 8;
+
+    private EntryFields() {}
+
+    /** The field of the values of a type. */
+    static String valueField(String fingerprint) {
+        return (char) VALUE + fingerprint;
+    }
+
+    static Envelope envelope(byte[] value) {
+        return Envelope.wrap(value, VALUE_HEADER);
+    }
+
+    /**
+     * Reads an entry.
+     *
+     * @param fingerprint of the type whose values the caller can read
+     * @param epoch a value of an older epoch is no value
+     * @param remaining time from now to an end of life in the server's ms; null if it is unknown
+     */
+    static Snapshot snapshot(
+            Map<byte[], byte[]> fields, String fingerprint, long epoch, LongFunction<@Nullable Duration> remaining) {
+        byte[] value = null;
+        int locks = 0;
+        boolean invalidated = false;
+        boolean loading = false;
+        boolean updating = false;
+        for (Map.Entry<byte[], byte[]> field : fields.entrySet()) {
+            byte first = firstByte(field.getKey());
+            locks += first == VALUE ? 0 : 1;
+            switch (first) {
+                case VALUE -> value = isOf(fingerprint, field.getKey()) ? field.getValue() : value;
+                case STALE_UNTIL -> invalidated = true;
+                case FILL -> loading = isLeased(field.getValue());
+                default -> updating = true;
+            }
+        }
+        if (value == null || value.length < SHORTEST_VALUE || epochOf(value) < epoch) {
+            return new Snapshot(null, false, invalidated, loading, updating, null);
+        }
+        boolean fresh = locks == 0;
+        return new Snapshot(
+                envelope(value),
+                fresh,
+                invalidated,
+                loading,
+                updating,
+                fresh ? remaining.apply(sixBytes(value, 0)) : null);
+    }
+
+    private static byte firstByte(byte[] name) {
+        return name.length == 0 ? 0 : name[0];
+    }
+
+    private static boolean isOf(String fingerprint, byte[] field) {
+        if (field.length != fingerprint.length() + 1) {
+            return false;
+        }
+        for (int i = 1; i < field.length; i++) {
+            if (field[i] != fingerprint.charAt(i - 1)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isLeased(byte[] fill) {
+        return fill.length == FILL_LENGTH && sixBytes(fill, LOAD_LEASE_OFFSET) > 0;
+    }
+
+    private static long epochOf(byte[] value) {
+        return Integer.toUnsignedLong(ByteBuffer.wrap(value).getInt(EPOCH_OFFSET));
+    }
+
+    private static long sixBytes(byte[] bytes, int offset) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes, offset, 6);
+        return (long) Short.toUnsignedInt(buffer.getShort()) << 32 | Integer.toUnsignedLong(buffer.getInt());
+    }
+
+    static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    static byte[] bytes(long number) {
+        return bytes(Long.toString(number));
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

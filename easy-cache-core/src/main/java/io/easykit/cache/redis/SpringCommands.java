@@ -1,0 +1,32 @@
+package io.easykit.cache.redis;
+
+import io.easykit.redis.ScriptExecutor;
+import io.easykit.redis.SpringCalls;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/** Uses any client that Spring Data supports, one command at a time on the caller's thread. */
+final class SpringCommands implements RedisCommands {
+
+    private final SpringCalls calls;
+
+    SpringCommands(RedisConnectionFactory factory) {
+        this.calls = new SpringCalls(factory);
+    }
+
+    @Override
+    public ScriptExecutor scripts() {
+        return calls;
+    }
+
+    @Override
+    public CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
+        return calls.call(redis -> redis.hashCommands().hGetAll(key));
+    }
+
+    @Override
+    public CompletionStage<Long> time() {
+        return calls.call(redis -> redis.serverCommands().time());
+    }
+}

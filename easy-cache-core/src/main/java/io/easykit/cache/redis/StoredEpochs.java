@@ -1,0 +1,85 @@
+package io.easykit.cache.redis;
+
+import static io.easykit.cache.redis.EntryFields.bytes;
+import static io.easykit.cache.redis.EntryFields.text;
+
+import io.easykit.redis.ListReply;
+import io.lettuce.core.cluster.SlotHash;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** The epochs of the prefixes: in one hash or, in a cluster, in those of the ranges of slots ({@link SlotTags}). */
+final class StoredEpochs {
+
+    private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
+
+    /** An epoch has four bytes of a value. The highest number is no epoch. */
+    private static final long NO_EPOCH = 0xFFFF_FFFFL;
+
+    /** The reply of raise-epoch has no values before its groups. */
+    private enum RaiseEpochReply {}
+
+    /** A group of the reply of raise-epoch. */
+    private enum RaisedEpoch {
+        EPOCH
+    }
+
+    private final EntryCalls calls;
+    private final RedisKeys names;
+    private final boolean clustered;
+
+    StoredEpochs(EntryCalls calls, RedisKeys names, boolean clustered) {
+        this.calls = calls;
+        this.names = names;
+        this.clustered = clustered;
+    }
+
+    int hashes() {
+        return clustered ? SlotTags.EPOCH_HASHES : 1;
+    }
+
+    int copies() {
+        return clustered ? SlotTags.COPIES : 1;
+    }
+
+    /** The first of the hashes with the epoch of an entry. */
+    int hashOf(byte[] entry) {
+        return clustered ? SlotTags.epochHashOf(SlotHash.getSlot(entry)) : 0;
+    }
+
+    private byte[] name(int hash) {
+        return clustered ? names.epochs(SlotTags.ofEpochs(hash)) : names.epochs();
+    }
+
+    /** The epochs of one hash, by prefix. */
+    Map<String, Long> read(int hash) {
+        Map<String, Long> epochs = new HashMap<>();
+        calls.await(calls.readAll(name(hash))).forEach((prefix, epoch) -> {
+            if (NUMBER.matcher(text(epoch)).matches() && Long.parseLong(text(epoch)) < NO_EPOCH) {
+                epochs.put(text(prefix), Long.parseLong(text(epoch)));
+            }
+        });
+        return epochs;
+    }
+
+    /** Raises the epochs of these prefixes above the known ones, and returns the new ones. */
+    Map<String, Long> raise(int hash, Map<String, Long> known) {
+        List<String> prefixes = List.copyOf(known.keySet());
+        List<byte[]> arguments = new ArrayList<>();
+        for (String prefix : prefixes) {
+            arguments.add(bytes(prefix));
+            arguments.add(bytes(known.getOrDefault(prefix, 0L)));
+        }
+        Object reply = calls.await(calls.run(CacheScript.RAISE_EPOCH, name(hash), arguments));
+        List<ListReply> epochs = ListReply.of(CacheScript.RAISE_EPOCH.file(), reply, RaiseEpochReply.class)
+                .groups(RaisedEpoch.class);
+        Map<String, Long> raised = new HashMap<>();
+        for (int i = 0; i < prefixes.size(); i++) {
+            raised.put(prefixes.get(i), epochs.get(i).number(RaisedEpoch.EPOCH));
+        }
+        return raised;
+    }
+}

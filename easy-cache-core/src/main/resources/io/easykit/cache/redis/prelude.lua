@@ -1,0 +1,34 @@
+-- In front of every script when it is loaded: the time, and what scripts share. A script gets the blocks that it uses. Blank
+-- lines separate blocks, and stand nowhere else.
+--
+-- KEYS   one key: an entry, or as the header of the script says
+-- ARGV   as the header of the script says. (…)* stands for any number of groups
+-- return as the header of the script says
+-- fields of an entry, which is a hash. In the normal state it has one field, its value:
+--        v<fingerprint>  value of one version of its type: 6 bytes end of its life in ms, 4 bytes epoch of its prefix, envelope
+--        f               load: 8 bytes fencing token, which successive loaders share, 6 bytes end of the load lease or 0
+--        s               end of the stale window in ms; the values are stale since an update or an invalidation
+--        i:<token>       an update that was announced: end of its lease in ms
+--        i               the latest of these ends
+--        Only an entry whose fields are all values is fresh
+--
+-- Redis undoes nothing that a failing script has written: no key may stay behind without a TTL. What is unreadable counts as
+-- absent.
+local time = redis.call('TIME')
+
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- A timestamp that is not a number counts as expired.
+local function toMillis(text)
+  local number = tonumber(text)
+  return number and number >= 0 and number < 1e15 and number or 0
+end
+
+-- The fields of the values, one for each version of their type.
+local function valueFields()
+  local values, names = {}, redis.call('HKEYS', KEYS[1])
+  for i = 1, #names do
+    if string.sub(names[i], 1, 1) == 'v' then values[#values + 1] = names[i] end
+  end
+  return values
+end

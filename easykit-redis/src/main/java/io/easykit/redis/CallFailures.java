@@ -1,0 +1,67 @@
+package io.easykit.redis;
+
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.cluster.PartitionSelectorException;
+import java.net.ConnectException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.QueryTimeoutException;
+
+/** Classifies a failed call to which Redis did not reply. {@link ErrorReply} classifies error replies. */
+public final class CallFailures {
+
+    private CallFailures() {}
+
+    /** Whether no reply came in time. Whether the command ran is unknown. */
+    public static boolean isTimeout(Throwable failure) {
+        return failure instanceof TimeoutException
+                || failure instanceof RedisCommandTimeoutException
+                || failure instanceof QueryTimeoutException;
+    }
+
+    /** Whether the driver had no connection, so that nothing was sent. */
+    public static boolean isNotSent(Throwable failure) {
+        for (Throwable e = failure; e != null; e = e.getCause()) {
+            String message = String.valueOf(e.getMessage());
+            if (e instanceof NotConnectedException
+                    || e instanceof RedisConnectionException
+                    || e instanceof PartitionSelectorException
+                    || e instanceof ConnectException
+                    || message.startsWith("Currently not connected")
+                    || message.equals(LettuceConnector.NOTHING_SENT)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a new connection was refused, with an error reply or without. */
+    public static boolean isRefusedConnection(Throwable failure) {
+        for (Throwable e = failure; e != null; e = e.getCause()) {
+            if (e instanceof RedisConnectionException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the failure that a stage or a future has wrapped. */
+    public static Throwable unwrapped(Throwable failure) {
+        boolean isWrapper = failure instanceof CompletionException || failure instanceof ExecutionException;
+        return isWrapper && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /** Describes a failure in a few words: its message and that of its root, without command arguments. */
+    public static String describe(Throwable failure) {
+        ErrorReply error = ErrorReply.of(failure);
+        if (error != null) {
+            return error.text();
+        }
+        Throwable root = NestedExceptionUtils.getMostSpecificCause(failure);
+        String text = failure.getMessage() + (root == failure ? "" : ": " + root.getMessage());
+        return RedisReply.withoutArguments(text);
+    }
+}

@@ -1,0 +1,75 @@
+package io.easykit.redis;
+
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The nodes of a cluster, by the present topology of the driver. Without a cluster there is one node without a name. */
+final class ClusterTopology {
+
+    private static final String SINGLE = "";
+
+    private static final Logger log = LoggerFactory.getLogger(ClusterTopology.class);
+
+    private final LettuceConnectionFactory factory;
+    private final SharedConnection connection;
+
+    ClusterTopology(LettuceConnectionFactory factory, SharedConnection connection) {
+        this.factory = factory;
+        this.connection = connection;
+    }
+
+    /** The client of the cluster; null if this is no cluster, or nothing was sent yet. */
+    @Nullable RedisClusterClient client() {
+        return factory.getNativeClient() instanceof RedisClusterClient cluster ? cluster : null;
+    }
+
+    /** Names the node that serves the key. */
+    String nodeOf(byte[] key) {
+        RedisClusterClient cluster = client();
+        if (cluster == null) {
+            return SINGLE;
+        }
+        RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+        return node == null ? SINGLE : node.getNodeId();
+    }
+
+    /** The masters that serve slots; empty if this is no cluster, or if there is no connection. Does not block. */
+    List<ClusterMaster> masters() {
+        RedisClusterClient cluster = client();
+        if (cluster == null || !connection.isOpen()) {
+            return List.of();
+        }
+        List<ClusterMaster> masters = new ArrayList<>();
+        for (RedisClusterNode node : cluster.getPartitions()) {
+            BitSet slots = new BitSet(SlotHash.SLOT_COUNT);
+            node.forEachSlot(slots::set);
+            if (!slots.isEmpty()) {
+                String address = node.getUri().getHost() + ":" + node.getUri().getPort();
+                masters.add(new ClusterMaster(address, slots));
+            }
+        }
+        return masters;
+    }
+
+    /** Reads the topology again, in the background. Each master that is new counts as a connection that was made again. */
+    void refresh(RedisClusterClient cluster) {
+        List<ClusterMaster> before = masters();
+        cluster.refreshPartitionsAsync().whenComplete((done, failure) -> {
+            if (failure != null) {
+                log.debug("The topology of the Redis cluster could not be refreshed", failure);
+                return;
+            }
+            masters().stream()
+                    .filter(master -> !before.contains(master))
+                    .forEach(master -> connection.reconnected(master.socketAddress()));
+        });
+    }
+}

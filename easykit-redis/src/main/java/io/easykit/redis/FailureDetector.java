@@ -1,0 +1,124 @@
+package io.easykit.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides from replies and failures when to leave a server: drops the connection or, in a cluster, refreshes the topology.
+ * {@link LettuceConnector} describes the rules.
+ */
+final class FailureDetector {
+
+    /** Longer than a pause of a garbage collector or a fork. Sentinel and Cluster take longer to promote. */
+    static final Duration SILENCE = Duration.ofSeconds(2);
+
+    /**
+     * Silence after which the topology of a cluster is refreshed. A refresh costs no connection and takes two seconds
+     * while a node is silent, so it begins before a replica is promoted.
+     */
+    static final Duration SILENCE_BEFORE_REFRESH = Duration.ofSeconds(1);
+
+    static final Duration SILENCE_OF_A_NODE = Duration.ofSeconds(6);
+
+    static final Duration DISCONNECTED = Duration.ofMillis(500);
+
+    /** Minimum time between two replacements, or two refreshes. */
+    private static final Duration LEAST_PAUSE = Duration.ofSeconds(1);
+
+    private static final Logger log = LoggerFactory.getLogger(FailureDetector.class);
+
+    private final SharedConnection connection;
+    private final ClusterTopology topology;
+    private final Transfers transfers;
+    private final Duration commandTimeout;
+    private final Duration silenceOfANode;
+    private final Map<String, ReplyWatch> watches = new ConcurrentHashMap<>();
+    private final AtomicLong lastReplacement = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
+    private final AtomicLong lastRefresh = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
+
+    /** @param silenceOfANode silence of a cluster node after which the connections to all nodes are replaced */
+    FailureDetector(
+            SharedConnection connection,
+            ClusterTopology topology,
+            Transfers transfers,
+            Duration commandTimeout,
+            Duration silenceOfANode) {
+        this.connection = connection;
+        this.topology = topology;
+        this.transfers = transfers;
+        this.commandTimeout = commandTimeout;
+        this.silenceOfANode = silenceOfANode;
+    }
+
+    /** The watch of the server of a key. */
+    ReplyWatch watchOf(byte[] key) {
+        return watches.computeIfAbsent(topology.nodeOf(key), node -> new ReplyWatch());
+    }
+
+    /**
+     * Records a failure.
+     *
+     * @param sent time at which the command was sent, from {@link System#nanoTime}
+     */
+    void failed(ReplyWatch watch, long sent, Throwable failure) {
+        if (failure instanceof RedisCommandExecutionException) {
+            watch.answered();
+            ErrorReply error = ErrorReply.of(failure);
+            if (error != null && error.isMendedByAnotherServer()) {
+                leave("its server replies " + error.code(), LEAST_PAUSE);
+            }
+            return;
+        }
+        boolean silent = failure instanceof RedisCommandTimeoutException;
+        if (silent && transfers.explain(commandTimeout)) {
+            watch.answered();
+            return;
+        }
+        Duration unanswered = watch.unanswered(sent);
+        if (unanswered.compareTo(silent ? silence() : DISCONNECTED) >= 0) {
+            leave(silent ? "its server does not reply" : "it is lost", unanswered);
+        }
+    }
+
+    /** Drops the connection. */
+    void replaceConnection() {
+        if (connection.drop()) {
+            watches.clear();
+        }
+    }
+
+    private void leave(String reason, Duration unanswered) {
+        RedisClusterClient cluster = topology.client();
+        if (cluster != null && unanswered.compareTo(silenceOfANode) < 0) {
+            if (isDue(lastRefresh)) {
+                log.debug("Refreshing the topology of the Redis cluster, because of a connection: {}", reason);
+                topology.refresh(cluster);
+            }
+        } else if (isDue(lastReplacement)) {
+            log.info(
+                    "Replacing the connection to Redis, because {}. Commands in flight fail; later ones use"
+                            + " the new connection.",
+                    reason);
+            replaceConnection();
+            connection.want(System.nanoTime());
+            var unused = connection.get();
+        }
+    }
+
+    private Duration silence() {
+        return topology.client() == null ? SILENCE : SILENCE_BEFORE_REFRESH;
+    }
+
+    private static boolean isDue(AtomicLong last) {
+        long before = last.get();
+        long now = System.nanoTime();
+        return now - before >= LEAST_PAUSE.toNanos() && last.compareAndSet(before, now);
+    }
+}

@@ -1,0 +1,86 @@
+package io.easykit.redis;
+
+import io.lettuce.core.RedisException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Calls Redis over any driver that Spring Data supports, one command at a time on the caller's thread, with the driver's own
+ * timeouts.
+ */
+public final class SpringCalls implements ScriptExecutor {
+
+    private final RedisConnectionFactory connections;
+
+    public SpringCalls(RedisConnectionFactory connections) {
+        this.connections = connections;
+    }
+
+    @Override
+    public CompletionStage<@Nullable Object> run(
+            LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
+        return completed(() -> await(script, reply, keys, arguments));
+    }
+
+    @Override
+    public @Nullable Object await(LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
+        byte[][] all = Stream.of(keys, arguments).flatMap(Stream::of).toArray(byte[][]::new);
+        try {
+            return with(redis -> redis.scriptingCommands().evalSha(script.sha(), reply.ofSpring(), keys.length, all));
+        } catch (DataAccessException | RedisException failure) {
+            if (!ErrorReply.isUnknownScript(failure)) {
+                throw failure;
+            }
+            return with(redis -> redis.scriptingCommands().eval(script.bytes(), reply.ofSpring(), keys.length, all));
+        }
+    }
+
+    @Override
+    public void load(LuaScript script) {
+        with(redis -> redis.scriptingCommands().scriptLoad(script.bytes()));
+    }
+
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    /** Calls a command. The stage is completed already. */
+    public <T extends @Nullable Object> CompletionStage<T> call(Function<RedisConnection, T> command) {
+        return completed(() -> with(command));
+    }
+
+    private static <T extends @Nullable Object> CompletionStage<T> completed(Supplier<T> call) {
+        try {
+            return CompletableFuture.completedFuture(call.get());
+        } catch (RuntimeException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    private <T extends @Nullable Object> T with(Function<RedisConnection, T> command) {
+        try (RedisConnection redis = connect()) {
+            return command.apply(redis);
+        } catch (RuntimeException failure) {
+            if (connections instanceof DedicatedJedis jedis) {
+                jedis.failed(failure);
+            }
+            throw failure;
+        }
+    }
+
+    private RedisConnection connect() {
+        try {
+            return connections.getConnection();
+        } catch (DataAccessException | IllegalStateException e) {
+            throw new NotConnectedException("No connection to Redis: " + e.getMessage(), e);
+        }
+    }
+}
