@@ -1,43 +1,56 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.DelayQueueAdmin;
-import io.easykit.delayqueue.MessageInfo;
-import io.easykit.delayqueue.MessagePage;
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.TopicStats;
-import io.easykit.delayqueue.store.DeadLetterRef;
-import io.easykit.delayqueue.store.Page;
-import io.easykit.delayqueue.store.QueueInspector;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.ErrorGroups;
+import io.easykit.delayqueue.admin.Job;
+import io.easykit.delayqueue.admin.JobRequest;
+import io.easykit.delayqueue.admin.MessageDetail;
+import io.easykit.delayqueue.admin.MessagePage;
+import io.easykit.delayqueue.admin.MessageQuery;
+import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.store.DeadLetterErrors;
+import io.easykit.delayqueue.store.Position;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
-import io.easykit.delayqueue.store.RedriveRate;
-import io.easykit.delayqueue.store.RedrivenPage;
+import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Works shard after shard. A shard that the store refuses does not hide the others. */
 final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
 
-    /** Redis counts exactly so far. */
-    private static final long FARTHEST = 1L << 52;
-
-    private final QueueInspector store;
+    private final QueueBackend store;
     private final Topics topics;
-    private final LongSupplier nanos;
+    private final MessagePages pages;
+    private final MessageReplacer replacer;
+    private final JobRunner jobs;
 
-    /** @param nanos a clock that only moves forward */
-    DefaultDelayQueueAdmin(QueueInspector store, Topics topics, LongSupplier nanos) {
+    DefaultDelayQueueAdmin(QueueBackend store, Topics topics, MessageReplacer replacer, JobRunner jobs) {
         this.store = store;
         this.topics = topics;
-        this.nanos = nanos;
+        this.pages = new MessagePages(store);
+        this.replacer = replacer;
+        this.jobs = jobs;
     }
 
     @Override
@@ -46,58 +59,135 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
     }
 
     @Override
-    public MessagePage deadLetters(String topic, long offset, int count) {
-        if (offset < 0 || offset > FARTHEST || count < 1 || count > MAX_PAGE) {
+    public MessagePage messages(String topic, MessageQuery query) {
+        return pages.page(topics.keysToLookAt(topic), query);
+    }
+
+    @Override
+    public Optional<MessageDetail> find(String topic, String id) {
+        ShardKey shard = shardOf(topic, id);
+        return store.find(shard, id, MessageDetail.MOST_BYTES)
+                .map(found -> MessageSummaries.detail(topic, shard.shard(), found));
+    }
+
+    /** A topic that the store refuses is left out, unless it refuses all. */
+    @Override
+    public List<MessageDetail> find(String id) {
+        NameRules.requireWellFormed(id);
+        List<MessageDetail> found = new ArrayList<>();
+        EachShard each = new EachShard();
+        store.fleet().topics().forEach((topic, shards) -> {
+            ShardKey key = new ShardKey(topic, MessageIds.shardOf(id, shards));
+            each.attempt(key, shard -> store.find(shard, id, MessageDetail.MOST_BYTES)
+                    .ifPresent(message -> found.add(MessageSummaries.detail(topic, shard.shard(), message))));
+        });
+        if (found.isEmpty()) {
+            each.refused();
+        }
+        return found;
+    }
+
+    @Override
+    public Optional<Bytes> body(String topic, MessageRef message) {
+        String incarnation = message.incarnation();
+        return store.find(shardOf(topic, message.id()), message.id())
+                .map(StoredMessage::frame)
+                .filter(frame -> incarnation == null || incarnation.equals(MessageSummaries.incarnation(frame)))
+                .map(frame -> Envelope.decode(frame).body());
+    }
+
+    @Override
+    public ErrorGroups groups(String topic) {
+        ErrorScan scan = new ErrorScan();
+        long[] counts = new long[2];
+        EachShard each = new EachShard();
+        List<ShardKey> shards = topics.keysToLookAt(topic);
+        long share = Math.max(DeadLetterErrors.MOST, MOST_GROUPED / shards.size());
+        for (ShardKey shard : shards) {
+            each.attempt(shard, key -> {
+                Position after = null;
+                DeadLetterErrors page;
+                long read = 0;
+                do {
+                    page = store.errors(key, after, DeadLetterErrors.MOST);
+                    page.entries().forEach(scan::add);
+                    read += page.entries().size();
+                    after = page.entries().isEmpty()
+                            ? null
+                            : page.entries().get(page.entries().size() - 1).position();
+                } while (page.entries().size() == DeadLetterErrors.MOST && read < share);
+                counts[0] += page.total();
+                counts[1] += read;
+            });
+        }
+        return new ErrorGroups(topic, counts[0], counts[1], scan.groups(), each.refused());
+    }
+
+    @Override
+    public List<Boolean> redrive(String topic, List<DeadLetterRef> deaths) {
+        return byShard(topic, deaths, DeadLetterRef::id, store::redrive);
+    }
+
+    @Override
+    public Replacement replace(
+            String topic, DeadLetterRef death, @Nullable String incarnation, Map<String, String> headers, Bytes body) {
+        return replacer.replace(shardOf(topic, death.id()), death, incarnation, headers, body);
+    }
+
+    @Override
+    public List<Boolean> purge(String topic, List<DeadLetterRef> deaths) {
+        return byShard(topic, deaths, DeadLetterRef::id, store::purge);
+    }
+
+    @Override
+    public List<ChangeOutcome> cancel(String topic, List<MessageRef> messages) {
+        return byShard(
+                topic,
+                messages,
+                MessageRef::id,
+                (shard, some) -> store.cancel(
+                        shard, some.stream().map(DefaultDelayQueueAdmin::target).toList()));
+    }
+
+    @Override
+    public List<ChangeOutcome> reschedule(String topic, List<MessageRef> messages, DueTime due) {
+        Objects.requireNonNull(due, "reschedule without a due time: give one.");
+        return byShard(
+                topic,
+                messages,
+                MessageRef::id,
+                (shard, some) -> store.reschedule(
+                        shard,
+                        some.stream()
+                                .map(message -> new Reschedule(target(message), due))
+                                .toList()));
+    }
+
+    private static Target target(MessageRef message) {
+        return new Target(message.id(), MessageSummaries.incarnation(message.incarnation()));
+    }
+
+    /** One call for each shard that has some of them; the results are in the order of the list. */
+    private <T, R> List<R> byShard(
+            String topic, List<T> all, Function<T, String> id, BiFunction<ShardKey, List<T>, List<R>> action) {
+        if (all.size() > MAX_PAGE) {
             throw new IllegalArgumentException(
-                    "A page of " + count + " after " + offset + " is not possible: give a count" + " of 1 to "
-                            + MAX_PAGE + ", and an offset from 0 to " + FARTHEST + ".");
+                    "An action takes at most " + MAX_PAGE + " messages, not " + all.size() + ": split it.");
         }
-        List<MessageInfo> found = new ArrayList<>();
-        AtomicLong total = new AtomicLong();
-        EachShard each = new EachShard();
-        for (ShardKey shard : topics.keysToLookAt(topic)) {
-            each.attempt(shard, one -> {
-                long skip = Math.max(0, offset - total.get());
-                Page page = store.list(one, MessageInfo.State.DEAD, skip, count);
-                page.messages().stream()
-                        .limit(count - found.size())
-                        .map(message -> MessageInfos.of(topic, message))
-                        .forEach(found::add);
-                total.addAndGet(page.total());
-            });
+        Map<ShardKey, List<Integer>> places = new LinkedHashMap<>();
+        int shards = topics.shardsToLookAt(topic);
+        for (int i = 0; i < all.size(); i++) {
+            ShardKey shard = new ShardKey(topic, MessageIds.shardOf(id.apply(all.get(i)), shards));
+            places.computeIfAbsent(shard, key -> new ArrayList<>()).add(i);
         }
-        return new MessagePage(total.get(), found, each.refused());
-    }
-
-    @Override
-    public boolean redrive(String topic, String id, Instant diedAt) {
-        return store.redrive(shardOf(topic, id), List.of(new DeadLetterRef(id, diedAt)), RedriveRate.AT_ONCE)
-                .get(0);
-    }
-
-    @Override
-    public long redriveAll(String topic, int perSecond) {
-        if (perSecond < 1) {
-            throw new IllegalArgumentException("A pace of " + perSecond + " a second: give at least 1.");
-        }
-        Redrive redrive = new Redrive(perSecond);
-        Deque<ShardKey> left = new ArrayDeque<>(topics.keysToLookAt(topic));
-        EachShard each = new EachShard();
-        while (!left.isEmpty()) {
-            each.attempt(left.remove(), shard -> {
-                if (redrive.page(shard)) {
-                    left.add(shard);
-                }
-            });
-        }
-        each.throwIfRefused();
-        return redrive.redriven;
-    }
-
-    @Override
-    public boolean purge(String topic, String id, Instant diedAt) {
-        return store.purge(shardOf(topic, id), List.of(new DeadLetterRef(id, diedAt)))
-                .get(0);
+        Map<Integer, R> results = new TreeMap<>();
+        places.forEach((shard, some) -> {
+            List<R> ofShard = action.apply(shard, some.stream().map(all::get).toList());
+            for (int i = 0; i < some.size(); i++) {
+                results.put(some.get(i), ofShard.get(i));
+            }
+        });
+        return List.copyOf(results.values());
     }
 
     @Override
@@ -119,33 +209,32 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
     }
 
     private ShardKey shardOf(String topic, String id) {
+        NameRules.requireWellFormed(id);
         return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
     }
 
-    /** Pages of all shards in turn; the slots of one schedule are given out page by page. */
-    private final class Redrive {
+    @Override
+    public Job start(JobRequest request) {
+        return jobs.start(request);
+    }
 
-        private final Map<ShardKey, Instant> diedUntil = new HashMap<>();
-        private final int perSecond;
-        private final long begin = nanos.getAsLong();
-        private long redriven;
+    @Override
+    public Optional<Job> job(String id) {
+        return jobs.find(id);
+    }
 
-        Redrive(int perSecond) {
-            this.perSecond = perSecond;
-        }
+    @Override
+    public List<Job> jobs() {
+        return jobs.all();
+    }
 
-        /** Sends back one page; false if it was the shard's last. */
-        boolean page(ShardKey shard) {
-            // The store counts the delay from the call.
-            Duration passed = Duration.ofNanos(nanos.getAsLong() - begin);
-            Duration next = Duration.ofSeconds(redriven).dividedBy(perSecond).minus(passed);
-            RedriveRate pace = new RedriveRate(
-                    next.isNegative() ? Duration.ZERO : next,
-                    Duration.ofSeconds(1).dividedBy(perSecond));
-            RedrivenPage page = store.redrive(shard, diedUntil.get(shard), QueueStore.MAX_BATCH, pace);
-            diedUntil.put(shard, page.diedUntil());
-            redriven += page.count();
-            return page.count() == QueueStore.MAX_BATCH;
-        }
+    @Override
+    public boolean stopJob(String id) {
+        return jobs.stop(id);
+    }
+
+    @Override
+    public boolean resumeJob(String id) {
+        return jobs.resume(id);
     }
 }

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.ListenerEndpoint;
@@ -11,6 +10,7 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.store.QueueBackend;
 import java.net.InetAddress;
@@ -40,6 +40,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     private final FleetAdmin fleet;
     private final Function<EngineContext, Heartbeat> heartbeats;
     private final RolledBackSends rolledBack;
+    private final JobRunner jobs;
     private final EngineContext context;
     private @Nullable Heartbeat heartbeat;
 
@@ -50,8 +51,12 @@ public final class DelayQueueEngine implements AutoCloseable {
         RepeatedLines lines = new RepeatedLines(settings.loops::nanos);
         Events events = new Events(settings.listeners, lines);
         this.template = new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines));
-        this.admin = new DefaultDelayQueueAdmin(store, topics, settings.loops::nanos);
         this.fleet = new DefaultFleetAdmin(store, topics, settings.loops::nanos);
+        String node =
+                settings.node == null ? host() + "@" + ProcessHandle.current().pid() : settings.node;
+        this.jobs = new JobRunner(store, topics, settings.loops, node);
+        this.admin =
+                new DefaultDelayQueueAdmin(store, topics, new MessageReplacer(store, settings.maxMessageBytes), jobs);
         this.context = new EngineContext(
                 store,
                 new BodyReader(store),
@@ -65,7 +70,8 @@ public final class DelayQueueEngine implements AutoCloseable {
                 lines,
                 settings.loops,
                 settings.workers,
-                settings.node == null ? host() + "@" + ProcessHandle.current().pid() : settings.node);
+                jobs,
+                node);
         this.heartbeats = engine -> heartbeat(engine, settings);
     }
 
@@ -161,6 +167,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     @Override
     public void close() {
         leave();
+        jobs.close();
         context.loopEvents().close();
         rolledBack.close();
     }

@@ -12,6 +12,7 @@ import java.util.function.Function;
  * @param loopEvents for loops: delivers on a thread of its own
  * @param lines      for log lines about single messages
  * @param workers    creates the executor of handlers of a container
+ * @param jobs       of the administration: runs while a listener does
  * @param node       name of this process
  */
 record EngineContext(
@@ -27,4 +28,5 @@ record EngineContext(
         RepeatedLines lines,
         LoopExecutor loops,
         Function<ListenerEndpoint, Workers> workers,
+        JobRunner jobs,
         String node) {}

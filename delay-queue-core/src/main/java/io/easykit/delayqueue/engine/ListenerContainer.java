@@ -105,6 +105,7 @@ public final class ListenerContainer implements RunningListeners.Member {
                 engine.settingsGuard().add(endpoint);
                 begin(shards);
                 engine.listeners().add(this);
+                engine.jobs().begin();
                 running = true;
             }
             return stopping;

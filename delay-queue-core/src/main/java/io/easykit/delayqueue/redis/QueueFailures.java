@@ -45,7 +45,8 @@ final class QueueFailures {
         }
         String text = LogText.of(CallFailures.describe(failure));
         if (error != null) {
-            return StoreUnavailableException.notCarriedOut("Redis cannot carry out " + call + " now: " + text + Remedy.of(error.reply()), cause);
+            return StoreUnavailableException.notCarriedOut(
+                    "Redis cannot carry out " + call + " now: " + text + Remedy.of(error.reply()), cause);
         }
         if (CallFailures.isNotSent(failure)) {
             return StoreUnavailableException.notCarriedOut(

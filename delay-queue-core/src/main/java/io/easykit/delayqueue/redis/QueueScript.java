@@ -16,9 +16,11 @@ enum QueueScript {
     CANCEL,
     RESCHEDULE,
     REDRIVE,
+    REPLACE,
     PURGE,
     FIND,
-    LIST,
+    BROWSE,
+    TRIAGE,
     READ,
     STATS,
     HEALTH,
@@ -33,10 +35,15 @@ enum QueueScript {
     SAMPLE,
     SAMPLES,
     SHARE,
+    JOB_CREATE,
+    JOB_LIST,
+    JOB_TAKE,
+    JOB_SAVE,
+    JOB_WISH,
     DIAGNOSE;
 
     String file() {
-        return name().toLowerCase(Locale.ROOT) + ".lua";
+        return name().toLowerCase(Locale.ROOT).replace('_', '-') + ".lua";
     }
 
     /** @param edit changes the text before it is used; what ships changes nothing */

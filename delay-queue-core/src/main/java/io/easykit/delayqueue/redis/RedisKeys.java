@@ -51,6 +51,11 @@ record RedisKeys(String keyPrefix) {
         return new Slot("the registry of nodes", keyPrefix + "{nodes}:");
     }
 
+    /** Jobs of the administration. No shard has this hash tag either. */
+    Slot console() {
+        return new Slot("the jobs of the administration", keyPrefix + "{console}:");
+    }
+
     /** Start of all keys of the shard. No key has this name. */
     String prefix(ShardKey shard) {
         return keyPrefix + "{" + shard.topic() + ":" + shard.shard() + "}:";

@@ -2,29 +2,24 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.FleetStore;
-import io.easykit.delayqueue.store.LargeBody;
+import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.Page;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reaped;
-import io.easykit.delayqueue.store.RedriveRate;
-import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
-import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
@@ -33,10 +28,8 @@ import io.easykit.redis.LettuceScripts;
 import io.easykit.redis.ReplicatedScripts;
 import io.easykit.redis.SpringCalls;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -50,17 +43,17 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * disconnected, and let it replay none after a reconnect ({@code ClientOptions.replayFilter} of Lettuce): a replayed send
  * whose message has already been acknowledged would be delivered again.
  */
-public final class RedisQueueStore implements QueueBackend, AutoCloseable {
+public final class RedisQueueStore extends ShardReader implements QueueBackend, AutoCloseable {
 
     public static final String DEFAULT_KEY_PREFIX = "dq:";
 
     /** A bean may send while a cold JVM starts. */
     private static final Duration FIRST_CONNECTION = Duration.ofSeconds(5);
 
-    private final ShardScripts scripts;
     private final ShardCounts counts;
     private final FleetStore fleet;
     private final WakeupSubscriptions wakeups;
+    private final RedisJobStore jobs;
 
     public RedisQueueStore(RedisConnectionFactory connections) {
         this(connections, DEFAULT_KEY_PREFIX);
@@ -82,18 +75,42 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
 
     /** @param slots how long calls are repeated while a cluster moves the slot of their shard */
     RedisQueueStore(RedisConnectionFactory connections, String keyPrefix, UnaryOperator<String> edit, SlotRetry slots) {
-        RedisKeys keys = new RedisKeys(keyPrefix);
-        this.wakeups = new WakeupSubscriptions(connections, keys);
-        if (connections instanceof LettuceConnectionFactory lettuce) {
-            LettuceConnector connector = new LettuceConnector(lettuce, FIRST_CONNECTION);
-            connector.onReplacement(wakeups::reconnect);
-            this.scripts = new ShardScripts(
-                    new LettuceScripts(connector), new ReplicatedScripts(lettuce, FIRST_CONNECTION), keys, slots, edit);
-        } else {
-            this.scripts = new ShardScripts(new SpringCalls(connections), null, keys, slots, edit);
-        }
+        this(connections, connector(connections), new RedisKeys(keyPrefix), edit, slots);
+    }
+
+    private RedisQueueStore(
+            RedisConnectionFactory connections,
+            @Nullable LettuceConnector connector,
+            RedisKeys keys,
+            UnaryOperator<String> edit,
+            SlotRetry slots) {
+        super(scripts(connections, connector, keys, edit, slots));
         this.counts = new ShardCounts(scripts);
         this.fleet = new RedisFleetStore(scripts);
+        this.jobs = new RedisJobStore(scripts);
+        this.wakeups = new WakeupSubscriptions(connections, keys);
+        if (connector != null) {
+            connector.onReplacement(wakeups::reconnect);
+        }
+    }
+
+    private static @Nullable LettuceConnector connector(RedisConnectionFactory connections) {
+        return connections instanceof LettuceConnectionFactory lettuce
+                ? new LettuceConnector(lettuce, FIRST_CONNECTION)
+                : null;
+    }
+
+    private static ShardScripts scripts(
+            RedisConnectionFactory connections,
+            @Nullable LettuceConnector connector,
+            RedisKeys keys,
+            UnaryOperator<String> edit,
+            SlotRetry slots) {
+        if (connector == null) {
+            return new ShardScripts(new SpringCalls(connections), null, keys, slots, edit);
+        }
+        ReplicatedScripts replicated = new ReplicatedScripts((LettuceConnectionFactory) connections, FIRST_CONNECTION);
+        return new ShardScripts(new LettuceScripts(connector), replicated, keys, slots, edit);
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
@@ -223,49 +240,20 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     }
 
     @Override
-    public Optional<StoredMessage> find(ShardKey shard, String id) {
-        List<?> reply = scripts.list(QueueScript.FIND, shard, new Arguments().add(id));
-        return Replies.found(reply, bodies(shard));
-    }
-
-    @Override
-    public Page list(ShardKey shard, MessageInfo.State place, long offset, int count) {
-        Arguments arguments =
-                new Arguments().add(Replies.place(place)).add(offset).add(count);
-        return Replies.page(scripts.list(QueueScript.LIST, shard, arguments), bodies(shard));
-    }
-
-    @Override
-    public Optional<Bytes> read(ShardKey shard, String id, Bytes incarnation, int from, int count) {
-        Arguments arguments = new Arguments().add(id).add(incarnation).add(from).add(count);
-        return Optional.ofNullable(scripts.bytes(QueueScript.READ, shard, arguments))
-                .map(Bytes::of);
-    }
-
-    private Replies.BodyReader bodies(ShardKey shard) {
-        return (id, size) -> LargeBody.read(
-                        size, LargeBody.PIECE, (incarnation, from, count) -> read(shard, id, incarnation, from, count))
-                .orElse(null);
-    }
-
-    @Override
-    public List<Boolean> redrive(ShardKey shard, List<DeadLetterRef> deaths, RedriveRate pace) {
-        Arguments arguments =
-                new Arguments().add("ids").add(pace.delay()).add(pace.gap().toNanos());
+    public List<Boolean> redrive(ShardKey shard, List<DeadLetterRef> deaths) {
+        Arguments arguments = new Arguments();
         addDeaths(arguments, deaths);
         return Replies.flags(scripts.codes(QueueScript.REDRIVE, shard, arguments));
     }
 
     @Override
-    public RedrivenPage redrive(ShardKey shard, @Nullable Instant diedUntil, int count, RedriveRate pace) {
-        Arguments arguments =
-                new Arguments().add("page").add(pace.delay()).add(pace.gap().toNanos());
-        if (diedUntil == null) {
-            arguments.add("");
-        } else {
-            arguments.add(diedUntil);
-        }
-        return Replies.redriven(scripts.list(QueueScript.REDRIVE, shard, arguments.add(count)));
+    public Outcome replace(ShardKey shard, DeadLetterRef death, Bytes incarnation, Bytes frame) {
+        Arguments arguments = new Arguments()
+                .add(death.id())
+                .add(death.diedAt())
+                .add(incarnation)
+                .add(frame);
+        return Replies.replacement(scripts.number(QueueScript.REPLACE, shard, arguments));
     }
 
     @Override
@@ -279,11 +267,6 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     public int purge(ShardKey shard, Duration age, int count) {
         Arguments arguments = new Arguments().add("age").add(age).add(count);
         return (int) scripts.number(QueueScript.PURGE, shard, arguments);
-    }
-
-    @Override
-    public ShardStats stats(ShardKey shard) {
-        return Replies.stats(scripts.list(QueueScript.STATS, shard, new Arguments()));
     }
 
     @Override
@@ -315,6 +298,11 @@ public final class RedisQueueStore implements QueueBackend, AutoCloseable {
     @Override
     public boolean resolve(ShardKey shard, String alert) {
         return changes(QueueScript.ALERT, shard, new Arguments().add(alert).add(0));
+    }
+
+    @Override
+    public JobStore jobs() {
+        return jobs;
     }
 
     @Override

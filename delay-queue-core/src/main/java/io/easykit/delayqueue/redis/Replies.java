@@ -8,14 +8,13 @@ import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.LostLease;
-import io.easykit.delayqueue.store.Page;
 import io.easykit.delayqueue.store.Reaped;
-import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -71,16 +70,7 @@ final class Replies {
         WAITS
     }
 
-    enum RedriveReply {
-        CUT_OFF,
-        COUNT
-    }
-
     enum FindReply {}
-
-    enum ListPageReply {
-        TOTAL
-    }
 
     enum MessageField {
         ID,
@@ -188,6 +178,15 @@ final class Replies {
         });
     }
 
+    static Outcome replacement(long code) {
+        return switch ((int) code) {
+            case 1, 2 -> Outcome.REPLACED;
+            case 0 -> Outcome.NOT_DEAD;
+            case 4 -> Outcome.OTHER_INCARNATION;
+            default -> throw unknown(code);
+        };
+    }
+
     static List<Boolean> flags(byte[] codes) {
         return each(codes, code -> code == 1);
     }
@@ -237,40 +236,30 @@ final class Replies {
         return new Reaped(reply.instant(ReapReply.NOW), reply.instantOrNull(ReapReply.NEXT_LEASE_END), lost);
     }
 
-    static RedrivenPage redriven(List<?> list) {
-        ListReply reply = of(QueueScript.REDRIVE, list, RedriveReply.class);
-        return new RedrivenPage(reply.instant(RedriveReply.CUT_OFF), reply.count(RedriveReply.COUNT));
-    }
-
     /** Reads a body of an id that did not fit into a reply; null if it is gone. */
     interface BodyReader extends BiFunction<String, Integer, @Nullable Bytes> {}
 
     static Optional<StoredMessage> found(List<?> list, BodyReader bodies) {
-        return messages(of(QueueScript.FIND, list, FindReply.class), bodies).stream()
+        return of(QueueScript.FIND, list, FindReply.class).groups(MessageField.class).stream()
+                .map(message -> message(message, bodies))
                 .findFirst();
     }
 
-    static Page page(List<?> list, BodyReader bodies) {
-        ListReply reply = of(QueueScript.LIST, list, ListPageReply.class);
-        return new Page(reply.number(ListPageReply.TOTAL), messages(reply, bodies));
-    }
-
-    /** A damaged message is shown as such, and does not hide the others. */
-    private static List<StoredMessage> messages(ListReply reply, BodyReader bodies) {
-        List<StoredMessage> messages = new ArrayList<>();
-        for (ListReply message : reply.groups(MessageField.class)) {
-            List<String> damage = new ArrayList<>();
-            messages.add(new StoredMessage(
-                    message.text(MessageField.ID),
-                    place(message.text(MessageField.PLACE)),
-                    message.instant(MessageField.SCORE),
-                    read("state", message.textOrNull(MessageField.STATE), Replies::history, damage),
-                    read("first error", message.textOrNull(MessageField.FIRST_ERROR), Replies::note, damage),
-                    read("last error", message.textOrNull(MessageField.LAST_ERROR), Replies::note, damage),
-                    frame(message, bodies),
-                    damage.isEmpty() ? null : String.join("; ", damage)));
-        }
-        return messages;
+    /** A damaged message is shown as such. */
+    private static StoredMessage message(ListReply message, BodyReader bodies) {
+        List<String> damage = new ArrayList<>();
+        Bytes frame = frame(message, bodies);
+        int unread = frame == null ? 0 : unread(message, MessageField.FRAME);
+        return new StoredMessage(
+                message.text(MessageField.ID),
+                place(message.text(MessageField.PLACE)),
+                message.instant(MessageField.SCORE),
+                read("state", message.textOrNull(MessageField.STATE), Replies::history, damage),
+                read("first error", message.textOrNull(MessageField.FIRST_ERROR), Replies::note, damage),
+                read("last error", message.textOrNull(MessageField.LAST_ERROR), Replies::note, damage),
+                frame,
+                frame == null ? 0 : Math.max(unread, frame.length()),
+                damage.isEmpty() ? null : String.join("; ", damage));
     }
 
     private static @Nullable Bytes frame(ListReply message, BodyReader bodies) {
@@ -282,8 +271,7 @@ final class Replies {
         return frame == null ? null : Bytes.of(frame);
     }
 
-    private static <T> @Nullable T read(
-            String what, @Nullable String text, Function<String, T> reading, List<String> damage) {
+    static <T> @Nullable T read(String what, @Nullable String text, Function<String, T> reading, List<String> damage) {
         try {
             return text == null ? null : reading.apply(text);
         } catch (RuntimeException unreadable) {
@@ -390,7 +378,7 @@ final class Replies {
         };
     }
 
-    private static History history(String state) {
+    static History history(String state) {
         String[] parts = state.split(":", 6);
         return new History(
                 Long.parseLong(parts[0]),
@@ -401,7 +389,7 @@ final class Replies {
                 parts[5]);
     }
 
-    private static ErrorNote note(String entry) {
+    static ErrorNote note(String entry) {
         String[] parts = entry.split(":", 3);
         return new ErrorNote(Instant.ofEpochMilli(Long.parseLong(parts[0])), parts[1], parts[2]);
     }

@@ -86,6 +86,16 @@ final class ShardScripts {
         return run(name, ScriptReply.NUMBER, keys.fleet(), arguments) instanceof Long reply ? reply : 0;
     }
 
+    /** A script on the jobs of the administration, whose reply is a list. */
+    List<?> consoleList(QueueScript name, Arguments arguments) {
+        return list(name, keys.console(), arguments);
+    }
+
+    /** A script on the jobs of the administration, whose reply is a whole number. */
+    long consoleNumber(QueueScript name, Arguments arguments) {
+        return run(name, ScriptReply.NUMBER, keys.console(), arguments) instanceof Long reply ? reply : 0;
+    }
+
     private List<?> list(QueueScript name, RedisKeys.Slot slot, Arguments arguments) {
         return run(name, ScriptReply.LIST, slot, arguments) instanceof List<?> reply ? reply : List.of();
     }

@@ -1,10 +1,13 @@
 package io.easykit.delayqueue.store;
 
 /** Everything that an engine needs of one store. */
-public interface QueueBackend extends QueueStore, QueueInspector, TopicStore {
+public interface QueueBackend extends QueueStore, QueueInspector, DeadLetterStore, TopicStore {
 
     /** The registry of topics and nodes; empty unless the store keeps one. */
     default FleetStore fleet() {
         return FleetStore.NONE;
     }
+
+    /** The jobs of the administration. */
+    JobStore jobs();
 }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.store;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import java.time.Instant;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param history    counts and times since it was first claimed, or null if it never was
  * @param firstError of its failures, or null
  * @param lastError  of its failures, or null
- * @param frame      the encoded envelope of the engine, or null if it was deleted by hand
+ * @param frame      the encoded envelope of the engine or its beginning, or null if it was deleted by hand
+ * @param size       bytes of the whole frame; 0 if it was deleted by hand
  * @param damage     text about unreadable parts, or null; the fields concerned are null then
  */
 public record StoredMessage(
@@ -25,6 +27,7 @@ public record StoredMessage(
         MessageInfo.@Nullable ErrorNote firstError,
         MessageInfo.@Nullable ErrorNote lastError,
         @Nullable Bytes frame,
+        int size,
         @Nullable String damage) {
 
     /** A message of which everything can be read. */
@@ -36,7 +39,23 @@ public record StoredMessage(
             MessageInfo.@Nullable ErrorNote firstError,
             MessageInfo.@Nullable ErrorNote lastError,
             @Nullable Bytes frame) {
-        this(id, state, at, history, firstError, lastError, frame, null);
+        this(id, state, at, history, firstError, lastError, frame, frame == null ? 0 : frame.length(), null);
+    }
+
+    /** The same message with a frame of at most so many bytes. */
+    public StoredMessage cutAfter(int bytes) {
+        return frame == null || frame.length() <= bytes
+                ? this
+                : new StoredMessage(
+                        id,
+                        state,
+                        at,
+                        history,
+                        firstError,
+                        lastError,
+                        Bytes.of(Arrays.copyOf(frame.array(), bytes)),
+                        size,
+                        damage);
     }
 
     /**

@@ -13,7 +13,12 @@ for _, place in ipairs({'inflight', 'waiting', 'dead'}) do
   if errorOf(score) then
     failure = failure or score.err -- matters only if the message is in no place that can be read
   elseif score then
-    describe(reply, id, place, score)
+    local notes = spare(redis.pcall('HMGET', errors, 'F' .. id, 'L' .. id)) or {false, false}
+    local frame = redis.call('MGET', message(id))[1]
+    local at = #reply
+    reply[at + 1], reply[at + 2], reply[at + 3] = id, place, timeOf(score)
+    reply[at + 4], reply[at + 5], reply[at + 6] = spare(redis.pcall('HGET', states, id)) or false, notes[1], notes[2]
+    reply[at + 7] = frame and #frame > 65536 and #frame or frame -- a longer frame is read in pieces
   end
 end
 if failure and #reply == 0 then error(failure, 0) end

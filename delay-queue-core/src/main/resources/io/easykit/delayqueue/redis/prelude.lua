@@ -231,21 +231,39 @@ local function changeable(id, incarnation)
   return code, due
 end
 
--- Bytes of bodies that still fit into the reply of list and find, of one body at most a quarter. The length stands for a body
--- that does not fit.
-local room = 262144
-local function shown(frame)
-  if not frame then return frame end
-  if #frame > math.min(room, 65536) then return #frame end
-  room = room - #frame
-  return frame
+-- Whether a comes before b byte by byte, as ids of equal time do in Redis. '<' of Lua follows the locale.
+local function isBefore(a, b)
+  for i = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
 end
 
--- One message for list and find.
-local function describe(reply, id, place, score)
-  local notes = spare(redis.pcall('HMGET', errors, 'F' .. id, 'L' .. id)) or {false, false}
-  local at = #reply
-  reply[at + 1], reply[at + 2], reply[at + 3] = id, place, timeOf(score)
-  reply[at + 4], reply[at + 5], reply[at + 6] = spare(redis.pcall('HGET', states, id)) or false, notes[1], notes[2]
-  reply[at + 7] = shown(redis.call('MGET', message(id))[1])
+-- How many members come before this position, whether or not a member is there; with it if it is included. A binary search
+-- among the members of the same score.
+local function rank(set, score, id, included)
+  local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
+  local high = redis.call('ZCOUNT', set, '-inf', score)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local member = redis.call('ZRANGE', set, middle, middle)[1]
+    if isBefore(member, id) or included and member == id then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
+-- The parts of an error entry that tell its group: the first line, the line of the deepest cause, the first frames. Entries of
+-- up to 800 bytes stay whole. See ErrorGroup.
+local function brief(entry)
+  if #entry <= 800 then return entry end
+  local begin = string.match(entry, '^%d+:[^:]*:()')
+  if not begin then return string.sub(entry, 1, 800) end
+  local frames = string.find(entry, '\n  at ', 1, true) or #entry + 1
+  local head = string.sub(entry, begin, frames - 1)
+  local line = string.match(head, '^[^\n]*')
+  local cause = string.match(head, '.*\n(caused by [^\n]*)')
+  line = string.sub(line, 1, cause and 160 or 400)
+  if cause then line = line .. '\n' .. string.sub(cause, 1, 300) end
+  return string.sub(entry, 1, begin - 1) .. line .. string.sub(entry, frames, frames + 479)
 end

@@ -6,30 +6,45 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DelayQueueAdmin;
+import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DueTime;
-import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo;
-import io.easykit.delayqueue.MessagePage;
+import io.easykit.delayqueue.MessageTooLargeException;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.ErrorGroups;
+import io.easykit.delayqueue.admin.MessageDetail;
+import io.easykit.delayqueue.admin.MessagePage;
+import io.easykit.delayqueue.admin.MessageQuery;
+import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.MessageSummary;
+import io.easykit.delayqueue.admin.Replacement;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DelayQueueAdminTests {
 
@@ -50,100 +65,166 @@ class DelayQueueAdminTests {
         queue.runs.clear();
     }
 
-    @Test
-    void pagesThroughAllShards() {
-        List<String> ids = new ArrayList<>();
-        for (long offset = 0; offset < 250; offset += 30) {
-            MessagePage page = dead.deadLetters(TOPIC, offset, 30);
-            assertThat(page.total()).isEqualTo(250);
-            page.messages().forEach(message -> ids.add(message.id()));
-        }
-
-        assertThat(ids).hasSize(250).doesNotHaveDuplicates();
-        assertThat(dead.deadLetters(TOPIC, 250, 30).messages()).isEmpty();
-    }
-
-    @Test
-    void redrivesAllAtTheGivenPace() {
-        healthy = true;
-        Instant begin = queue.time.now();
-
-        assertThat(dead.redriveAll(TOPIC, 10)).isEqualTo(250);
-        queue.time.advance(Duration.ofSeconds(12));
-        assertThat(queue.runs).hasSizeBetween(100, 140);
-        queue.time.advance(Duration.ofSeconds(20));
-        assertThat(queue.runs).hasSize(250);
-        assertThat(queue.runs).allMatch(run -> !run.at().isBefore(begin));
-        assertThat(queue.engine.stats(TOPIC).dead()).isZero();
-    }
-
     @ParameterizedTest
-    @ValueSource(ints = {600, 1_500, 5_000})
-    void redrivesNoFasterThanAtAHighPace(int perSecond) {
-        healthy = true;
-        dead.redriveAll(TOPIC, perSecond);
-        Duration untilTheLast = Duration.ofSeconds(250).dividedBy(perSecond);
+    @CsvSource({"2, 30", "2, 100", "2, 1", "16, 7", "17, 30"})
+    void pagesThroughAllShards(int shards, int size) {
+        TestQueue spread = withDeadLetters(shards, 120);
+        for (boolean newestFirst : List.of(false, true)) {
+            List<MessageSummary> all = new ArrayList<>();
+            MessageQuery query = newestFirst
+                    ? MessageQuery.dead().newestFirst().size(size)
+                    : MessageQuery.dead().size(size);
+            MessagePage page;
+            do {
+                page = spread.engine.admin().messages(TOPIC, query);
+                if (shards <= 16) {
+                    assertThat(page.total()).isEqualTo(120);
+                    assertThat(page.rank()).isEqualTo(all.size());
+                }
+                all.addAll(page.messages());
+                query = query.after(page.next());
+            } while (page.next() != null);
 
-        queue.time.advance(untilTheLast.dividedBy(2));
-        assertThat(queue.runs).hasSizeLessThan(125 + perSecond / 250);
-        queue.time.advance(untilTheLast);
-        assertThat(queue.runs).hasSize(250);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {1, 8, 64})
-    void keepsThePaceWhereAllAreInOneShard(int shards) {
-        TestQueue uneven = new TestQueue(builder -> builder.shards(topic -> shards));
-        ListenerEndpoint.Builder mortal = listener().concurrency(100).retry(RetryPolicy.fixed(1, Duration.ZERO));
-        boolean[] cured = new boolean[1];
-        uneven.start(mortal, message -> {
-            if (!cured[0]) {
-                throw new IllegalStateException();
+            assertThat(all).extracting(MessageSummary::id).hasSize(120).doesNotHaveDuplicates();
+            assertThat(all).allMatch(message -> message.shard() == MessageIds.shardOf(message.id(), shards));
+            if (shards <= 16) {
+                Comparator<MessageSummary> inOrder =
+                        Comparator.comparing(MessageSummary::at).thenComparing(MessageSummary::id);
+                assertThat(all).isSortedAccordingTo(newestFirst ? inOrder.reversed() : inOrder);
             }
-        });
-        Bytes frame = new Envelope(1, Map.of(), null, Bytes.of(new byte[1])).encode();
-        IntStream.range(0, 5)
-                .forEach(batch -> uneven.memory.send(
-                        new ShardKey(TOPIC, shards - 1),
-                        IntStream.range(0, 60)
-                                .mapToObj(i -> new NewMessage(
-                                        MessageIds.generate(shards - 1), DueTime.in(Duration.ZERO), frame))
-                                .toList()));
-        uneven.memory.send(
-                new ShardKey(TOPIC, 0),
-                List.of(new NewMessage(MessageIds.generate(0), DueTime.in(Duration.ZERO), frame)));
-        uneven.time.advance(Duration.ofSeconds(3));
-        assertThat(uneven.engine.stats(TOPIC).dead()).isEqualTo(301);
-        uneven.runs.clear();
-        cured[0] = true;
-
-        assertThat(uneven.engine.admin().redriveAll(TOPIC, 100)).isEqualTo(301);
-
-        for (int second = 1; second <= 3; second++) {
-            uneven.time.advance(Duration.ofSeconds(1));
-            assertThat(uneven.runs).hasSizeBetween(100 * second - 2, 100 * second + 2);
         }
-        uneven.time.advance(Duration.ofMillis(100));
-        assertThat(uneven.runs).hasSize(301);
+    }
+
+    private static TestQueue withDeadLetters(int shards, int count) {
+        TestQueue queue = new TestQueue(builder -> builder.shards(topic -> shards));
+        queue.start(listener().concurrency(20).retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {
+            throw new IllegalStateException("order " + message.id() + " is closed");
+        });
+        IntStream.range(0, count).forEach(i -> queue.send("m" + i, Duration.ofMillis(i / 3)));
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.runs.clear();
+        return queue;
+    }
+
+    @Test
+    void pagesThroughOneShardOnly() {
+        MessageQuery one = MessageQuery.dead().shard(1).size(100);
+        MessagePage first = dead.messages(TOPIC, one);
+        MessagePage second = dead.messages(TOPIC, one.after(first.next()));
+
+        assertThat(first.shard()).isEqualTo(1);
+        assertThat(first.total())
+                .isEqualTo(queue.engine.stats(TOPIC).shards().get(1).dead());
+        assertThat(second.rank()).isEqualTo(100);
+        assertThat(first.messages().size() + second.messages().size()).isEqualTo((int) first.total());
+        assertThat(second.next()).isNull();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dead.messages(TOPIC, one.shard(2)))
+                .withMessageContaining("no shard 2");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dead.messages(TOPIC, MessageQuery.dead().after(first.next())))
+                .withMessageContaining("other shards");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dead.messages(TOPIC, MessageQuery.dead().after("nonsense")))
+                .withMessageContaining("cursor");
+    }
+
+    @Test
+    void findsAMessageInAllTopics() {
+        queue.memory.fleet().addTopics(Map.of(TOPIC, 2, "mails", 2, "unused", 1));
+        queue.engine.template().send(OutgoingMessage.of("mails", "x").id("m7").in(Duration.ofHours(1)));
+
+        assertThat(dead.find("m7"))
+                .extracting(detail -> detail.message().topic(), detail -> detail.message()
+                        .state())
+                .containsExactlyInAnyOrder(
+                        tuple("mails", MessageInfo.State.WAITING), tuple(TOPIC, MessageInfo.State.DEAD));
+        assertThat(dead.find("unknown")).isEmpty();
+        queue.line.plan(method -> method.equals("find") ? Fault.REFUSED : Fault.NONE);
+        assertThatThrownBy(() -> dead.find("m7")).isInstanceOf(StoreRefusedException.class);
+    }
+
+    @Test
+    void groupsDeadLettersByTheirErrors() {
+        TestQueue mixed = new TestQueue(builder -> builder.shards(topic -> 3));
+        mixed.start(listener().concurrency(20).retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {
+            if (message.id().startsWith("a")) {
+                throw new IllegalStateException("order " + message.id() + " is closed");
+            }
+            throw new IllegalArgumentException("no customer '" + message.id() + "'");
+        });
+        IntStream.range(0, 30).forEach(i -> mixed.send("a" + i, Duration.ZERO));
+        IntStream.range(0, 12).forEach(i -> mixed.send("b" + i, Duration.ofMillis(5)));
+        mixed.time.advance(Duration.ofSeconds(2));
+
+        ErrorGroups groups = mixed.engine.admin().groups(TOPIC);
+
+        assertThat(groups.total()).isEqualTo(42);
+        assertThat(groups.scanned()).isEqualTo(42);
+        assertThat(groups.isComplete()).isTrue();
+        assertThat(groups.groups()).extracting(ErrorGroups.Count::count).containsExactly(30L, 12L);
+        assertThat(groups.groups())
+                .extracting(count -> count.group().title())
+                .containsExactly(
+                        "IllegalStateException: order a# is closed", "IllegalArgumentException: no customer '#'");
+        ErrorGroups.Count largest = groups.groups().get(0);
+        assertThat(largest.first()).isBeforeOrEqualTo(largest.last());
+        assertThat(mixed.engine.admin().redrive(TOPIC, List.of(largest.sample())))
+                .containsExactly(true);
+    }
+
+    @Test
+    void actsOnManyMessagesOfSeveralShards() {
+        List<MessageSummary> page = dead.messages(TOPIC, MessageQuery.dead()).messages();
+        List<DeadLetterRef> deaths = new ArrayList<>(
+                page.stream().limit(10).map(MessageSummary::death).toList());
+        deaths.add(3, new DeadLetterRef("never", queue.time.now()));
+        healthy = true;
+
+        assertThat(dead.redrive(TOPIC, deaths)).hasSize(11).element(3).isEqualTo(false);
+        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(240);
+        assertThat(dead.purge(TOPIC, deaths)).hasSize(11).containsOnly(false);
+        assertThat(dead.purge(
+                        TOPIC, page.stream().skip(10).map(MessageSummary::death).toList()))
+                .hasSize(40)
+                .containsOnly(true);
+        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(200);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dead.purge(TOPIC, Collections.nCopies(101, deaths.get(0))))
+                .withMessageContaining("at most 100");
+    }
+
+    @Test
+    void changesAWaitingMessageOnlyIfItIsTheOneThatIsMeant() {
+        queue.send("later", Duration.ofHours(1));
+        MessageRef first = dead.messages(TOPIC, MessageQuery.of(MessageInfo.State.WAITING))
+                .messages()
+                .get(0)
+                .ref();
+        assertThat(dead.cancel(TOPIC, List.of(first))).containsExactly(ChangeOutcome.APPLIED);
+        queue.send("later", Duration.ofHours(2));
+
+        assertThat(dead.cancel(TOPIC, List.of(first))).containsExactly(ChangeOutcome.OTHER_INCARNATION);
+        assertThat(dead.reschedule(TOPIC, List.of(first), DueTime.in(Duration.ZERO)))
+                .containsExactly(ChangeOutcome.OTHER_INCARNATION);
+        assertThat(dead.body(TOPIC, first)).isEmpty();
+        MessageDetail second = dead.find(TOPIC, "later").orElseThrow();
+        MessageRef other = new MessageRef("later", second.incarnation());
+        assertThat(dead.body(TOPIC, other))
+                .isEqualTo(Optional.ofNullable(second.message().body()));
+        assertThat(dead.reschedule(TOPIC, List.of(other, new MessageRef("m1", null)), DueTime.in(Duration.ofHours(3))))
+                .containsExactly(ChangeOutcome.APPLIED, ChangeOutcome.DEAD);
+        assertThat(dead.find(TOPIC, "later").orElseThrow().due())
+                .isAfter(queue.time.now().plus(Duration.ofHours(2)));
     }
 
     @Test
     void refusesPagesThatCannotBe() {
         for (int count : List.of(0, 101)) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> dead.deadLetters(TOPIC, 0, count))
+                    .isThrownBy(() -> MessageQuery.dead().size(count))
                     .withMessageContaining("1 to 100");
         }
-        assertThatIllegalArgumentException().isThrownBy(() -> dead.deadLetters(TOPIC, -1, 1));
-    }
-
-    @Test
-    void redrivesEachOnceAlthoughTheyDieAgain() {
-        dead.redriveAll(TOPIC, Integer.MAX_VALUE);
-        queue.time.advance(Duration.ofSeconds(2));
-
-        assertThat(queue.runs).hasSize(250);
-        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250);
     }
 
     @Test
@@ -152,20 +233,13 @@ class DelayQueueAdminTests {
         long ofTheOther = queue.engine.stats(TOPIC).shards().get(1).dead();
         queue.line.planByShard(shard -> shard.equals(damaged) ? Fault.REFUSED : Fault.NONE);
 
-        MessagePage page = dead.deadLetters(TOPIC, 0, 100);
+        MessagePage page = dead.messages(TOPIC, MessageQuery.dead().size(100));
         assertThat(page.total()).isEqualTo(ofTheOther);
         assertThat(page.messages()).hasSize(100);
-        assertThat(page.refused()).containsExactly("refused list");
+        assertThat(page.refused()).containsExactly("refused browse");
         TopicStats stats = queue.engine.stats(TOPIC);
         assertThat(stats.dead()).isEqualTo(ofTheOther);
         assertThat(stats.refused()).containsExactly("refused stats");
-        assertThatThrownBy(() -> dead.redriveAll(TOPIC, Integer.MAX_VALUE)).isInstanceOf(StoreRefusedException.class);
-        assertThat(queue.engine.stats(TOPIC).waiting()).isEqualTo(ofTheOther);
-
-        queue.line.planByShard(shard -> Fault.NONE);
-        queue.time.advance(Duration.ofSeconds(5));
-        assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250);
-        queue.line.planByShard(shard -> shard.equals(damaged) ? Fault.REFUSED : Fault.NONE);
         assertThatThrownBy(() -> dead.purgeOlderThan(TOPIC, Duration.ZERO)).isInstanceOf(StoreRefusedException.class);
         queue.line.planByShard(shard -> Fault.NONE);
         assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250 - ofTheOther);
@@ -175,7 +249,8 @@ class DelayQueueAdminTests {
     void saysThatNothingCanBeReadWhereAllShardsAreRefused() {
         queue.line.plan(method -> Fault.REFUSED);
 
-        assertThatThrownBy(() -> dead.deadLetters(TOPIC, 0, 100)).isInstanceOf(StoreRefusedException.class);
+        assertThatThrownBy(() -> dead.messages(TOPIC, MessageQuery.dead().size(100)))
+                .isInstanceOf(StoreRefusedException.class);
         assertThatThrownBy(() -> queue.engine.stats(TOPIC)).isInstanceOf(StoreRefusedException.class);
     }
 
@@ -186,12 +261,26 @@ class DelayQueueAdminTests {
                 .send(OutgoingMessage.of(TOPIC, "body").id("shown").header("tenant", "7"));
         queue.time.advance(Duration.ofSeconds(2));
 
-        MessageInfo shown = dead.deadLetters(TOPIC, 0, 100).messages().stream()
-                .filter(message -> message.id().equals("shown"))
+        MessageSummary row = dead
+                .messages(TOPIC, MessageQuery.dead().newestFirst().size(1))
+                .messages()
+                .stream()
                 .findFirst()
-                .or(() -> queue.engine.template().find(TOPIC, "shown"))
                 .orElseThrow();
+        MessageDetail detail = dead.find(TOPIC, "shown").orElseThrow();
+        MessageInfo shown = detail.message();
 
+        assertThat(row.id()).isEqualTo("shown");
+        assertThat(row.headers()).containsExactly("tenant");
+        assertThat(row.preview()).isEqualTo(shown.body());
+        assertThat(row.size()).isGreaterThan(4);
+        assertThat(row.incarnation()).isEqualTo(detail.incarnation()).hasSize(16);
+        assertThat(row.group()).isNotNull().isEqualTo(detail.group());
+        assertThat(row.death()).isEqualTo(new DeadLetterRef("shown", shown.diedAt()));
+        assertThat(row.claimedAt()).isNotNull().isBeforeOrEqualTo(row.at());
+        assertThat(row.toString()).doesNotContain("body");
+        assertThat(detail.bodySize()).isEqualTo(4);
+        assertThat(detail.isCut()).isFalse();
         assertThat(shown.topic()).isEqualTo(TOPIC);
         assertThat(shown.state()).isEqualTo(MessageInfo.State.DEAD);
         assertThat(shown.headers()).containsExactly(Map.entry("tenant", "7"));
@@ -217,8 +306,117 @@ class DelayQueueAdminTests {
     }
 
     @Test
+    void replacesADeadLetterAndSendsItBack() {
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "wrong")
+                        .id("edited")
+                        .header("tenant", "7")
+                        .retry(RetryPolicy.fixed(1, Duration.ofSeconds(9))));
+        queue.time.advance(Duration.ofSeconds(2));
+        MessageDetail before = dead.find(TOPIC, "edited").orElseThrow();
+        DeadLetterRef death = new DeadLetterRef("edited", before.message().diedAt());
+        Bytes body = Bytes.of("right".getBytes(UTF_8));
+        healthy = true;
+
+        assertThat(dead.replace(TOPIC, death, "00", Map.of(), body).outcome())
+                .isEqualTo(Replacement.Outcome.OTHER_INCARNATION);
+        assertThat(dead.replace(TOPIC, new DeadLetterRef("edited", Instant.EPOCH), null, Map.of(), body)
+                        .outcome())
+                .isEqualTo(Replacement.Outcome.NOT_DEAD);
+        Replacement replaced = dead.replace(TOPIC, death, before.incarnation(), Map.of("tenant", "8"), body);
+
+        assertThat(replaced.outcome()).isEqualTo(Replacement.Outcome.REPLACED);
+        assertThat(replaced.oldBody()).isEqualTo(Bytes.of("wrong".getBytes(UTF_8)));
+        assertThat(replaced.oldHeaders()).containsExactly(Map.entry("tenant", "7"));
+        assertThat(replaced.oldSha256()).hasSize(64);
+        MessageDetail waiting = dead.find(TOPIC, "edited").orElseThrow();
+        assertThat(waiting.message().headers()).containsExactly(Map.entry("tenant", "8"));
+        assertThat(waiting.retry()).isEqualTo(before.retry()).isNotNull();
+        assertThat(waiting.incarnation()).isNotEqualTo(before.incarnation());
+        queue.runs.clear();
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.runs).extracting(TestQueue.Run::payload).containsExactly("right");
+        assertThat(dead.replace(TOPIC, death, null, Map.of(), body).outcome()).isEqualTo(Replacement.Outcome.NOT_DEAD);
+    }
+
+    @Test
+    void returnsOnlyTheHashOfALargeMessageThatIsReplaced() {
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "x".repeat(20_000)).id("large"));
+        queue.time.advance(Duration.ofSeconds(2));
+        DeadLetterRef death = new DeadLetterRef(
+                "large", dead.find(TOPIC, "large").orElseThrow().message().diedAt());
+
+        Replacement replaced = dead.replace(TOPIC, death, null, Map.of(), Bytes.of("y".getBytes(UTF_8)));
+
+        assertThat(replaced.outcome()).isEqualTo(Replacement.Outcome.REPLACED);
+        assertThat(replaced.oldBody()).isNull();
+        assertThat(replaced.oldSize()).isEqualTo(20_000);
+        assertThat(replaced.oldSha256())
+                .isEqualTo(HexFormat.of().formatHex(sha256("x".repeat(20_000).getBytes(UTF_8))));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dead.replace(TOPIC, death, null, Map.of("a\ud800", "x"), Bytes.NONE));
+        assertThatThrownBy(() -> dead.replace(TOPIC, death, null, Map.of(), Bytes.of(new byte[9 << 20])))
+                .isInstanceOf(MessageTooLargeException.class);
+    }
+
+    private static byte[] sha256(byte[] bytes) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void cutsALargeBodyAndReadsItWholeOnRequest() {
+        String large = "x".repeat(MessageDetail.MOST_BYTES + 1000);
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, large).id("large").in(Duration.ofHours(1)));
+
+        MessageDetail detail = dead.find(TOPIC, "large").orElseThrow();
+
+        assertThat(detail.bodySize()).isEqualTo(large.length());
+        assertThat(detail.isCut()).isTrue();
+        assertThat(detail.message().body()).isNotNull().satisfies(body -> assertThat(body.length())
+                .isBetween(MessageDetail.MOST_BYTES - 100, MessageDetail.MOST_BYTES));
+        assertThat(dead.body(TOPIC, new MessageRef("large", detail.incarnation())))
+                .contains(Bytes.of(large.getBytes(UTF_8)));
+    }
+
+    @Test
+    void showsAPageOfMessagesWithLongHeadersAndWithGarbledFrames() {
+        ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2));
+        queue.memory.send(
+                shard, List.of(new NewMessage("garbled", DueTime.in(Duration.ofHours(1)), Bytes.of(new byte[9]))));
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "x")
+                        .id("headers")
+                        .header("long", "y".repeat(600))
+                        .in(Duration.ofHours(2)));
+
+        List<MessageSummary> rows =
+                dead.messages(TOPIC, MessageQuery.of(MessageInfo.State.WAITING)).messages();
+
+        assertThat(rows).extracting(MessageSummary::id).containsExactly("garbled", "headers");
+        assertThat(rows.get(0).damage()).contains("not an envelope");
+        assertThat(rows.get(1).damage()).isNull();
+        assertThat(rows.get(1).preview()).isNull();
+        assertThat(rows.get(1).size()).isGreaterThan(600);
+        assertThat(dead.find(TOPIC, "headers").orElseThrow().message().headers())
+                .containsOnlyKeys("long");
+    }
+
+    @Test
     void purgesOneAndTheOld() {
-        MessageInfo first = dead.deadLetters(TOPIC, 0, 1).messages().get(0);
+        DeadLetterRef first = dead.messages(TOPIC, MessageQuery.dead().size(1))
+                .messages()
+                .get(0)
+                .death();
 
         assertThat(dead.purge(TOPIC, first.id(), first.diedAt().plusMillis(1))).isFalse();
         assertThat(dead.purge(TOPIC, first.id(), first.diedAt())).isTrue();

@@ -14,6 +14,7 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -293,7 +294,9 @@ public final class EngineFaultRun {
             acknowledgements += stats.counters().acknowledged();
             sent += stats.counters().sent();
             gone += stats.counters().cancelled();
-            List<StoredMessage> letters = store.list(shard, State.DEAD, 0, 100).messages();
+            List<StoredMessage> letters = store.browse(shard, Browse.first(State.DEAD, 100)).entries().stream()
+                    .map(entry -> store.find(shard, entry.id()).orElseThrow())
+                    .toList();
             letters.forEach(this::checkDead);
             letters.forEach(message -> dead.add(message.id()));
             checkNothingIsLeft(shard);

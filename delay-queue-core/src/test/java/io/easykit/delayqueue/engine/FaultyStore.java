@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.WakeupListener;
@@ -104,6 +105,9 @@ final class FaultyStore {
                     String name = method.getName();
                     if (name.equals("fleet")) {
                         return behindTheLine(FleetStore.class, behind.fleet());
+                    }
+                    if (name.equals("jobs")) {
+                        return behindTheLine(JobStore.class, behind.jobs());
                     }
                     Fault fault = arguments != null
                                     && arguments[0] instanceof ShardKey shard

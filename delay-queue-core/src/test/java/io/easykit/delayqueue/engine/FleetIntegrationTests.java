@@ -10,6 +10,7 @@ import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -93,7 +94,9 @@ class FleetIntegrationTests {
     }
 
     private List<StoredMessage> inFlight() {
-        return queue.store.list(SHARD, State.IN_FLIGHT, 0, QueueStore.MAX_BATCH).messages();
+        return queue.store.browse(SHARD, Browse.first(State.IN_FLIGHT, QueueStore.MAX_BATCH)).entries().stream()
+                .flatMap(entry -> queue.store.find(SHARD, entry.id()).stream())
+                .toList();
     }
 
     private static boolean isHeldBy(Node node, StoredMessage message) {

@@ -12,21 +12,24 @@ import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.ShardStats.Pause;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.store.Browse;
+import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.DeadLetterRef;
+import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.NewMessage;
-import io.easykit.delayqueue.store.Page;
+import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reaped;
-import io.easykit.delayqueue.store.RedriveRate;
-import io.easykit.delayqueue.store.RedrivenPage;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Reschedule;
@@ -42,6 +45,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -69,12 +73,14 @@ public final class InMemoryQueueStore implements QueueBackend {
     private final Map<String, Integer> declared = new HashMap<>();
     private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
     private final InMemoryFleetStore fleet;
+    private final InMemoryJobStore jobs;
     private volatile int replicas;
 
     /** @param micros the store's clock, in microseconds since the epoch */
     public InMemoryQueueStore(LongSupplier micros) {
         this.micros = micros;
         this.fleet = new InMemoryFleetStore(micros, this::stats);
+        this.jobs = new InMemoryJobStore(micros);
     }
 
     @Override
@@ -604,24 +610,60 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized Optional<StoredMessage> find(ShardKey key, String id) {
-        return Optional.ofNullable(shard(key).live.get(id)).map(InMemoryQueueStore::view);
+    public synchronized Optional<StoredMessage> find(ShardKey key, String id, int frameBytes) {
+        return Optional.ofNullable(shard(key).live.get(id))
+                .map(InMemoryQueueStore::view)
+                .map(message -> message.cutAfter(frameBytes));
+    }
+
+    private static Position position(Message message) {
+        return new Position(String.valueOf(message.at), message.id);
     }
 
     @Override
-    public synchronized Page list(ShardKey key, State place, long offset, int count) {
-        List<Message> all = shard(key).in(place);
-        return new Page(
+    public synchronized Browsed browse(ShardKey key, Browse page) {
+        List<Message> all = new ArrayList<>(shard(key).in(page.place()));
+        if (page.newestFirst()) {
+            Collections.reverse(all);
+        }
+        Position after = page.after();
+        List<Message> left = all.stream()
+                .filter(m -> after == null
+                        || (page.newestFirst()
+                                ? position(m).compareTo(after) < 0
+                                : position(m).compareTo(after) > 0))
+                .toList();
+        return new Browsed(
                 all.size(),
-                all.stream()
-                        .skip(offset)
-                        .limit(count)
-                        .map(InMemoryQueueStore::view)
+                all.size() - left.size(),
+                left.stream()
+                        .limit(page.count())
+                        .map(m -> new Browsed.Entry(
+                                position(m),
+                                Instant.ofEpochMilli(m.at),
+                                m.past == null ? null : m.past.history(),
+                                m.last,
+                                m.frame.length(),
+                                Bytes.of(Arrays.copyOf(m.frame.array(), Math.min(m.frame.length(), page.frameBytes()))),
+                                null))
                         .toList());
     }
 
     @Override
-    public synchronized List<Boolean> redrive(ShardKey key, List<DeadLetterRef> deaths, RedriveRate pace) {
+    public synchronized DeadLetterErrors errors(ShardKey key, @Nullable Position after, int count) {
+        List<Message> all = shard(key).in(State.DEAD);
+        return new DeadLetterErrors(
+                all.size(),
+                all.stream()
+                        .filter(m -> after == null || position(m).compareTo(after) > 0)
+                        .limit(count)
+                        .map(m -> new DeadLetterErrors.Entry(
+                                position(m), Instant.ofEpochMilli(m.at), m.last == null ? null : m.last.text()))
+                        .toList());
+    }
+
+    @Override
+    public synchronized List<Boolean> redrive(ShardKey key, List<DeadLetterRef> deaths) {
         Shard shard = shard(key);
         Long earliestDue = shard.first(State.WAITING);
         List<Message> redriven = new ArrayList<>();
@@ -629,7 +671,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         for (DeadLetterRef death : deaths) {
             Message message = dead(shard, death);
             if (message != null) {
-                redrive(message, pace, redriven.size());
+                redrive(message);
                 redriven.add(message);
             }
             outcomes.add(message != null);
@@ -638,27 +680,11 @@ public final class InMemoryQueueStore implements QueueBackend {
         return outcomes;
     }
 
-    @Override
-    public synchronized RedrivenPage redrive(ShardKey key, @Nullable Instant diedUntil, int count, RedriveRate pace) {
-        Shard shard = shard(key);
-        Long earliestDue = shard.first(State.WAITING);
-        long cutOff = diedUntil == null ? now() : diedUntil.toEpochMilli();
-        List<Message> redriven = shard.in(State.DEAD).stream()
-                .filter(m -> m.at <= cutOff)
-                .limit(count)
-                .toList();
-        for (int i = 0; i < redriven.size(); i++) {
-            redrive(redriven.get(i), pace, i);
-        }
-        finishRedrive(key, earliestDue, redriven);
-        return new RedrivenPage(Instant.ofEpochMilli(cutOff), redriven.size());
-    }
-
-    private void redrive(Message message, RedriveRate pace, int position) {
+    private void redrive(Message message) {
         Past past = message.past();
         past.failures = 0;
         past.lost = 0;
-        past.due = nowCeil() + ceilingMillis(pace.delay()) + pace.gap().toNanos() * position / 1_000_000;
+        past.due = nowCeil();
         message.move(State.WAITING, past.due);
     }
 
@@ -673,6 +699,26 @@ public final class InMemoryQueueStore implements QueueBackend {
                 && message.place == State.DEAD
                 && message.at == death.diedAt().toEpochMilli();
         return meant ? message : null;
+    }
+
+    @Override
+    public synchronized Replacement.Outcome replace(ShardKey key, DeadLetterRef death, Bytes incarnation, Bytes frame) {
+        Shard shard = shard(key);
+        Long earliestDue = shard.first(State.WAITING);
+        Message message = dead(shard, death);
+        if (message == null) {
+            Message other = shard.live.get(death.id());
+            return other != null && other.frame.equals(frame)
+                    ? Replacement.Outcome.REPLACED
+                    : Replacement.Outcome.NOT_DEAD;
+        }
+        if (!isLife(message.frame, incarnation)) {
+            return Replacement.Outcome.OTHER_INCARNATION;
+        }
+        message.frame = frame;
+        redrive(message);
+        finishRedrive(key, earliestDue, List.of(message));
+        return Replacement.Outcome.REPLACED;
     }
 
     @Override
@@ -767,6 +813,11 @@ public final class InMemoryQueueStore implements QueueBackend {
     public synchronized boolean resolve(ShardKey key, String alert) {
         Long forgotten = shard(key).alerts.remove(alert);
         return forgotten != null && forgotten > now();
+    }
+
+    @Override
+    public JobStore jobs() {
+        return jobs;
     }
 
     @Override

@@ -5,10 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.redis.ScriptFaultTests.Step;
-import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.QueueBackend;
-import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.test.RawRedis.RedisError;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
@@ -203,8 +202,7 @@ class DamageIntegrationTests {
             shard.redis().command("ZADD", PREFIX + "waiting", "XX", "LT", "110000", "w2");
             shard.store
                     .find(KEY, "d1")
-                    .ifPresent(dead ->
-                            shard.store.redrive(KEY, List.of(new DeadLetterRef("d1", dead.at())), RedriveRate.AT_ONCE));
+                    .ifPresent(dead -> shard.store.redrive(KEY, List.of(new DeadLetterRef("d1", dead.at()))));
             goesOn(place + score);
         }
     }

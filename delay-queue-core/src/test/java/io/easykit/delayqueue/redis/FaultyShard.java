@@ -5,13 +5,15 @@ import static io.easykit.delayqueue.redis.TestShard.at;
 import static io.easykit.delayqueue.redis.TestShard.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
-import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.redis.SpringCalls;
 import io.easykit.test.RawRedis;
@@ -255,7 +257,11 @@ final class FaultyShard implements AutoCloseable {
                     store.claim(KEY, claim("drain", round, 100, 50_000)).deliveries();
             deliveries.forEach(delivery -> delivered.merge(delivery.id(), 1, Integer::sum));
             store.acknowledge(KEY, deliveries.stream().map(Delivery::lease).toList());
-            store.redrive(KEY, null, 100, RedriveRate.AT_ONCE);
+            store.redrive(
+                    KEY,
+                    store.browse(KEY, Browse.first(State.DEAD, 100)).entries().stream()
+                            .map(dead -> new DeadLetterRef(dead.id(), dead.at()))
+                            .toList());
         }
         return delivered;
     }
@@ -263,7 +269,8 @@ final class FaultyShard implements AutoCloseable {
     /** Keys of messages. */
     List<String> left() {
         return shard.redis().snapshot().keySet().stream()
-                .filter(key -> !key.matches(".*:(counters|settings|samples|claim:.*|alert:.*)|.*\\{nodes}:.*|test:.*"))
+                .filter(key -> !key.matches(
+                        ".*:(counters|settings|samples|health|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))
                 .toList();
     }
 

@@ -8,19 +8,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.engine.InMemoryQueueStore;
+import io.easykit.delayqueue.store.Browse;
+import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
-import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Reschedule;
-import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
@@ -364,8 +364,6 @@ final class ProtocolChecker implements AutoCloseable {
         }
 
         private Call operate() {
-            RedriveRate pace = new RedriveRate(
-                    Duration.ofMillis(random.nextInt(50)), Duration.ofNanos(random.nextInt(20_000_000)));
             return switch (random.nextInt(12)) {
                 case 0, 1, 2 -> {
                     List<Target> targets = List.of(target(), target());
@@ -375,13 +373,9 @@ final class ProtocolChecker implements AutoCloseable {
                     List<Reschedule> moves = List.of(new Reschedule(target(), due()), new Reschedule(target(), due()));
                     yield Call.of("reschedule " + moves, store -> store.reschedule(KEY, moves));
                 }
-                case 5, 6 -> {
+                case 5, 6, 7 -> {
                     List<DeadLetterRef> deaths = deaths();
-                    yield Call.of("redrive " + deaths, store -> store.redrive(KEY, deaths, pace));
-                }
-                case 7 -> {
-                    Instant until = random.nextBoolean() ? null : Instant.ofEpochMilli(micros / 1000 - 100);
-                    yield Call.of("redrive page " + until, store -> store.redrive(KEY, until, 2, pace));
+                    yield Call.of("redrive " + deaths, store -> store.redrive(KEY, deaths));
                 }
                 case 8 -> {
                     List<DeadLetterRef> deaths = deaths();
@@ -398,12 +392,25 @@ final class ProtocolChecker implements AutoCloseable {
                 default -> {
                     State place = any(List.of(State.values()));
                     String id = any(ids);
-                    int offset = random.nextInt(2);
+                    Browse first = new Browse(place, random.nextBoolean(), null, 3, 3);
                     yield Call.of(
                             "look",
-                            store -> List.of(store.stats(KEY), store.list(KEY, place, offset, 3), store.find(KEY, id)));
+                            store -> List.of(
+                                    store.stats(KEY),
+                                    pages(store, first),
+                                    store.errors(KEY, null, 2),
+                                    store.find(KEY, id)));
                 }
             };
+        }
+
+        /** Two pages, the second behind the first. */
+        private static List<Browsed> pages(QueueBackend store, Browse first) {
+            Browsed page = store.browse(KEY, first);
+            List<Browsed.Entry> entries = page.entries();
+            return entries.isEmpty()
+                    ? List.of(page)
+                    : List.of(page, store.browse(KEY, first.after(entries.get(0).position())));
         }
 
         private Target target() {
@@ -415,7 +422,8 @@ final class ProtocolChecker implements AutoCloseable {
         /** Deaths that an operator sees, or remembers from a while ago; now and then one that never was. */
         private List<DeadLetterRef> deaths() {
             List<DeadLetterRef> deaths = new ArrayList<>(promises.remembered(random));
-            for (StoredMessage dead : model.list(KEY, State.DEAD, 0, 5).messages()) {
+            for (Browsed.Entry dead :
+                    model.browse(KEY, Browse.first(State.DEAD, 5)).entries()) {
                 deaths.add(new DeadLetterRef(dead.id(), dead.at().minusMillis(random.nextInt(4) == 0 ? 1 : 0)));
             }
             deaths.removeIf(death -> random.nextInt(3) == 0);

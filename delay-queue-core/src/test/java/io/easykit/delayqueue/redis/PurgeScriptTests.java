@@ -4,7 +4,7 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.store.DeadLetterRef;
+import io.easykit.delayqueue.admin.DeadLetterRef;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

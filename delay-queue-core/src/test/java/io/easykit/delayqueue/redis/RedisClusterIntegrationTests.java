@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.Browse;
+import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.test.RawRedis;
@@ -66,6 +70,12 @@ class RedisClusterIntegrationTests {
             Claimed claimed = await().until(
                             () -> STORE.claim(shard, claim("o", 1, 10, 30_000)),
                             reply -> reply.deliveries().size() == 2);
+            Browsed flying = STORE.browse(shard, Browse.first(State.IN_FLIGHT, 1));
+            Position first = flying.entries().get(0).position();
+            assertThat(STORE.browse(shard, Browse.first(State.IN_FLIGHT, 10).after(first))
+                            .entries())
+                    .hasSize(1);
+            assertThat(STORE.errors(shard, first, 10).total()).isZero();
             assertThat(STORE.acknowledge(
                             shard, List.of(claimed.deliveries().get(0).lease())))
                     .containsExactly(Settlement.APPLIED);

@@ -17,15 +17,15 @@ import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Claimed;
-import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.QueueStore;
-import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.Subscription;
@@ -121,8 +121,7 @@ class RedisQueueStoreIntegrationTests {
         Lease old = awaitDelivery(1).deliveries().get(0).lease();
         Instant diedAt = die("a", old);
 
-        assertThat(store.redrive(KEY, List.of(new DeadLetterRef("a", diedAt)), RedriveRate.AT_ONCE))
-                .containsExactly(true);
+        assertThat(store.redrive(KEY, List.of(new DeadLetterRef("a", diedAt)))).containsExactly(true);
         assertThat(store.acknowledge(KEY, List.of(old))).containsExactly(Settlement.STALE);
         assertThat(store.find(KEY, "a").orElseThrow().state()).isEqualTo(State.WAITING);
 
@@ -169,7 +168,7 @@ class RedisQueueStoreIntegrationTests {
             } catch (InterruptedException | BrokenBarrierException e) {
                 throw new IllegalStateException(e);
             }
-            redriven.addAll(store.redrive(KEY, List.of(death), RedriveRate.AT_ONCE));
+            redriven.addAll(store.redrive(KEY, List.of(death)));
         }
         return redriven;
     }
@@ -266,7 +265,8 @@ class RedisQueueStoreIntegrationTests {
                             KEY, List.of(new Reschedule(new Target("later", null), DueTime.in(Duration.ZERO)))))
                     .isInstanceOf(StoreFullException.class);
             assertThat(store.find(KEY, "new")).isEmpty();
-            assertThat(store.list(KEY, State.WAITING, 0, 10).total()).isEqualTo(1);
+            assertThat(store.browse(KEY, Browse.first(State.WAITING, 10)).total())
+                    .isEqualTo(1);
 
             assertThat(store.extend(KEY, leases.subList(0, 8), Duration.ofMinutes(1)))
                     .containsOnly(Settlement.APPLIED);
@@ -288,9 +288,12 @@ class RedisQueueStoreIntegrationTests {
                     .isTrue();
             assertThat(store.fleet().wish("node", "close", true, "ops")).isTrue();
             store.fleet().addTopics(Map.of("t", 1));
-            Instant died = store.list(KEY, State.DEAD, 0, 1).messages().get(0).at();
+            Instant died = store.browse(KEY, Browse.first(State.DEAD, 1))
+                    .entries()
+                    .get(0)
+                    .at();
             assertThat(store.redrive(
-                            KEY, List.of(new DeadLetterRef(leases.get(3).id(), died)), RedriveRate.AT_ONCE))
+                            KEY, List.of(new DeadLetterRef(leases.get(3).id(), died))))
                     .containsExactly(true);
 
             awaitDelivery(2, 1);
@@ -371,7 +374,7 @@ class RedisQueueStoreIntegrationTests {
         assertThat(store.extend(KEY, leases(), Duration.ofSeconds(1))).isEmpty();
         assertThat(store.cancel(KEY, List.of())).isEmpty();
         assertThat(store.reschedule(KEY, List.of())).isEmpty();
-        assertThat(store.redrive(KEY, List.of(), RedriveRate.AT_ONCE)).isEmpty();
+        assertThat(store.redrive(KEY, List.of())).isEmpty();
         assertThat(store.purge(KEY, List.of())).isEmpty();
     }
 

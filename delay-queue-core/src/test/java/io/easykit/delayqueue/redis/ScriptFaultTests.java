@@ -7,14 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Claim;
-import io.easykit.delayqueue.store.DeadLetterRef;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NodeReport;
+import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueBackend;
-import io.easykit.delayqueue.store.RedriveRate;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Target;
@@ -27,6 +28,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -45,6 +47,10 @@ class ScriptFaultTests {
             new NodeReport("shop", "host-1", Map.of("java", "17"), Duration.ofSeconds(5), List.of());
 
     private static final Set<String> ALL = Set.of("w1", "w2", "w3", "w4", "f1", "f2", "f3", "e1", "e2", "d1", "d2");
+
+    private static final AtomicLong JOBS = new AtomicLong();
+
+    private static final Position BEHIND_ALL = new Position("900000", "behind all");
 
     /**
      * One move, on messages of each kind that it can meet.
@@ -102,8 +108,11 @@ class ScriptFaultTests {
                         (s, store) -> store.cancel(KEY, List.of(target("w1"), target("w3"), target("f1")))),
                 new Step(
                         "reschedule", (s, store) -> store.reschedule(KEY, List.of(move("w1"), move("w3"), move("f1")))),
-                new Step("redrive", (s, store) -> store.redrive(KEY, deaths(), RedriveRate.AT_ONCE)),
-                new Step("redrive page", (s, store) -> store.redrive(KEY, ms(200_000), 100, RedriveRate.AT_ONCE)),
+                new Step("redrive", (s, store) -> store.redrive(KEY, deaths())),
+                new Step(
+                        "replace",
+                        (s, store) -> store.replace(
+                                KEY, deaths().get(0), TestShard.frame("d1-"), TestShard.frame("d1-other"))),
                 new Step("purge", dead, (s, store) -> store.purge(KEY, deaths())),
                 new Step("purge by age", dead, (s, store) -> store.purge(KEY, Duration.ZERO, 100)),
                 new Step("pause", (s, store) -> store.pause(KEY, "ops")),
@@ -118,7 +127,8 @@ class ScriptFaultTests {
                 new Step("sample", (s, store) -> store.fleet().sample(KEY)),
                 new Step("samples", (s, store) -> store.fleet().samples(KEY, Duration.ofHours(1))),
                 new Step("find", (s, store) -> store.find(KEY, "w1")),
-                new Step("list", (s, store) -> store.list(KEY, State.DEAD, 0, 10)),
+                new Step("browse", (s, store) -> store.browse(KEY, new Browse(State.DEAD, true, BEHIND_ALL, 10, 512))),
+                new Step("triage", (s, store) -> store.errors(KEY, new Position("1", "before all"), 10)),
                 new Step("read", (s, store) -> store.read(KEY, "w1", Bytes.NONE, 0, 100)),
                 new Step("diagnose", (s, store) -> s.diagnose()),
                 new Step("topics", (s, store) -> {
@@ -128,6 +138,14 @@ class ScriptFaultTests {
                 new Step("beat", (s, store) -> store.fleet().beat("node", REPORT, Duration.ofSeconds(30))),
                 new Step("nodes", (s, store) -> store.fleet().nodes()),
                 new Step("wish", (s, store) -> store.fleet().wish("node", "listener", true, "ops")),
+                new Step("jobs", (s, store) -> {
+                    String id = "job" + JOBS.incrementAndGet(); // a second one of the same id is refused
+                    store.jobs().create(id, "t", Map.of("action", "redrive"));
+                    store.jobs().list();
+                    store.jobs().take(id, "node");
+                    store.jobs().save(id, "node", "running", Map.of("done", "1"));
+                    return store.jobs().stop(id);
+                }),
                 new Step("share", (s, store) -> {
                     store.fleet().sharedSnapshot(Duration.ofMinutes(1));
                     return store.fleet().sharedSnapshot(Duration.ofMinutes(1));

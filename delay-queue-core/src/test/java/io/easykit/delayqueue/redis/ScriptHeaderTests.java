@@ -79,12 +79,11 @@ class ScriptHeaderTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"CLAIM, 5, 7", "REAP, 2, 5", "STATS, 8, 2", "FIND, 0, 7", "LIST, 1, 7"})
+    @CsvSource({"CLAIM, 5, 7", "REAP, 2, 5", "STATS, 8, 2", "FIND, 0, 7", "BROWSE, 2, 7", "TRIAGE, 1, 4"})
     void answersTheListThatTheHeaderNamesAndThatJavaReads(QueueScript name, int fixed, int groupSize) {
         String form = replyForm(name);
         String start = body(name).replaceAll("(?s).*?\\breply = \\{(.*?)}\\n.*", "$1");
-        String appends = body(name) + (body(name).contains("describe(") ? function("describe") : "");
-        int highest = find(appends, "reply\\[at \\+ (\\d)]")
+        int highest = find(body(name), "reply\\[at \\+ (\\d)]")
                 .mapToInt(Integer::parseInt)
                 .max()
                 .orElse(name == QueueScript.STATS ? 2 : 0); // HGETALL
@@ -104,7 +103,8 @@ class ScriptHeaderTests {
             case REAP -> List.of(Replies.ReapReply.class, Replies.LostLeaseField.class);
             case STATS -> List.of(Replies.StatsReply.class, Replies.CounterField.class);
             case FIND -> List.of(Replies.FindReply.class, Replies.MessageField.class);
-            case LIST -> List.of(Replies.ListPageReply.class, Replies.MessageField.class);
+            case BROWSE -> List.of(BrowseReplies.BrowseReply.class, BrowseReplies.EntryField.class);
+            case TRIAGE -> List.of(BrowseReplies.TriageReply.class, BrowseReplies.ErrorField.class);
             default -> throw new IllegalArgumentException(name + " has no groups");
         };
     }

@@ -34,7 +34,7 @@ class WeakenedProtocolTests {
         REAP_TAKES_LIVE_LEASES("inflight, '-inf', now, 'LIMIT'", "inflight, '-inf', '+inf', 'LIMIT'"),
         REAP_NEVER_BURIES("s.lost >= maxLeaseExpirations", "false"),
         RELEASE_COSTS("s.releases, s.due = s.releases + 1,", "s.failures, s.due = s.failures + 1,"),
-        REDRIVE_OF_ANY_DEATH("paged or timeOf(diedAt) == tonumber(ARGV[3 + 2 * i])", "true"),
+        REDRIVE_OF_ANY_DEATH("timeOf(diedAt) == tonumber(ARGV[i + 1])", "true"),
         REDRIVE_KEEPS_BUDGETS("s.failures, s.lost, s.due = 0, 0, ", "s.due = "),
         PURGE_OF_ANY_DEATH("(aged or timeOf(diedAt[i]) == tonumber(ARGV[2 * i + 1]))", "true"),
         PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))"),

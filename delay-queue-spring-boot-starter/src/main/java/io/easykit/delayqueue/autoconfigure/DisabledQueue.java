@@ -3,8 +3,9 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.store.Browsed;
+import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.FleetStore;
-import io.easykit.delayqueue.store.Page;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationHandler;
@@ -59,7 +60,8 @@ final class DisabledQueue implements InvocationHandler {
             case "send" -> Collections.nCopies(((List<?>) arguments[1]).size(), SendOutcome.STORED);
             case "cancel", "reschedule" -> Collections.nCopies(((List<?>) arguments[1]).size(), ChangeOutcome.GONE);
             case "find" -> Optional.empty();
-            case "list" -> new Page(0, List.of());
+            case "browse" -> new Browsed(0, 0, List.of());
+            case "errors" -> new DeadLetterErrors(0, List.of());
             case "stats" ->
                 new ShardStats(
                         Instant.EPOCH,

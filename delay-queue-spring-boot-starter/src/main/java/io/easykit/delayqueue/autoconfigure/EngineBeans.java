@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.SettingsReport;
-import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -10,7 +10,6 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayMessage;
-import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
@@ -18,6 +17,8 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.UndecodableMessageException;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
@@ -166,15 +167,15 @@ class DelayListenerIntegrationTests {
                     context.getBean(DelayQueueTemplate.class).send("headers", "x", Duration.ZERO);
 
                     DelayQueueAdmin dead = context.getBean(DelayQueueAdmin.class);
-                    await().untilAsserted(() -> assertThat(
-                                    dead.deadLetters("headers", 0, 10).messages())
+                    await().untilAsserted(() -> assertThat(dead.messages("headers", MessageQuery.dead())
+                                    .messages())
                             .hasSize(1));
-                    assertThat(dead.deadLetters("headers", 0, 10)
+                    assertThat(dead.messages("headers", MessageQuery.dead())
                                     .messages()
                                     .get(0)
                                     .lastError())
                             .satisfies(error -> assertThat(error.text()).contains("no header 'tenant'"));
-                    assertThat(dead.deadLetters("headers", 0, 10)
+                    assertThat(dead.messages("headers", MessageQuery.dead())
                                     .messages()
                                     .get(0)
                                     .failures())
@@ -199,7 +200,7 @@ class DelayListenerIntegrationTests {
         assertThat(runs).hasValue(2);
         runner.run(context -> {
             DelayQueueAdmin dead = context.getBean(DelayQueueAdmin.class);
-            assertThat(dead.deadLetters("ending", 0, 10).messages())
+            assertThat(dead.messages("ending", MessageQuery.dead()).messages())
                     .singleElement()
                     .satisfies(message -> assertThat(message.lastError().text()).isEqualTo("LEASE_LOST"));
         });

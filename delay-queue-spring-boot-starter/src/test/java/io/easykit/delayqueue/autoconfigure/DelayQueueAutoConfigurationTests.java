@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
@@ -15,6 +14,8 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
@@ -131,7 +132,7 @@ class DelayQueueAutoConfigurationTests {
                     assertThat(template.cancel("orders", "1")).isEqualTo(ChangeOutcome.GONE);
                     assertThat(template.find("orders", "1")).isEmpty();
                     assertThat(context.getBean(DelayQueueAdmin.class)
-                                    .deadLetters("orders", 0, 10)
+                                    .messages("orders", MessageQuery.dead())
                                     .messages())
                             .isEmpty();
                     assertThat(context.getBean(DelayQueueEngine.class)

@@ -5,17 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.DelayQueueAdmin;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.Job;
+import io.easykit.delayqueue.admin.MessageQuery;
+import io.easykit.delayqueue.admin.MessageSummary;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
@@ -102,13 +106,19 @@ class PermissionsIntegrationTests {
     private static void lookAfterTheDead(ApplicationContext context) {
         context.getBean(DelayListenerRegistry.class).stop();
         DelayQueueAdmin deadLetters = context.getBean(DelayQueueAdmin.class);
-        MessageInfo dead = deadLetters.deadLetters("orders", 0, 20).messages().get(0);
+        MessageSummary row =
+                deadLetters.messages("orders", MessageQuery.dead()).messages().get(0);
+        assertThat(deadLetters.groups("orders").groups()).hasSize(1);
+        MessageInfo dead = deadLetters.find("orders", row.id()).orElseThrow().message();
         assertThat(new String(Objects.requireNonNull(dead.body()).array(), UTF_8))
                 .isEqualTo("\"bad\"");
         assertThat(dead.headers()).containsEntry("why", "test");
         assertThat(deadLetters.purgeOlderThan("orders", Duration.ofDays(30))).isZero();
         assertThat(deadLetters.redrive("orders", dead.id(), dead.diedAt())).isTrue();
-        assertThat(deadLetters.redriveAll("orders", 50)).isZero();
+        Job job = deadLetters.redriveAll("orders", 50);
+        await().until(() -> deadLetters.job(job.id()).orElseThrow().state() == Job.State.DONE);
+        assertThat(deadLetters.jobs()).hasSize(1);
+        assertThat(deadLetters.stopJob(job.id())).isFalse();
         assertThat(deadLetters.purge("orders", dead.id(), dead.diedAt())).isFalse();
     }
 
@@ -124,7 +134,7 @@ class PermissionsIntegrationTests {
         claim(store, shard, 3);
         await().until(() -> !store.reap(shard, 10, 1, Duration.ZERO).lost().isEmpty());
         assertThat(store.find(shard, "unknown")).isEmpty();
-        assertThat(store.list(shard, State.DEAD, 0, 10).total()).isEqualTo(1);
+        assertThat(store.browse(shard, Browse.first(State.DEAD, 10)).total()).isEqualTo(1);
         assertThat(store.purge(shard, Duration.ZERO, 10)).isEqualTo(1);
         assertThat(store.acknowledge(shard, List.of(failed))).containsExactly(Settlement.GONE);
         assertThat(store.pause(shard, "ops")).isTrue();

@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.store;
+package io.easykit.delayqueue.admin;
 
 import io.easykit.delayqueue.NameRules;
 import java.time.Instant;
@@ -12,8 +12,7 @@ public record DeadLetterRef(String id, Instant diedAt) {
         NameRules.requireId(NameRules.requireWellFormed(id));
         require(
                 diedAt != null && !diedAt.isBefore(Instant.EPOCH) && !diedAt.isAfter(LATEST),
-                "No message died at " + diedAt
-                        + ": give the time of death that the dead letter shows, StoredMessage.at()");
+                "No message died at " + diedAt + ": give the time of death that the dead letter shows");
     }
 
     private static void require(boolean holds, String complaint) {

@@ -1,0 +1,175 @@
+package io.easykit.delayqueue.admin;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicStats;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shows the messages of topics, and changes single ones or many of them.
+ *
+ * <p>Each action names the message that is meant by more than its id: a dead letter by the time of its death, a waiting message
+ * by its incarnation. So an action on a page that is out of date cannot hit another message.
+ *
+ * <p>Errors: {@link StoreUnavailableException} if the store did not answer in time, {@link StoreRefusedException} if it refuses,
+ * {@link IllegalArgumentException} for a request that cannot be.
+ */
+public interface DelayQueueAdmin {
+
+    /** Maximum number of messages of a page, and of an action. */
+    int MAX_PAGE = 100;
+
+    /**
+     * Counts the messages of a topic.
+     *
+     * @throws StoreRefusedException if the store refuses all shards
+     */
+    TopicStats stats(String topic);
+
+    /**
+     * Reads one page of messages in the order of time. A cursor continues behind the last message of a page, also if that
+     * message is gone: each message that stays in its state is on exactly one page.
+     *
+     * <p>In a topic of up to {@link #MERGED_SHARDS} shards a page merges all of them; beyond that each page is of one shard,
+     * and the pages go from shard to shard. A shard that the store refuses to read, for example because a key has another
+     * type, is left out: {@link MessagePage#refused} names it and the remedy.
+     *
+     * @throws StoreRefusedException if the store refuses all shards
+     */
+    MessagePage messages(String topic, MessageQuery query);
+
+    /** Maximum number of shards that a page merges. */
+    int MERGED_SHARDS = 16;
+
+    /** Finds a live message: waiting, in flight, or dead. Reads at most {@link MessageDetail#MOST_BYTES} of it. */
+    Optional<MessageDetail> find(String topic, String id);
+
+    /**
+     * Finds live messages with this id in all topics that were ever used; a topic that is new to this store, since its first
+     * heartbeat.
+     */
+    List<MessageDetail> find(String id);
+
+    /** Reads the whole body of a message; empty if it is gone, or is another incarnation. */
+    Optional<Bytes> body(String topic, MessageRef message);
+
+    /**
+     * Groups the dead letters of a topic by their latest errors. Reads at most {@link #MOST_GROUPED} of them, the oldest of
+     * each shard first.
+     *
+     * @throws StoreRefusedException if the store refuses all shards
+     */
+    ErrorGroups groups(String topic);
+
+    /** Maximum number of dead letters that {@link #groups} reads: about 40 ms of a Redis. */
+    int MOST_GROUPED = 10_000;
+
+    /**
+     * Sends one back with fresh budgets, due at once.
+     *
+     * @param diedAt the death that is meant ({@link MessageInfo#diedAt})
+     * @return false if it is not dead, or has died again since
+     */
+    default boolean redrive(String topic, String id, Instant diedAt) {
+        return redrive(topic, List.of(new DeadLetterRef(id, diedAt))).get(0);
+    }
+
+    /**
+     * Sends dead letters back with fresh budgets, due at once.
+     *
+     * @param deaths at most {@link #MAX_PAGE}
+     * @return for each in order: false if it is not dead, or has died again since
+     */
+    List<Boolean> redrive(String topic, List<DeadLetterRef> deaths);
+
+    /**
+     * Begins to send back all messages that are dead now with fresh budgets, so many a second, however they are spread over
+     * shards. Messages that die again meanwhile are not sent back a second time. The job moves them as it goes, so it can be
+     * stopped.
+     *
+     * @param perSecond from 1; {@link Integer#MAX_VALUE} for no limit
+     */
+    default Job redriveAll(String topic, int perSecond) {
+        return start(JobRequest.redrive(topic).perSecond(perSecond));
+    }
+
+    /**
+     * Replaces headers and body of a dead letter and sends it back under the same id, with fresh budgets, due at once. Its
+     * retry policy stays.
+     *
+     * @param incarnation of the message that was edited ({@link MessageDetail#incarnation}); null for any
+     * @param headers     all headers of the new message
+     * @param body        the new body, encoded as the listener expects it
+     * @return the outcome and the old message
+     */
+    Replacement replace(
+            String topic, DeadLetterRef death, @Nullable String incarnation, Map<String, String> headers, Bytes body);
+
+    /**
+     * Removes one for good.
+     *
+     * @param diedAt the death that is meant ({@link MessageInfo#diedAt})
+     * @return false if it is not dead, or has died again since
+     */
+    default boolean purge(String topic, String id, Instant diedAt) {
+        return purge(topic, List.of(new DeadLetterRef(id, diedAt))).get(0);
+    }
+
+    /**
+     * Removes dead letters for good.
+     *
+     * @param deaths at most {@link #MAX_PAGE}
+     * @return for each in order: false if it is not dead, or has died again since
+     */
+    List<Boolean> purge(String topic, List<DeadLetterRef> deaths);
+
+    /**
+     * Removes for good messages that have been dead for at least this long, and returns how many. If the store refuses a shard,
+     * those of the other shards are removed before the exception.
+     */
+    long purgeOlderThan(String topic, Duration age);
+
+    /**
+     * Ends messages that wait.
+     *
+     * @param messages at most {@link #MAX_PAGE}
+     * @return for each in order
+     */
+    List<ChangeOutcome> cancel(String topic, List<MessageRef> messages);
+
+    /**
+     * Gives messages that wait another due time.
+     *
+     * @param messages at most {@link #MAX_PAGE}
+     * @return for each in order
+     */
+    List<ChangeOutcome> reschedule(String topic, List<MessageRef> messages, DueTime due);
+
+    /**
+     * Starts work on the dead letters of a topic in the background, and returns at once. One node runs the job; if that node
+     * ends, another one with a listener, or one that is asked about jobs, continues it within about 75 seconds. Of several
+     * jobs that move messages of the same topic one runs at a time.
+     */
+    Job start(JobRequest request);
+
+    /** Finds a job for a day after its last change. */
+    Optional<Job> job(String id);
+
+    /** Jobs of the last day, the latest change first, at most 100. */
+    List<Job> jobs();
+
+    /** Stops a job, whatever node runs it. False if it does not run. */
+    boolean stopJob(String id);
+
+    /** Lets a job that was stopped, has reached its limit, or has failed run on. False if it runs, or is done. */
+    boolean resumeJob(String id);
+}

@@ -1,0 +1,184 @@
+package io.easykit.delayqueue.admin;
+
+import io.easykit.delayqueue.NameRules;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work on the dead letters of a topic that runs in the background: see {@link DelayQueueAdmin#start}. Immutable; each method
+ * returns a changed copy.
+ */
+public final class JobRequest {
+
+    /** Longest text to search for, in characters. */
+    public static final int MAX_TEXT = 200;
+
+    private final String topic;
+    private final Action action;
+    private final Filter filter;
+    private final int perSecond;
+    private final int stopAt;
+    private final String by;
+    private final String note;
+
+    private JobRequest(String topic, Action action, Filter filter, int perSecond, int stopAt, String by, String note) {
+        this.topic = NameRules.requireTopic(topic);
+        this.action = action;
+        this.filter = filter;
+        this.perSecond = perSecond;
+        this.stopAt = stopAt;
+        this.by = by;
+        this.note = note;
+    }
+
+    /** The action of a job. */
+    public enum Action {
+        /** Sends dead letters back. */
+        REDRIVE,
+        /** Removes dead letters for good. */
+        PURGE,
+        /** Counts dead letters by the groups of their errors. */
+        GROUP,
+        /** Finds dead letters, at most {@link Job#MOST_MATCHES}. */
+        SEARCH
+    }
+
+    /**
+     * Selects dead letters. Those that die after the start of the job are never selected.
+     *
+     * @param group     {@link ErrorGroup#key} of their latest error, or null for any
+     * @param olderThan time since their death at least, at the start of the job; zero for any
+     * @param text      part of their id, error, header values, or the beginning of the body, without regard to case; null for
+     *                  any
+     * @param diedUntil latest time of death, or null for the start of the job
+     */
+    public record Filter(
+            @Nullable String group, Duration olderThan, @Nullable String text, @Nullable Instant diedUntil) {
+
+        public static final Filter ALL = new Filter(null, Duration.ZERO, null, null);
+
+        public Filter {
+            if (group != null && !group.matches("[0-9a-f]{16}")) {
+                throw new IllegalArgumentException("A group is named by its key of 16 hexadecimal digits.");
+            }
+            if (olderThan.isNegative()) {
+                throw new IllegalArgumentException("An age of " + olderThan + " is not possible: give zero or more.");
+            }
+            if (text != null && (text.isBlank() || text.length() > MAX_TEXT)) {
+                throw new IllegalArgumentException(
+                        "A text to search for has 1 to " + MAX_TEXT + " characters, and is not blank.");
+            }
+        }
+    }
+
+    private static JobRequest of(String topic, Action action) {
+        Objects.requireNonNull(topic, "A topic that is null: give the topic that the listener names.");
+        return new JobRequest(topic, action, Filter.ALL, Integer.MAX_VALUE, Integer.MAX_VALUE, "", "");
+    }
+
+    /** Sends back all dead letters of the topic, without a limit of the rate unless one is given. */
+    public static JobRequest redrive(String topic) {
+        return of(topic, Action.REDRIVE);
+    }
+
+    /** Removes all dead letters of the topic. */
+    public static JobRequest purge(String topic) {
+        return of(topic, Action.PURGE);
+    }
+
+    /** Groups all dead letters of the topic by their errors. */
+    public static JobRequest group(String topic) {
+        return of(topic, Action.GROUP);
+    }
+
+    /** Finds dead letters of the topic that contain a text. */
+    public static JobRequest search(String topic, String text) {
+        return of(topic, Action.SEARCH).containing(text);
+    }
+
+    /** Selects dead letters. */
+    public JobRequest filter(Filter selected) {
+        return new JobRequest(topic, action, selected, perSecond, stopAt, by, note);
+    }
+
+    /** Selects dead letters of one group: {@link ErrorGroup#key}. */
+    public JobRequest inGroup(String key) {
+        return filter(new Filter(key, filter.olderThan, filter.text, filter.diedUntil));
+    }
+
+    /** Selects messages that have been dead for at least this long. */
+    public JobRequest olderThan(Duration age) {
+        return filter(new Filter(filter.group, age, filter.text, filter.diedUntil));
+    }
+
+    /** Selects dead letters with this text in id, error, header values, or the first 8 KB of the stored message. */
+    public JobRequest containing(String text) {
+        return filter(new Filter(filter.group, filter.olderThan, text, filter.diedUntil));
+    }
+
+    /** Selects messages that died until then. */
+    public JobRequest diedUntil(Instant time) {
+        return filter(new Filter(filter.group, filter.olderThan, filter.text, time));
+    }
+
+    /** Moves so many messages a second; {@link Integer#MAX_VALUE} for no limit. */
+    public JobRequest perSecond(int rate) {
+        if (rate < 1) {
+            throw new IllegalArgumentException("A rate of " + rate + " a second: give at least 1.");
+        }
+        return new JobRequest(topic, action, filter, rate, stopAt, by, note);
+    }
+
+    /** Ends by itself when so many messages of the topic have died since the start. */
+    public JobRequest stopAt(int deaths) {
+        if (deaths < 1) {
+            throw new IllegalArgumentException("A job that stops at " + deaths + " deaths: give at least 1.");
+        }
+        return new JobRequest(topic, action, filter, perSecond, deaths, by, note);
+    }
+
+    /** Who started it and why, for display; each at most 200 characters. */
+    public JobRequest by(String person, String reason) {
+        return new JobRequest(topic, action, filter, perSecond, stopAt, cut(person), cut(reason));
+    }
+
+    private static String cut(String text) {
+        return text.substring(0, Math.min(text.length(), MAX_TEXT));
+    }
+
+    public String topic() {
+        return topic;
+    }
+
+    public Action action() {
+        return action;
+    }
+
+    public Filter filter() {
+        return filter;
+    }
+
+    public int perSecond() {
+        return perSecond;
+    }
+
+    public int stopAt() {
+        return stopAt;
+    }
+
+    public String by() {
+        return by;
+    }
+
+    public String note() {
+        return note;
+    }
+
+    @Override
+    public String toString() {
+        return "JobRequest[topic=" + topic + ", action=" + action + ", perSecond=" + perSecond + ", stopAt=" + stopAt
+                + "]";
+    }
+}

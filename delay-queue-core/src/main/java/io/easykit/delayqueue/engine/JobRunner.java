@@ -1,0 +1,239 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.admin.Job;
+import io.easykit.delayqueue.admin.JobRequest;
+import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.StoredJob;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the jobs of the administration: those that this node has started, and those whose node has ended. It looks for such
+ * jobs once a minute, and every five seconds while a job runs on another node. The loop begins with the first listener, or
+ * the first call about jobs.
+ */
+final class JobRunner implements LoopExecutor.Step, AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(JobRunner.class);
+
+    private static final long IDLE_PAUSE = TimeUnit.MINUTES.toNanos(1);
+    private static final long WATCH_PAUSE = TimeUnit.SECONDS.toNanos(5);
+
+    private final QueueBackend store;
+    private final Topics topics;
+    private final LoopExecutor loops;
+    private final String owner;
+
+    // For the loop only.
+    private final Map<JobRun, Long> runs = new HashMap<>();
+    private String refusal = "";
+
+    // Guarded by this.
+    private LoopExecutor.@Nullable Loop loop;
+    private long nextLook;
+    private boolean closed;
+
+    /** @param node name of this process */
+    JobRunner(QueueBackend store, Topics topics, LoopExecutor loops, String node) {
+        this.store = store;
+        this.topics = topics;
+        this.loops = loops;
+        this.owner = node + "/" + UUID.randomUUID().toString().substring(0, 8);
+    }
+
+    Job start(JobRequest request) {
+        topics.shardsToLookAt(request.topic());
+        String id = UUID.randomUUID().toString().replace("-", "");
+        boolean moves = request.action() == JobRequest.Action.REDRIVE || request.action() == JobRequest.Action.PURGE;
+        store.jobs().create(id, moves ? request.topic() : "read:" + id, JobText.encode(request));
+        look(0);
+        return find(id).orElseThrow(() -> new IllegalStateException("The store has lost job " + id + "."));
+    }
+
+    Optional<Job> find(String id) {
+        Optional<StoredJob> found = id.matches("[0-9a-f]{32}") ? store.jobs().find(id) : Optional.empty();
+        found.ifPresent(this::lookIfAbandoned);
+        return found.map(JobText::job);
+    }
+
+    List<Job> all() {
+        List<StoredJob> all = store.jobs().list();
+        all.forEach(this::lookIfAbandoned);
+        return all.stream().map(JobText::job).toList();
+    }
+
+    private void lookIfAbandoned(StoredJob job) {
+        if (job.isRunning() && !job.taken()) {
+            look(0);
+        }
+    }
+
+    boolean stop(String id) {
+        return id.matches("[0-9a-f]{32}") && store.jobs().stop(id);
+    }
+
+    boolean resume(String id) {
+        boolean resumed = id.matches("[0-9a-f]{32}") && store.jobs().resume(id);
+        if (resumed) {
+            look(0);
+        }
+        return resumed;
+    }
+
+    /** Begins to look for jobs, if it has not begun yet. */
+    void begin() {
+        look(IDLE_PAUSE);
+    }
+
+    /** Looks for jobs after this time at the latest. */
+    private void look(long pause) {
+        LoopExecutor.Loop current;
+        boolean isSooner;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            long at = loops.nanos() + pause;
+            isSooner = loop == null || at - nextLook < 0;
+            nextLook = isSooner ? at : nextLook;
+            current = loop;
+            if (current == null) {
+                current = loops.create("delay-queue-jobs", this);
+                loop = current;
+                current.start();
+            }
+        }
+        if (isSooner) {
+            current.wake();
+        }
+    }
+
+    @Override
+    public long run() {
+        long now = loops.nanos();
+        synchronized (this) {
+            if (closed) {
+                return LoopExecutor.END;
+            }
+        }
+        boolean hasEnded = stepAll();
+        if (hasEnded || now - looksAt() >= 0) {
+            takeJobs();
+        }
+        return pause();
+    }
+
+    private synchronized long looksAt() {
+        return nextLook;
+    }
+
+    private synchronized void nextLookIn(long pause) {
+        nextLook = loops.nanos() + pause;
+    }
+
+    private synchronized void looksWithin(long pause) {
+        long at = loops.nanos() + pause;
+        nextLook = at - nextLook < 0 ? at : nextLook;
+    }
+
+    private long pause() {
+        long now = loops.nanos();
+        long next = runs.values().stream().mapToLong(at -> at - now).min().orElse(IDLE_PAUSE);
+        return Math.max(0, Math.min(next, looksAt() - now));
+    }
+
+    /** Runs the jobs whose time has come; true if one has ended. */
+    private boolean stepAll() {
+        boolean hasEnded = false;
+        Iterator<Map.Entry<JobRun, Long>> each = runs.entrySet().iterator();
+        while (each.hasNext()) {
+            Map.Entry<JobRun, Long> entry = each.next();
+            if (loops.nanos() - entry.getValue() >= 0) {
+                long rest = step(entry.getKey());
+                if (rest == LoopExecutor.END) {
+                    each.remove();
+                    hasEnded = true;
+                } else {
+                    entry.setValue(loops.nanos() + rest);
+                }
+            }
+        }
+        return hasEnded;
+    }
+
+    private long step(JobRun run) {
+        try {
+            return run.step();
+        } catch (RuntimeException e) {
+            log.warn("Job {} ends on this node: {}", run.id(), LogText.of(String.valueOf(e.getMessage())), e);
+            return LoopExecutor.END;
+        }
+    }
+
+    private void takeJobs() {
+        nextLookIn(IDLE_PAUSE);
+        try {
+            List<StoredJob> oldestFirst = new ArrayList<>(store.jobs().list());
+            oldestFirst.sort(Comparator.comparing(StoredJob::created));
+            for (StoredJob job : oldestFirst) {
+                boolean isMine = runs.keySet().stream().anyMatch(run -> run.id().equals(job.id()));
+                if (job.isRunning() && !isMine) {
+                    take(job);
+                }
+            }
+            refusal = "";
+        } catch (StoreUnavailableException e) {
+            log.debug("The store is asked for jobs again later", e);
+            looksWithin(WATCH_PAUSE);
+        } catch (DelayQueueException e) {
+            warnOnce(e);
+        }
+    }
+
+    private void take(StoredJob job) {
+        if (job.taken() || !store.jobs().take(job.id(), owner)) {
+            looksWithin(WATCH_PAUSE);
+            return;
+        }
+        store.jobs().find(job.id()).ifPresent(taken -> {
+            List<ShardKey> shards =
+                    topics.keysToLookAt(JobText.request(taken.fields()).topic());
+            runs.put(new JobRun(taken, owner, store, shards, loops::nanos), loops.nanos());
+        });
+    }
+
+    private void warnOnce(DelayQueueException e) {
+        String text = String.valueOf(e.getMessage());
+        if (!text.equals(refusal)) {
+            refusal = text;
+            log.warn("Jobs of the administration do not run on this node until this is mended: {}", LogText.of(text));
+        }
+    }
+
+    /** Ends the loop. Another node continues the jobs of this one. */
+    @Override
+    public void close() {
+        LoopExecutor.Loop current;
+        synchronized (this) {
+            closed = true;
+            current = loop;
+        }
+        if (current != null) {
+            current.wake();
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.StoreFullException;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.admin.Replacement;
+import java.time.Duration;
+import java.util.List;
+
+/** Redrives and purges dead letters of one shard. Errors are those of {@link QueueStore}. */
+public interface DeadLetterStore {
+
+    /** Sends dead letters back, due at once; true for those that wait again, false for those not dead, or dead again since. */
+    List<Boolean> redrive(ShardKey shard, List<DeadLetterRef> deaths);
+
+    /**
+     * Gives a dead letter another frame and sends it back under its id, in one step.
+     *
+     * @param incarnation first bytes of the frame that is replaced; none if it has no frame, or for any
+     * @param frame       the new one; not empty. A repetition with the same frame has the same outcome
+     * @throws StoreFullException if the store is full; nothing was changed
+     */
+    Replacement.Outcome replace(ShardKey shard, DeadLetterRef death, Bytes incarnation, Bytes frame);
+
+    /** Removes dead letters; true for those removed, false for those not dead, or dead again since. */
+    List<Boolean> purge(ShardKey shard, List<DeadLetterRef> deaths);
+
+    /**
+     * Removes the oldest dead letters of at least this age, and returns how many.
+     *
+     * @param count 1 to {@link QueueStore#MAX_BATCH}; repeat it until a call returns less
+     */
+    int purge(ShardKey shard, Duration age, int count);
+}

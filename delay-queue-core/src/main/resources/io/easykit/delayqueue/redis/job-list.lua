@@ -1,0 +1,22 @@
+-- Reads one job, or those of the last day, the latest change first, at most 100.
+--
+-- KEYS   prefix, settings
+-- ARGV   id or '' for all
+-- return {id, fields and values}*   with a field 'taken' if a node holds the lock for it
+checkCount(1)
+local ids = {ARGV[1]}
+if ARGV[1] == '' then ids = redis.call('ZRANGE', prefix .. 'jobs', 0, 99, 'REV') end
+local reply = {}
+for _, id in ipairs(ids) do
+  local job = redis.call('HGETALL', prefix .. 'job:' .. id)
+  if #job > 0 then
+    local lock = redis.call('HGET', prefix .. 'job:' .. id, 'lock') or ''
+    local holder = redis.call('GET', prefix .. 'lock:' .. lock)
+    if holder and string.sub(holder, 1, #id + 1) == id .. ' ' then
+      job[#job + 1], job[#job + 2] = 'taken', '1'
+    end
+    table.insert(job, 1, id)
+    reply[#reply + 1] = job
+  end
+end
+return reply

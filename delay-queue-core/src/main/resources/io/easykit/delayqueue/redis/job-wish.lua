@@ -1,0 +1,24 @@
+-- Stops a job, or lets it continue where it was stopped. A node that runs it stops at its next step.
+--
+-- KEYS   prefix, settings
+-- ARGV   id, 'stop' or 'continue'
+-- return 1 done, 0 it was so already, or there is no such job
+checkCount(2)
+check(ARGV[2] == 'stop' or ARGV[2] == 'continue', 'neither stop nor continue')
+local job = prefix .. 'job:' .. ARGV[1]
+local kept = redis.call('HMGET', job, 'state', 'lock', 'wish')
+local state, at = kept[1], string.format('%d', now)
+if not state or state == 'done' then return 0 end
+allowWhenFull()
+if ARGV[2] == 'stop' then
+  if state ~= 'running' or kept[3] == 'stop' then return 0 end
+  local holder = redis.call('GET', prefix .. 'lock:' .. (kept[2] or '')) or ''
+  if string.sub(holder, 1, #ARGV[1] + 1) == ARGV[1] .. ' ' then
+    return redis.call('HSET', job, 'wish', 'stop')
+  end
+  redis.call('HSET', job, 'state', 'stopped', 'updated', at)
+  return 1
+end
+if state == 'running' then return redis.call('HDEL', job, 'wish') end
+redis.call('HSET', job, 'state', 'running', 'updated', at)
+return 1

@@ -1,0 +1,4 @@
+@NullMarked
+package io.easykit.delayqueue.admin;
+
+import org.jspecify.annotations.NullMarked;
