@@ -26,6 +26,7 @@ class CoreArchitectureTests {
 
     private static final String ROOT = "io.easykit.cache";
     private static final String TYPE = ROOT + ".type";
+    private static final String ADMIN = ROOT + ".admin";
     private static final String STORE = ROOT + ".store";
     private static final String ENGINE = ROOT + ".engine";
     private static final String REDIS = ROOT + ".redis";
@@ -37,8 +38,9 @@ class CoreArchitectureTests {
     private static final Map<String, List<String>> ARROWS = Map.of(
             TYPE, List.of(),
             ROOT, List.of(TYPE),
+            ADMIN, List.of(ROOT),
             STORE, List.of(ROOT),
-            ENGINE, List.of(ROOT, TYPE, STORE),
+            ENGINE, List.of(ROOT, TYPE, ADMIN, STORE),
             REDIS, List.of(ROOT, STORE),
             CAFFEINE, List.of(ROOT, STORE),
             JACKSON, List.of(ROOT, TYPE),
@@ -74,15 +76,16 @@ class CoreArchitectureTests {
     void apiStoresAndEngineKnowNoClientAndNoSpring() {
         check(classes()
                 .that()
-                .resideInAnyPackage(ROOT, TYPE, STORE, ENGINE)
+                .resideInAnyPackage(ROOT, TYPE, ADMIN, STORE, ENGINE)
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage(ROOT, TYPE, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
+                .resideInAnyPackage(
+                        ROOT, TYPE, ADMIN, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
     }
 
     @Test
     void everyTypeOfTheApiAndOfTheStoresIsPublic() {
-        assertThat(CORE.stream().filter(CoreArchitectureTests::isTopLevel).filter(type -> List.of(ROOT, STORE)
+        assertThat(CORE.stream().filter(CoreArchitectureTests::isTopLevel).filter(type -> List.of(ROOT, ADMIN, STORE)
                         .contains(type.getPackageName())))
                 .allMatch(CoreArchitectureTests::isPublic);
     }

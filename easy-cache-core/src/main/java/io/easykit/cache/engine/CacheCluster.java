@@ -10,6 +10,7 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoredEntry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -151,6 +152,15 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private RecoveryWorker newWorker(CircuitBreaker breaker) {
         EpochUpkeep upkeep = new EpochUpkeep(epochs, delivery, breaker, this::raiseSiblings, ticker);
         return new RecoveryWorker(delivery, upkeep, redelivery, breaker, this, ticker);
+    }
+
+    /** See {@link EntryStore#inspect}. */
+    StoredEntry inspect(CacheKey<?> key) {
+        return store.inspect(key);
+    }
+
+    boolean holdsLocally(CacheKey<?> key) {
+        return local.get(key) != null;
     }
 
     ClusterAvailability availability() {

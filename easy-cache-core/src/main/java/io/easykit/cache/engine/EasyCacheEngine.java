@@ -11,6 +11,7 @@ import io.easykit.cache.Loader;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
@@ -136,6 +137,11 @@ public final class EasyCacheEngine implements EasyCache {
         CacheCluster cluster = cluster(clusterId);
         OutboxRelay relay = cluster == null ? null : cluster.relay();
         return relay == null ? null : relay.backlog();
+    }
+
+    /** What an operator may see of this cache. */
+    public EasyCacheAdmin admin() {
+        return new CacheAdministration(clusters);
     }
 
     @Nullable CacheCluster cluster(String clusterId) {

@@ -7,6 +7,7 @@ import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.store.StoredEntry;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,6 +42,12 @@ final class GuardedStore implements EntryStore {
     public Snapshot read(CacheKey<?> key, long epoch) {
         CircuitBreaker breaker = availability.of(key);
         return guard(breaker, breaker::mayRead, () -> store.read(key, epoch));
+    }
+
+    @Override
+    public StoredEntry inspect(CacheKey<?> key) {
+        CircuitBreaker breaker = availability.of(key);
+        return guard(breaker, breaker::mayRead, () -> store.inspect(key));
     }
 
     @Override

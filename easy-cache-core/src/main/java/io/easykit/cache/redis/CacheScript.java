@@ -14,6 +14,7 @@ enum CacheScript {
     INVALIDATE,
     REMOVE_UNREADABLE,
     REMOVE_WRONG_TYPE,
+    EXPLAIN,
     PROBE,
     RAISE_EPOCH,
     WORK_LEASE;
@@ -26,7 +27,7 @@ enum CacheScript {
     }
 
     ScriptReply reply() {
-        return this == FETCH || this == RAISE_EPOCH ? ScriptReply.LIST : ScriptReply.NUMBER;
+        return this == FETCH || this == RAISE_EPOCH || this == EXPLAIN ? ScriptReply.LIST : ScriptReply.NUMBER;
     }
 
     LuaScript lua() {

@@ -12,6 +12,7 @@ import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.store.StoredEntry;
 import io.easykit.redis.ListReply;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -121,6 +122,11 @@ public final class RedisEntryStore implements EntryStore {
     public Snapshot read(CacheKey<?> key, long epoch) {
         byte[] name = names.entry(key);
         return EntryFields.snapshot(calls.await(calls.readAll(name)), key.spec().fingerprint(), epoch, this::remaining);
+    }
+
+    @Override
+    public StoredEntry inspect(CacheKey<?> key) {
+        return ExplainedFields.read(calls.await(calls.run(CacheScript.EXPLAIN, names.entry(key), List.of())));
     }
 
     @Override

@@ -30,6 +30,9 @@ public interface EntryStore {
         return fetch(key, epoch, key.spec().options().allowsStale());
     }
 
+    /** Shows an entry as it is stored, for people. Changes nothing. */
+    StoredEntry inspect(CacheKey<?> key);
+
     /**
      * Decides the outcome for the caller, and gives it the load lease if there is no loader.
      *

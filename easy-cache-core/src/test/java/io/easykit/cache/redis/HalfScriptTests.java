@@ -173,7 +173,7 @@ class HalfScriptTests {
             case PREPARE -> eval(text, "own", "30000", "1");
             case INVALIDATE -> eval(text, "own", "20000");
             case REMOVE_UNREADABLE -> eval(text, "old!", "v");
-            case REMOVE_WRONG_TYPE, PROBE -> eval(text);
+            case REMOVE_WRONG_TYPE, PROBE, EXPLAIN -> eval(text);
             case RAISE_EPOCH -> eval(text, "prefix", "7");
             case WORK_LEASE -> eval(text, "owner", "300000");
         };

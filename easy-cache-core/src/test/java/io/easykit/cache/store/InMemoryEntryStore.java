@@ -5,6 +5,8 @@ import io.easykit.cache.CacheOptions;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -264,6 +266,41 @@ public final class InMemoryEntryStore implements EntryStore {
             boolean fresh = entry.fill == null && !invalidated && !updating;
             Duration remaining = fresh ? Duration.ofMillis(value.expires - now()) : null;
             return new Snapshot(value.envelope, fresh, invalidated, loading, updating, remaining);
+        });
+    }
+
+    @Override
+    public StoredEntry inspect(CacheKey<?> key) {
+        requireHere(Operation.READ, List.of(key));
+        return run(Operation.READ, () -> {
+            Entry entry = find(key);
+            List<StoredEntry.Value> values = new ArrayList<>();
+            List<StoredEntry.Update> updates = new ArrayList<>();
+            if (entry != null) {
+                entry.values.forEach((fingerprint, value) -> values.add(new StoredEntry.Value(
+                        fingerprint,
+                        value.envelope.toBytes().length + 10,
+                        Instant.ofEpochMilli(value.expires),
+                        value.epoch,
+                        value.envelope.kind())));
+                entry.intents.forEach(
+                        (token, end) -> updates.add(new StoredEntry.Update(token, Instant.ofEpochMilli(end))));
+            }
+            return new StoredEntry(
+                    Instant.ofEpochMilli(now()),
+                    entry != null,
+                    false,
+                    entry == null ? null : Duration.ofMillis(entry.gone - now()),
+                    values,
+                    entry == null || entry.fill == null
+                            ? null
+                            : new StoredEntry.Fill(entry.fill, Instant.ofEpochMilli(entry.electedUntil)),
+                    entry == null || entry.staleUntil == null ? null : Instant.ofEpochMilli(entry.staleUntil),
+                    updates.stream()
+                            .map(StoredEntry.Update::leaseEnds)
+                            .max(Instant::compareTo)
+                            .orElse(null),
+                    updates);
         });
     }
 

@@ -7,6 +7,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.StoredEntry;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Collection;
@@ -23,6 +24,11 @@ final class FullStore implements EntryStore {
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
         return HIT;
+    }
+
+    @Override
+    public StoredEntry inspect(CacheKey<?> key) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

@@ -1,0 +1,85 @@
+package io.easykit.cache.admin;
+
+import io.easykit.cache.Outcome;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the next reader of an entry gets, and why. True for one instant only.
+ *
+ * @param key       name of the entry
+ * @param at        the instant, by the clock of Redis; null if Redis did not answer
+ * @param state     what decides about the next reader
+ * @param nextRead  what the store answers to the next reader; null if Redis did not answer
+ * @param sentences the explanation for a person, the most important first
+ * @param fields    what is stored, as far as it is readable
+ */
+public record EntryExplanation(
+        String key,
+        @Nullable Instant at,
+        State state,
+        @Nullable Outcome nextRead,
+        List<String> sentences,
+        List<Field> fields) {
+
+    public EntryExplanation {
+        sentences = List.copyOf(sentences);
+        fields = List.copyOf(fields);
+    }
+
+    /** A part of what is stored. */
+    public record Field(String name, String meaning) {}
+
+    /** What decides about the next reader. */
+    public enum State {
+
+        /** There is no entry. */
+        ABSENT,
+
+        /** There is a valid value. */
+        FRESH,
+
+        /** There is a valid value near its end; the next reader gets it and is elected to load a new one. */
+        REFRESH_DUE,
+
+        /** There is a valid value near its end, and a reader was elected to load a new one. */
+        REFRESHING,
+
+        /** There is no value, and a reader is loading it. */
+        LOADING,
+
+        /** There is no value. The lease of the latest loader is over, but what it loads can still be stored. */
+        LOAD_LATE,
+
+        /** There is no value. The latest loader failed and gave its lease up. */
+        LOAD_FAILED,
+
+        /** The value was invalidated, and is still returned inside the stale window. */
+        STALE,
+
+        /** The value was invalidated, and is not returned any more. */
+        INVALIDATED,
+
+        /** An update is being committed: nothing that is loaded now is stored. */
+        UPDATING,
+
+        /** An update was prepared, and nobody reported its end before its lease was over. */
+        UPDATE_LOST,
+
+        /** There are values, but all of them were loaded before the prefix was cleared. */
+        CLEARED,
+
+        /** There are values, but none that this version of the application can read. */
+        UNREADABLE,
+
+        /** The value's life is over. */
+        EXPIRED,
+
+        /** The key holds something that is no entry. */
+        NO_ENTRY,
+
+        /** Redis did not answer. */
+        UNAVAILABLE
+    }
+}

@@ -1,0 +1,272 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.Outcome;
+import io.easykit.cache.admin.EntryExplanation;
+import io.easykit.cache.admin.EntryExplanation.Field;
+import io.easykit.cache.admin.EntryExplanation.State;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.StoredEntry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Explains an entry: repeats the decision of {@code fetch.lua} on what is stored, and says in sentences what led to it. A test
+ * holds every combination of fields against the script.
+ */
+final class EntryExplainer {
+
+    /** No load lease lasts longer than this, or than that of the cache: another one is garbage. */
+    private static final Duration LONGEST_LEASE = Duration.ofDays(1);
+
+    private final CacheKey<?> key;
+    private final CacheOptions options;
+    private final StoredEntry entry;
+    private final long epoch;
+    private final StoredEntry.@Nullable Value own;
+    private final List<String> sentences = new ArrayList<>();
+
+    private EntryExplainer(CacheKey<?> key, StoredEntry entry, long epoch) {
+        this.key = key;
+        this.options = key.spec().options();
+        this.entry = entry;
+        this.epoch = epoch;
+        this.own = ownValue();
+    }
+
+    /** @param epoch the prefix's epoch as this node knows it */
+    static EntryExplanation explain(CacheKey<?> key, StoredEntry entry, long epoch) {
+        return new EntryExplainer(key, entry, epoch).explain();
+    }
+
+    private EntryExplanation explain() {
+        if (entry.ofOtherType()) {
+            say("The key holds something that is no entry. The next reader removes it and loads the value.");
+            return result(State.NO_ENTRY, Outcome.NEED_QUERY);
+        }
+        StoredEntry.Value value = own != null && isReadable(own) ? own : null;
+        if (value != null && entry.staleUntil() == null && isAhead(value.expires())) {
+            return fresh(value);
+        }
+        boolean stale = value != null
+                && options.allowsStale()
+                && isAhead(value.expires())
+                && entry.staleUntil() != null
+                && isAhead(entry.staleUntil());
+        if (isAhead(entry.updatesUntil())) {
+            return updating(stale);
+        }
+        if (isLoading()) {
+            return loading(stale);
+        }
+        if (stale) {
+            say("The value was invalidated. Readers get it for " + until(entry.staleUntil())
+                    + " more at most, and the next one is elected to load a new one.");
+            return result(State.STALE, Outcome.SUCCESS_NEED_QUERY);
+        }
+        State state = missing();
+        say("The next reader is elected to load the value.");
+        return result(state, Outcome.NEED_QUERY);
+    }
+
+    private EntryExplanation fresh(StoredEntry.Value value) {
+        Duration left = Duration.between(entry.now(), value.expires());
+        say("Readers get the value. It was stored " + age(value, left) + " ago, and is valid for " + text(left)
+                + " more.");
+        sayIfUpdating();
+        if (left.compareTo(options.effectiveRefreshAhead()) > 0) {
+            return result(State.FRESH, Outcome.SUCCESS);
+        }
+        if (isLoading()) {
+            say("It is about to end, and a reader is loading a new one.");
+            return result(State.REFRESHING, Outcome.SUCCESS);
+        }
+        say("It is about to end: the next reader is elected to load a new one.");
+        return result(State.REFRESH_DUE, Outcome.SUCCESS_NEED_QUERY);
+    }
+
+    /** With a valid value that was not marked: another version of the application, or somebody else, wrote the entry. */
+    private void sayIfUpdating() {
+        if (isAhead(entry.updatesUntil())) {
+            say("An update is prepared for " + until(entry.updatesUntil()) + " more at most.");
+        }
+    }
+
+    private EntryExplanation updating(boolean stale) {
+        say(
+                "An update is being committed: nothing that is loaded now is stored. If it does not end, because its node died,"
+                        + " this lasts for " + until(entry.updatesUntil()) + " more.");
+        if (stale) {
+            say("Until then readers get the old value, for " + until(entry.staleUntil()) + " more at most.");
+            return result(State.UPDATING, Outcome.SUCCESS);
+        }
+        say("Until then each reader loads for itself.");
+        return result(State.UPDATING, Outcome.NEED_QUERY_NO_STORE);
+    }
+
+    private EntryExplanation loading(boolean stale) {
+        if (stale) {
+            say("The value was invalidated, and a reader is loading a new one. Until then readers get the old one, for "
+                    + until(entry.staleUntil()) + " more at most.");
+            return result(State.STALE, Outcome.SUCCESS);
+        }
+        say("A reader is loading the value, and the others wait for it. Its lease lasts for " + until(leaseEnds())
+                + " more; after that another reader is elected as well.");
+        return result(State.LOADING, Outcome.NEED_WAIT);
+    }
+
+    private State missing() {
+        if (!entry.exists()) {
+            say("There is no entry.");
+            return State.ABSENT;
+        }
+        if (entry.fill() != null) {
+            boolean released = entry.fill().leaseEnds().equals(Instant.EPOCH);
+            say(
+                    released
+                            ? "The latest load failed. A load that runs longer can still be stored."
+                            : "The lease of the latest loader is over. What it loads can still be stored.");
+            return released ? State.LOAD_FAILED : State.LOAD_LATE;
+        }
+        if (entry.updatesUntil() != null || !entry.updates().isEmpty()) {
+            say(
+                    "An update was prepared, and nobody reported its end before its lease was over. Its node may have died.");
+            return State.UPDATE_LOST;
+        }
+        return withoutLocks();
+    }
+
+    private State withoutLocks() {
+        if (own == null || own.bytes() < Envelope.STORED_HEADER) {
+            say(
+                    own == null
+                            ? "There is no value for this version of the application."
+                            : "The value is damaged: it has " + own.bytes() + " bytes.");
+            return State.UNREADABLE;
+        }
+        if (own.epoch() < epoch) {
+            say("The value was loaded before all of '" + key.spec().prefix() + "' was cleared.");
+            return State.CLEARED;
+        }
+        if (!isAhead(own.expires())) {
+            say("The value's life is over.");
+            return State.EXPIRED;
+        }
+        say("The value was invalidated, and is not returned any more.");
+        return State.INVALIDATED;
+    }
+
+    /** How long ago a value was stored. Its life is a little shorter by chance, so this is a range. */
+    private String age(StoredEntry.Value value, Duration left) {
+        boolean something = value.kind() == null || value.kind() == Envelope.Kind.VALUE;
+        Duration longest = something ? options.ttl() : options.nullTtl();
+        Duration most = atLeastZero(longest.minus(left));
+        Duration least = atLeastZero(Duration.ofMillis((long) (longest.toMillis() * (1 - options.ttlJitter())))
+                .minus(left));
+        return least.equals(most) ? text(most) : text(least) + " to " + text(most);
+    }
+
+    private EntryExplanation result(State state, Outcome nextRead) {
+        return new EntryExplanation(key.name(), entry.now(), state, nextRead, sentences, fields());
+    }
+
+    private List<Field> fields() {
+        List<Field> fields = new ArrayList<>();
+        if (entry.exists()) {
+            Duration life = entry.timeToLive();
+            fields.add(new Field("key", life == null ? "has no end of life" : "ends in " + text(life)));
+        }
+        entry.values().forEach(value -> fields.add(new Field("v" + value.fingerprint(), meaning(value))));
+        if (entry.fill() != null) {
+            boolean released = entry.fill().leaseEnds().equals(Instant.EPOCH);
+            fields.add(new Field(
+                    "f",
+                    "fencing token " + entry.fill().token() + ", "
+                            + (released
+                                    ? "lease given up"
+                                    : "lease " + moment(entry.fill().leaseEnds()))));
+        }
+        if (entry.staleUntil() != null) {
+            fields.add(new Field("s", "stale window " + moment(entry.staleUntil())));
+        }
+        if (entry.updatesUntil() != null) {
+            fields.add(new Field("i", "latest update's lease " + moment(entry.updatesUntil())));
+        }
+        entry.updates()
+                .forEach(update ->
+                        fields.add(new Field("i:" + update.token(), "update's lease " + moment(update.leaseEnds()))));
+        return fields;
+    }
+
+    private String meaning(StoredEntry.Value value) {
+        if (value.bytes() < Envelope.STORED_HEADER) {
+            return value.bytes() + " bytes, damaged";
+        }
+        String version =
+                value.fingerprint().equals(key.spec().fingerprint()) ? "" : ", of another version of the application";
+        return value.bytes() + " bytes, epoch " + value.epoch() + ", life " + moment(value.expires()) + version;
+    }
+
+    private StoredEntry.@Nullable Value ownValue() {
+        return entry.values().stream()
+                .filter(value -> value.fingerprint().equals(key.spec().fingerprint()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private boolean isReadable(StoredEntry.Value value) {
+        return value.bytes() >= Envelope.STORED_HEADER && value.epoch() >= epoch;
+    }
+
+    private boolean isLoading() {
+        return isAhead(leaseEnds());
+    }
+
+    private @Nullable Instant leaseEnds() {
+        if (entry.fill() == null) {
+            return null;
+        }
+        Instant ends = entry.fill().leaseEnds();
+        Duration longest = options.loadLease().compareTo(LONGEST_LEASE) > 0 ? options.loadLease() : LONGEST_LEASE;
+        return ends.isAfter(entry.now().plus(longest)) ? Instant.EPOCH : ends;
+    }
+
+    private boolean isAhead(@Nullable Instant time) {
+        return time != null && entry.now().isBefore(time);
+    }
+
+    private String until(@Nullable Instant time) {
+        return text(time == null ? Duration.ZERO : Duration.between(entry.now(), time));
+    }
+
+    private String moment(Instant time) {
+        Duration left = Duration.between(entry.now(), time);
+        return left.isNegative() || left.isZero() ? "over for " + text(left.negated()) : "ends in " + text(left);
+    }
+
+    private static Duration atLeastZero(Duration duration) {
+        return duration.isNegative() ? Duration.ZERO : duration;
+    }
+
+    private void say(String sentence) {
+        sentences.add(sentence);
+    }
+
+    /** Two units at most: nobody reads the milliseconds of an hour. */
+    private static String text(Duration duration) {
+        if (duration.compareTo(Duration.ofSeconds(10)) < 0) {
+            return duration.toMillis() + " ms";
+        }
+        if (duration.compareTo(Duration.ofMinutes(10)) < 0) {
+            return duration.toSeconds() + " s";
+        }
+        if (duration.compareTo(Duration.ofHours(10)) < 0) {
+            return duration.toHours() + " h " + duration.toMinutesPart() + " min";
+        }
+        return duration.toDays() + " d " + duration.toHoursPart() + " h";
+    }
+}

@@ -1,0 +1,96 @@
+package io.easykit.cache.redis;
+
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.StoredEntry;
+import io.easykit.redis.ListReply;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the reply of {@code explain.lua}; {@link EntryFields} tells what the fields are. */
+final class ExplainedFields {
+
+    private static final long NO_KEY = -2;
+    private static final long OTHER_TYPE = -3;
+    private static final int VALUE_HEADER = 10;
+    private static final int SHORTEST_VALUE = 12;
+    private static final int FILL_LENGTH = 14;
+    private static final int TOKEN_LENGTH = 8;
+
+    private final List<StoredEntry.Value> values = new ArrayList<>();
+    private final List<StoredEntry.Update> updates = new ArrayList<>();
+    private StoredEntry.@Nullable Fill fill;
+    private @Nullable Instant staleUntil;
+    private @Nullable Instant updatesUntil;
+
+    private ExplainedFields() {}
+
+    /** Names of the values of the reply, before its fields. */
+    enum ExplainReply {
+        NOW,
+        TIME_TO_LIVE
+    }
+
+    enum EntryField {
+        NAME,
+        START,
+        NUMBER
+    }
+
+    static StoredEntry read(@Nullable Object list) {
+        ListReply reply = ListReply.of(CacheScript.EXPLAIN.file(), list, ExplainReply.class);
+        long timeToLive = reply.number(ExplainReply.TIME_TO_LIVE);
+        ExplainedFields fields = new ExplainedFields();
+        for (ListReply field : reply.groups(EntryField.class)) {
+            fields.add(
+                    field.text(EntryField.NAME), field.bytes(EntryField.START), field.number(EntryField.NUMBER));
+        }
+        return new StoredEntry(
+                reply.instant(ExplainReply.NOW),
+                timeToLive != NO_KEY,
+                timeToLive == OTHER_TYPE,
+                timeToLive < 0 ? null : Duration.ofMillis(timeToLive),
+                fields.values,
+                fields.fill,
+                fields.staleUntil,
+                fields.updatesUntil,
+                fields.updates);
+    }
+
+    private void add(String name, byte[] start, long number) {
+        if (name.startsWith("v")) {
+            values.add(value(name.substring(1), start, (int) number));
+        } else if (name.equals("f")) {
+            fill = number == FILL_LENGTH ? fill(start) : null;
+        } else if (name.equals("s")) {
+            staleUntil = Instant.ofEpochMilli(number);
+        } else if (name.equals("i")) {
+            updatesUntil = Instant.ofEpochMilli(number);
+        } else if (name.startsWith("i:")) {
+            updates.add(new StoredEntry.Update(name.substring(2), Instant.ofEpochMilli(number)));
+        }
+    }
+
+    private static StoredEntry.Value value(String fingerprint, byte[] start, int length) {
+        if (length < SHORTEST_VALUE) {
+            return new StoredEntry.Value(fingerprint, length, Instant.EPOCH, 0, null);
+        }
+        long epoch = Integer.toUnsignedLong(ByteBuffer.wrap(start).getInt(6));
+        Envelope.Kind kind = Envelope.wrap(start, VALUE_HEADER).kind();
+        return new StoredEntry.Value(fingerprint, length, Instant.ofEpochMilli(sixBytes(start, 0)), epoch, kind);
+    }
+
+    private static StoredEntry.Fill fill(byte[] bytes) {
+        String token = HexFormat.of().formatHex(bytes, 0, TOKEN_LENGTH);
+        return new StoredEntry.Fill(token, Instant.ofEpochMilli(sixBytes(bytes, TOKEN_LENGTH)));
+    }
+
+    private static long sixBytes(byte[] bytes, int offset) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes, offset, 6);
+        return (long) Short.toUnsignedInt(buffer.getShort()) << 32 | Integer.toUnsignedLong(buffer.getInt());
+    }
+}

@@ -1,0 +1,62 @@
+package io.easykit.cache.store;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An entry as it is stored, at one instant of the store's clock. For people; readers decide by {@link Fetched}.
+ *
+ * @param now          the instant
+ * @param exists       whether there is a key, of whatever type
+ * @param ofOtherType  whether the key holds something that is no entry
+ * @param timeToLive   how long the key still lives; null if it has no end, or does not exist
+ * @param values       one for each version of the values' type that is in use
+ * @param fill         the token that successive loaders share, and the load lease; null if nobody may store a value
+ * @param staleUntil   end of the stale window of an invalidated value; null if the values were not invalidated
+ * @param updatesUntil the latest end of a prepared update's lease; null if no update is prepared
+ * @param updates      the prepared updates
+ */
+public record StoredEntry(
+        Instant now,
+        boolean exists,
+        boolean ofOtherType,
+        @Nullable Duration timeToLive,
+        List<Value> values,
+        @Nullable Fill fill,
+        @Nullable Instant staleUntil,
+        @Nullable Instant updatesUntil,
+        List<Update> updates) {
+
+    public StoredEntry {
+        values = List.copyOf(values);
+        updates = List.copyOf(updates);
+    }
+
+    /**
+     * A value of one version of the type.
+     *
+     * @param fingerprint of the type
+     * @param bytes       length of the whole, or what is there of a damaged one
+     * @param expires     end of its life; the epoch if it is damaged
+     * @param epoch       of the prefix when it was loaded
+     * @param kind        null if its format is not known here
+     */
+    public record Value(String fingerprint, int bytes, Instant expires, long epoch, Envelope.@Nullable Kind kind) {}
+
+    /**
+     * The right to store.
+     *
+     * @param token     in hexadecimal digits
+     * @param leaseEnds end of the latest loader's lease; the epoch if that loader gave it up
+     */
+    public record Fill(String token, Instant leaseEnds) {}
+
+    /**
+     * A prepared update.
+     *
+     * @param leaseEnds until when nobody may store, if the update does not end before
+     */
+    public record Update(String token, Instant leaseEnds) {}
+}
