@@ -3,12 +3,12 @@ package io.easykit.cache.admin;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.UnknownClusterException;
 
-/** Shows what the cache knows about one entry. Thread-safe. */
+/** Explains single entries. Thread-safe. */
 public interface EasyCacheAdmin {
 
     /**
-     * Explains what the next reader of an entry gets, and why. Reads it once and changes nothing: an entry that is a miss
-     * stays one, and nobody is elected to load. If Redis does not answer, the explanation says so and what this node knows.
+     * Explains the next read of an entry. Reads it once and changes nothing: an entry that is a miss
+     * stays one, and no reader is elected to load. If Redis does not answer, the explanation covers this node only.
      *
      * @throws UnknownClusterException if the key's cluster is not configured
      */

@@ -6,14 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the next reader of an entry gets, and why. True for one instant only.
+ * The next read of an entry, explained. True for one instant only.
  *
  * @param key       name of the entry
  * @param at        the instant, by the clock of Redis; null if Redis did not answer
- * @param state     what decides about the next reader
- * @param nextRead  what the store answers to the next reader; null if Redis did not answer
+ * @param state     the reason for the answer
+ * @param nextRead  the answer of the store to the next reader; null if Redis did not answer
  * @param sentences the explanation for a person, the most important first
- * @param fields    what is stored, as far as it is readable
+ * @param fields    the stored fields, as far as they are readable
  */
 public record EntryExplanation(
         String key,
@@ -31,7 +31,7 @@ public record EntryExplanation(
     /** A part of what is stored. */
     public record Field(String name, String meaning) {}
 
-    /** What decides about the next reader. */
+    /** The reason for the answer to the next reader. */
     public enum State {
 
         /** There is no entry. */
@@ -49,7 +49,7 @@ public record EntryExplanation(
         /** There is no value, and a reader is loading it. */
         LOADING,
 
-        /** There is no value. The lease of the latest loader is over, but what it loads can still be stored. */
+        /** There is no value. The lease of the latest loader is over, but its value can still be stored. */
         LOAD_LATE,
 
         /** There is no value. The latest loader failed and gave its lease up. */
@@ -64,7 +64,7 @@ public record EntryExplanation(
         /** An update is being committed: nothing that is loaded now is stored. */
         UPDATING,
 
-        /** An update was prepared, and nobody reported its end before its lease was over. */
+        /** An update was prepared, and its end was not reported before its lease was over. */
         UPDATE_LOST,
 
         /** There are values, but all of them were loaded before the prefix was cleared. */

@@ -1,4 +1,4 @@
-/** What an operator may see of the cache and do with it. Nothing here is needed to cache. */
+/** Information about the cache for operators. Caching does not need it. */
 @NullMarked
 package io.easykit.cache.admin;
 

@@ -25,7 +25,7 @@ final class CircuitBreaker {
     private volatile Phase phase;
     private volatile @Nullable String problem;
 
-    /** What the breakers of one Redis share. */
+    /** Shared by the breakers of one Redis. */
     interface Shared {
 
         String clusterId();
@@ -39,7 +39,7 @@ final class CircuitBreaker {
         /** Reports a call that failed for a reason of its own. */
         void singleFailed(StoreUnavailableException failure);
 
-        /** Changes a breaker and reports what has changed; does nothing if the breaker was replaced. */
+        /** Changes a breaker and reports the change; does nothing if the breaker was replaced. */
         void change(CircuitBreaker breaker, Runnable change);
     }
 

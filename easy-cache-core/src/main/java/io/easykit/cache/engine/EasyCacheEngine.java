@@ -139,7 +139,7 @@ public final class EasyCacheEngine implements EasyCache {
         return relay == null ? null : relay.backlog();
     }
 
-    /** What an operator may see of this cache. */
+    /** Information about this cache for operators. */
     public EasyCacheAdmin admin() {
         return new CacheAdministration(clusters);
     }

@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Explains an entry: repeats the decision of {@code fetch.lua} on what is stored, and says in sentences what led to it. A test
+ * Explains an entry: repeats the decision of {@code fetch.lua} on the stored fields, and gives the reasons in sentences. A test
  * holds every combination of fields against the script.
  */
 final class EntryExplainer {

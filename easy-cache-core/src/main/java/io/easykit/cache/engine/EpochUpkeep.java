@@ -73,14 +73,14 @@ final class EpochUpkeep {
         }
     }
 
-    /** Raises what has to be raised now. */
+    /** Raises the epochs that are due. */
     void raise() {
         raiseFirst();
         raiseAgain();
     }
 
     /**
-     * Raises what has to be raised before readers are let in.
+     * Raises the epochs that must be raised before readers are let in.
      *
      * @return false while another node may not have read the new epochs
      */

@@ -51,7 +51,7 @@ final class SingleFlight {
         this.values = values;
     }
 
-    /** What a reader has to do that has joined. */
+    /** The next step of a reader that has joined. */
     sealed interface Joined<V> {
 
         /** There was no load: {@linkplain #run run} this one. */

@@ -11,7 +11,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the reply of {@code explain.lua}; {@link EntryFields} tells what the fields are. */
+/** Reads the reply of {@code explain.lua}; {@link EntryFields} describes the fields. */
 final class ExplainedFields {
 
     private static final long NO_KEY = -2;
@@ -46,8 +46,7 @@ final class ExplainedFields {
         long timeToLive = reply.number(ExplainReply.TIME_TO_LIVE);
         ExplainedFields fields = new ExplainedFields();
         for (ListReply field : reply.groups(EntryField.class)) {
-            fields.add(
-                    field.text(EntryField.NAME), field.bytes(EntryField.START), field.number(EntryField.NUMBER));
+            fields.add(field.text(EntryField.NAME), field.bytes(EntryField.START), field.number(EntryField.NUMBER));
         }
         return new StoredEntry(
                 reply.instant(ExplainReply.NOW),

@@ -140,7 +140,7 @@ public interface EntryStore {
     }
 
     /**
-     * Checks with a small write whether a partition takes what the cache writes. Costs little: called once a second.
+     * Checks with a small write whether a partition takes writes of the cache. Costs little: called once a second.
      *
      * @return what keeps new entries away although reads and invalidations succeed, such as a server that is full; null if
      *     nothing does

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param ofOtherType  whether the key holds something that is no entry
  * @param timeToLive   how long the key still lives; null if it has no end, or does not exist
  * @param values       one for each version of the values' type that is in use
- * @param fill         the token that successive loaders share, and the load lease; null if nobody may store a value
+ * @param fill         the token that successive loaders share, and the load lease; null if no loader may store a value
  * @param staleUntil   end of the stale window of an invalidated value; null if the values were not invalidated
  * @param updatesUntil the latest end of a prepared update's lease; null if no update is prepared
  * @param updates      the prepared updates
@@ -38,7 +38,7 @@ public record StoredEntry(
      * A value of one version of the type.
      *
      * @param fingerprint of the type
-     * @param bytes       length of the whole, or what is there of a damaged one
+     * @param bytes       length of the whole, also of a damaged one
      * @param expires     end of its life; the epoch if it is damaged
      * @param epoch       of the prefix when it was loaded
      * @param kind        null if its format is not known here

@@ -1,5 +1,4 @@
--- Calls every command that the other scripts call on an entry, so that a refused one is noticed, and a server that takes no
--- writes. Leaves nothing.
+-- Calls every command that the other scripts call on an entry, so that a refused command or write is noticed. Leaves nothing.
 --
 -- KEYS   a key that holds nothing
 -- ARGV   none
