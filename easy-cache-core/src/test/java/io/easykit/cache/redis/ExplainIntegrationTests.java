@@ -61,6 +61,7 @@ class ExplainIntegrationTests {
 
     @AfterEach
     void stop() {
+        server.flush();
         cache.stop();
         connections.destroy();
         redis.close();
