@@ -1,0 +1,98 @@
+package io.easykit.boot;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CoderResult;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BinaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Shows bodies and headers as text, with the values masked that the application masks in its other endpoints. */
+public final class ShownValues {
+
+    private static final int PREVIEW = 120;
+    private static final int HEX_BYTES = 4096;
+
+    private final @Nullable BinaryOperator<String> mask;
+
+    /** @param mask gets a name and a value, and returns another value if it has to be masked; null masks nothing */
+    public ShownValues(@Nullable BinaryOperator<String> mask) {
+        this.mask = mask;
+    }
+
+    /** The value of a header. */
+    public String header(String name, String value) {
+        return mask == null ? value : mask.apply(name, value);
+    }
+
+    /**
+     * A body : {@code text}, {@code kind}, {@code size}, {@code cut}, {@code masked}.
+     *
+     * @param size bytes of the whole body
+     */
+    public Map<String, Object> body(byte[] bytes, int size) {
+        boolean cut = bytes.length < size;
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("size", size);
+        body.put("cut", cut);
+        body.put("shown", bytes.length);
+        String text = text(bytes, cut);
+        if (text == null) {
+            body.put("kind", "binary");
+            int shown = Math.min(bytes.length, HEX_BYTES);
+            String hex = HexFormat.ofDelimiter(" ").formatHex(bytes, 0, shown);
+            body.put("text", header("body", hex));
+            body.put("cut", shown < size);
+            body.put("shown", shown);
+            body.put("masked", false);
+            return body;
+        }
+        LexicalJson.Result json = LexicalJson.format(text, cut, true, mask);
+        if (json != null) {
+            body.put("kind", "json");
+            body.put("text", json.text());
+            body.put("masked", json.masked());
+        } else {
+            String shown = header("body", text);
+            body.put("kind", "text");
+            body.put("text", shown);
+            body.put("masked", !shown.equals(text));
+        }
+        return body;
+    }
+
+    /** The beginning of a body, in one line. */
+    public String preview(byte[] beginning) {
+        String text = text(beginning, true);
+        if (text == null) {
+            return HexFormat.ofDelimiter(" ").formatHex(beginning, 0, Math.min(beginning.length, PREVIEW / 3));
+        }
+        LexicalJson.Result json = LexicalJson.format(text, true, false, mask);
+        String shown = json != null ? json.text() : header("body", text);
+        int end = shown.offsetByCodePoints(0, Math.min(PREVIEW, shown.codePointCount(0, shown.length())));
+        return shown.substring(0, end).replaceAll("\\s+", " ");
+    }
+
+    /** The text of UTF-8 bytes, or null if they are none. A character that is cut at the end is left out. */
+    private static @Nullable String text(byte[] bytes, boolean cut) {
+        CharBuffer chars = CharBuffer.allocate(bytes.length);
+        CoderResult result = StandardCharsets.UTF_8
+                .newDecoder()
+                .onMalformedInput(CodingErrorAction.REPORT)
+                .decode(ByteBuffer.wrap(bytes), chars, !cut);
+        try {
+            if (result.isError()) {
+                result.throwException();
+            }
+        } catch (CharacterCodingException binary) {
+            return null;
+        }
+        String text = chars.flip().toString();
+        return text.chars().anyMatch(c -> c < ' ' && "\t\n\r".indexOf(c) < 0) ? null : text;
+    }
+}
