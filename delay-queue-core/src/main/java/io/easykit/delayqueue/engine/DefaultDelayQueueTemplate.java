@@ -4,6 +4,7 @@ import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendResult;
@@ -14,6 +15,7 @@ import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Sends by {@link Sender}, and changes messages in the store. */
@@ -22,21 +24,37 @@ final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
     private final QueueBackend store;
     private final Topics topics;
     private final Sender sender;
+    private final MessageInterceptor interceptor;
 
-    DefaultDelayQueueTemplate(QueueBackend store, Topics topics, Sender sender) {
+    DefaultDelayQueueTemplate(QueueBackend store, Topics topics, Sender sender, MessageInterceptor interceptor) {
         this.store = store;
         this.topics = topics;
         this.sender = sender;
+        this.interceptor = interceptor;
     }
 
     @Override
     public SendResult send(OutgoingMessage message) {
-        return sender.send(message);
+        Objects.requireNonNull(message, "send(null): give a message.");
+        if (interceptor == MessageInterceptor.NONE) {
+            return sender.send(message);
+        }
+        return interceptor
+                .send(List.of(message), one -> List.of(sender.send(one.get(0))))
+                .get(0);
     }
 
     @Override
     public List<SendResult> sendAll(List<OutgoingMessage> messages) {
-        return sender.sendAll(messages);
+        if (interceptor == MessageInterceptor.NONE || !canBeWrapped(messages)) {
+            return sender.sendAll(messages);
+        }
+        return interceptor.send(messages, sender::sendAll);
+    }
+
+    /** The sender refuses null with a text of its own. */
+    private static boolean canBeWrapped(List<OutgoingMessage> messages) {
+        return messages != null && !messages.isEmpty() && messages.stream().noneMatch(Objects::isNull);
     }
 
     @Override

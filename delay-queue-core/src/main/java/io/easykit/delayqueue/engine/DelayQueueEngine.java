@@ -4,6 +4,7 @@ import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
@@ -13,8 +14,6 @@ import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.store.QueueBackend;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -22,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -40,6 +38,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     private final FleetAdmin fleet;
     private final Function<EngineContext, Heartbeat> heartbeats;
     private final RolledBackSends rolledBack;
+    private final MessageInterceptor interceptor;
     private final JobRunner jobs;
     private final EngineContext context;
     private @Nullable Heartbeat heartbeat;
@@ -48,12 +47,13 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.store = settings.store;
         this.topics = new Topics(store, settings.shards, settings.loops::nanos);
         this.rolledBack = new RolledBackSends(store, settings.loops::nanos);
+        this.interceptor = settings.interceptor;
         RepeatedLines lines = new RepeatedLines(settings.loops::nanos);
         Events events = new Events(settings.listeners, lines);
-        this.template = new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines));
+        this.template =
+                new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines), settings.interceptor);
         this.fleet = new DefaultFleetAdmin(store, topics, settings.loops::nanos);
-        String node =
-                settings.node == null ? host() + "@" + ProcessHandle.current().pid() : settings.node;
+        String node = settings.node == null ? Heartbeat.Node.processName() : settings.node;
         this.jobs = new JobRunner(store, topics, settings.loops, node);
         this.admin =
                 new DefaultDelayQueueAdmin(store, topics, new MessageReplacer(store, settings.maxMessageBytes), jobs);
@@ -78,7 +78,9 @@ public final class DelayQueueEngine implements AutoCloseable {
     private static Heartbeat heartbeat(EngineContext engine, Builder settings) {
         Sampler sampler = new Sampler(engine.store(), engine.loops()::nanos);
         ConsumerWatch watch = new ConsumerWatch(engine, settings.noConsumerLimits);
-        return new Heartbeat(settings.description(engine.node()), engine, beat -> {
+        Heartbeat.Node node =
+                Heartbeat.Node.of(engine.node(), settings.application, settings.versions, settings.heartbeatInterval);
+        return new Heartbeat(node, engine, beat -> {
             sampler.onBeat(beat);
             watch.check();
         });
@@ -159,8 +161,11 @@ public final class DelayQueueEngine implements AutoCloseable {
     /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
     @SuppressWarnings("unchecked") // the codec returns the type of the endpoint
     public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
+        MessageHandler.Batch<Object> any = (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler;
         return new ListenerContainer(
-                context, endpoint, (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler);
+                context,
+                endpoint,
+                interceptor == MessageInterceptor.NONE ? any : messages -> interceptor.handle(endpoint, messages, any));
     }
 
     /** Ends the background work of the engine. Stop the containers first. The store stays open. */
@@ -172,14 +177,6 @@ public final class DelayQueueEngine implements AutoCloseable {
         rolledBack.close();
     }
 
-    private static String host() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "localhost";
-        }
-    }
-
     /** Builds an engine. */
     public static final class Builder {
 
@@ -188,6 +185,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         ToIntFunction<String> shards = topic -> Topics.UNSET;
         Transactions transactions = Transactions.NONE;
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
+        MessageInterceptor interceptor = MessageInterceptor.NONE;
         Duration sendTimeout = Duration.ZERO;
         Function<String, @Nullable ReplicaWait> replicaWaits = topic -> null;
         Function<String, @Nullable Duration> noConsumerLimits = topic -> null;
@@ -229,6 +227,12 @@ public final class DelayQueueEngine implements AutoCloseable {
         /** Adds listeners that are supplied at the first event, because they may depend on this engine themselves. */
         public Builder listeners(Supplier<? extends Collection<? extends DelayQueueListener>> later) {
             listeners.add(later);
+            return this;
+        }
+
+        /** Wraps sends and calls of handlers; nothing unless given. */
+        public Builder interceptor(MessageInterceptor interceptor) {
+            this.interceptor = interceptor;
             return this;
         }
 
@@ -332,14 +336,6 @@ public final class DelayQueueEngine implements AutoCloseable {
         Builder loops(LoopExecutor loops) {
             this.loops = loops;
             return this;
-        }
-
-        /** The description of this node, under a name that no other start has. */
-        Heartbeat.Node description(String process) {
-            Map<String, String> all = new TreeMap<>(versions);
-            all.put("java", System.getProperty("java.version", ""));
-            String random = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
-            return new Heartbeat.Node(process + "/" + random, application, host(), all, heartbeatInterval);
         }
 
         PayloadCodec codec() {

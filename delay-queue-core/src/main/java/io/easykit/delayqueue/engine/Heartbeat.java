@@ -7,12 +7,16 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.NodeReport;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -39,7 +43,29 @@ final class Heartbeat implements LoopExecutor.Step {
      * @param application name of the application, or empty
      * @param versions    versions by what they are of
      */
-    record Node(String id, String application, String host, Map<String, String> versions, Duration interval) {}
+    record Node(String id, String application, String host, Map<String, String> versions, Duration interval) {
+
+        /** The description of this start of a process, under a name that no other start has. */
+        static Node of(String process, String application, Map<String, String> versions, Duration interval) {
+            Map<String, String> all = new TreeMap<>(versions);
+            all.put("java", System.getProperty("java.version", ""));
+            String random = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+            return new Node(process + "/" + random, application, hostName(), all, interval);
+        }
+
+        /** Host and process id. */
+        static String processName() {
+            return hostName() + "@" + ProcessHandle.current().pid();
+        }
+
+        private static String hostName() {
+            try {
+                return InetAddress.getLocalHost().getHostName();
+            } catch (UnknownHostException e) {
+                return "localhost";
+            }
+        }
+    }
 
     private final Node node;
     private final FleetStore fleet;

@@ -49,7 +49,6 @@ final class Sender {
     record TransactionSettings(Transactions transactions, SendPhase phase) {}
 
     SendResult send(OutgoingMessage message) {
-        Objects.requireNonNull(message, "send(null): give a message.");
         SendRetry retry = retry(List.of(message));
         PreparedMessage prepared = retry.repeat(() -> encoder.prepare(message));
         SendPhase wanted = phase(message);
