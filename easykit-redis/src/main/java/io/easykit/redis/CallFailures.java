@@ -41,7 +41,7 @@ public final class CallFailures {
     /** Whether a new connection was refused, with an error reply or without. */
     public static boolean isRefusedConnection(Throwable failure) {
         for (Throwable e = failure; e != null; e = e.getCause()) {
-            if (e instanceof RedisConnectionException) {
+            if (e instanceof RedisConnectionException || e instanceof NotConnectedException) {
                 return true;
             }
         }

@@ -16,6 +16,7 @@ import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderC
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.Pool;
 
 /**
@@ -66,6 +67,8 @@ public final class DedicatedJedis extends JedisConnectionFactory {
         JedisConnectionFactory copy =
                 newFactory(original, new Client(original.getClientConfiguration(), commandTimeout));
         copy.setPhase(original.getPhase());
+        // The client of Jedis 7 hides its pool, so its connections could not be closed after a failure.
+        copy.setUseUnifiedJedis(false);
         copy.setEarlyStartup(false);
         copy.afterPropertiesSet();
         return copy;
@@ -128,7 +131,7 @@ public final class DedicatedJedis extends JedisConnectionFactory {
             return error.isMendedByAnotherServer();
         }
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof IOException) {
+            if (cause instanceof IOException || cause instanceof JedisConnectionException) {
                 return true;
             }
         }

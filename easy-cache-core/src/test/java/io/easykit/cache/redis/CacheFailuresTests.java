@@ -3,7 +3,9 @@ package io.easykit.cache.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.redis.NotConnectedException;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
@@ -37,6 +39,19 @@ class CacheFailuresTests {
         assertThat(CacheFailures.translate(ofJedis("WRONGTYPE Operation against a key holding the wrong kind of value"))
                         .isServerFailure())
                 .isFalse();
+    }
+
+    /** Jedis sends the password with each new connection of its pool. */
+    @Test
+    void aRefusedConnectionIsAFailureOfTheServerWithEachDriver() {
+        Exception jedis = ofJedis("WRONGPASS invalid username-password pair or user is disabled.");
+
+        assertThat(CacheFailures.translate(new NotConnectedException("No connection to Redis", jedis))
+                        .isServerFailure())
+                .isTrue();
+        assertThat(CacheFailures.translate(new RedisConnectionException("Unable to connect", jedis))
+                        .isServerFailure())
+                .isTrue();
     }
 
     private static Exception ofJedis(String message) {

@@ -1,0 +1,143 @@
+package io.easykit.redis;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisCluster;
+import io.easykit.test.RedisSentinels;
+import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/** What an application on Jedis notices of servers that close connections, change places, or end. */
+class DedicatedJedisIntegrationTests {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+    private static final int IDLE = 5;
+
+    private JedisConnectionFactory factory;
+
+    @AfterEach
+    void destroy() {
+        factory.destroy();
+    }
+
+    @Test
+    void onlyOneCallFailsAfterRedisClosedAllConnections() {
+        try (RedisServer server = RedisServer.start();
+                RawRedis redis = server.connect()) {
+            SpringCalls calls = callsOf(new RedisStandaloneConfiguration(server.host(), server.port()));
+            openConnections();
+
+            redis.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+
+            assertThat(failuresOf(calls, IDLE)).hasSize(1);
+        }
+    }
+
+    @Test
+    void onlyOneCallFailsAfterAnAddressHasAnotherOwner() {
+        try (RedisServer former = RedisServer.start();
+                RedisServer next = RedisServer.start();
+                TcpProxy address = TcpProxy.to(former)) {
+            SpringCalls calls = callsOf(new RedisStandaloneConfiguration(address.host(), address.port()));
+            openConnections();
+
+            address.redirect(next);
+            former.replicaOf(next);
+
+            assertThat(failuresOf(calls, IDLE)).hasSize(1);
+        }
+    }
+
+    @Test
+    void followsSentinelsToANewMaster() {
+        try (RedisSentinels group = RedisSentinels.start(1)) {
+            RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration().master(RedisSentinels.MASTER_NAME);
+            group.sentinels().forEach(one -> sentinels.sentinel(one.host(), one.port()));
+            SpringCalls calls = callsOf(sentinels);
+            openConnections();
+            RedisServer former = group.master();
+
+            former.kill();
+            RedisServer promoted = group.awaitOtherMaster(former);
+
+            await().atMost(Duration.ofSeconds(5)).until(() -> write(calls));
+            assertThat(valueOn(promoted)).isEqualTo("value");
+        }
+    }
+
+    @Test
+    void followsAClusterToANewMaster() {
+        try (RedisCluster cluster = RedisCluster.start(3, 1)) {
+            SpringCalls calls = callsOf(new RedisClusterConfiguration(
+                    Arrays.asList(cluster.addresses().split(","))));
+            write(calls);
+            RedisServer former = cluster.masterOf("key");
+
+            former.kill();
+            RedisServer promoted = cluster.awaitPromotion(former);
+
+            await().atMost(Duration.ofSeconds(5)).until(() -> write(calls));
+            assertThat(valueOn(promoted)).isEqualTo("value");
+        }
+    }
+
+    private SpringCalls callsOf(Object servers) {
+        JedisConnectionFactory original = servers instanceof RedisClusterConfiguration cluster
+                ? new JedisConnectionFactory(cluster)
+                : servers instanceof RedisSentinelConfiguration sentinels
+                        ? new JedisConnectionFactory(sentinels)
+                        : new JedisConnectionFactory((RedisStandaloneConfiguration) servers);
+        original.afterPropertiesSet();
+        factory = DedicatedJedis.copyOf(original, TIMEOUT);
+        factory.start();
+        return new SpringCalls(factory);
+    }
+
+    /** Leaves idle connections in the pool. */
+    private void openConnections() {
+        List<RedisConnection> open =
+                Stream.generate(factory::getConnection).limit(IDLE).toList();
+        open.forEach(RedisConnection::ping);
+        open.forEach(RedisConnection::close);
+    }
+
+    private static List<Throwable> failuresOf(SpringCalls calls, int count) {
+        return Stream.generate(() -> failureOf(calls))
+                .limit(count)
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    private static boolean write(SpringCalls calls) {
+        return failureOf(calls).isEmpty();
+    }
+
+    private static Optional<Throwable> failureOf(SpringCalls calls) {
+        return calls.call(redis -> redis.stringCommands().set("key".getBytes(UTF_8), "value".getBytes(UTF_8)))
+                .handle((done, failure) -> Optional.ofNullable(failure))
+                .toCompletableFuture()
+                .join();
+    }
+
+    private static String valueOn(RedisServer server) {
+        try (RawRedis redis = server.connect()) {
+            return RawRedis.text((byte[]) redis.command("GET", "key"));
+        }
+    }
+}
