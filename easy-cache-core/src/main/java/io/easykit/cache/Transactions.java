@@ -52,14 +52,6 @@ public interface Transactions {
         return null;
     }
 
-    /**
-     * Whether the transaction whose {@link Participant#afterCompletion} runs is still open: its work is committed, or rolled
-     * back, when the connection is given back.
-     */
-    default boolean isEndOpen() {
-        return false;
-    }
-
     /** Whether another transaction is open on this thread that commits on its own, inside the present one. */
     default boolean hasInner() {
         return false;
@@ -101,12 +93,20 @@ public interface Transactions {
         /** After the other transaction has ended, committed or not. */
         default void afterInnerCompletion() {}
 
-        /**
-         * After the end, committed or not.
-         *
-         * @param rolledBack true if the transaction was certainly rolled back; false if it was committed, or if that is
-         *     unknown
-         */
-        void afterCompletion(boolean rolledBack);
+        /** After the end, committed or not. */
+        void afterCompletion(Completion completion);
+    }
+
+    /** How a transaction ended. */
+    enum Completion {
+
+        /** It was certainly rolled back. */
+        ROLLED_BACK,
+
+        /** It was committed, or that is unknown. */
+        ENDED,
+
+        /** It is still open: its work is committed, or rolled back, when its connection is given back. */
+        LEFT_OPEN
     }
 }

@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.Transactions;
+import io.easykit.cache.Transactions.Completion;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -295,10 +296,10 @@ final class Updates {
         }
 
         @Override
-        public void afterCompletion(boolean rolledBack) {
-            if (transactions.isEndOpen()) {
+        public void afterCompletion(Completion completion) {
+            if (completion == Completion.LEFT_OPEN) {
                 endOpen();
-            } else if (prepared || !rolledBack) {
+            } else if (prepared || completion == Completion.ENDED) {
                 invalidate(keys, prepared ? token : NO_TOKEN, announced);
             } else {
                 invalidateRolledBack(keys);

@@ -9,6 +9,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.Loader;
 import io.easykit.cache.Transactions;
+import io.easykit.cache.Transactions.Completion;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -374,7 +375,7 @@ final class Workbench {
         private void end(boolean rolledBack) {
             Transaction transaction = present.get();
             if (transaction.participant != null) {
-                transaction.participant.afterCompletion(rolledBack);
+                transaction.participant.afterCompletion(rolledBack ? Completion.ROLLED_BACK : Completion.ENDED);
             }
             present.remove();
         }

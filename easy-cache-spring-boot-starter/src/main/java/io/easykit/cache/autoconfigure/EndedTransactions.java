@@ -57,23 +57,11 @@ final class EndedTransactions {
                 : () -> held.stream().anyMatch(ResourceHolderSupport::isSynchronizedWithTransaction);
     }
 
-    /**
-     * Whether the transaction whose {@code afterCompletion} runs was neither committed nor rolled back, as far as its
-     * manager has reported. Spring leaves a transaction open if a {@code beforeCommit} throws a {@code
-     * TransactionException}: it takes the exception for a failed commit. The work is committed with the connection.
-     */
-    boolean isUnreported() {
-        return isUnreportedEnd() && !synchronizedHolders().allMatch(this::isReported);
-    }
-
     private boolean belongsToEnded(ResourceHolderSupport holder) {
-        return isReported(holder) || isUnreportedEnd();
-    }
-
-    private boolean isReported(ResourceHolderSupport holder) {
         Deque<Ended> ended = bound();
-        return ended != null
-                && ended.stream().anyMatch(one -> one.holders.stream().anyMatch(held -> held == holder));
+        return isUnreportedEnd()
+                || (ended != null
+                        && ended.stream().anyMatch(one -> one.holders.stream().anyMatch(held -> held == holder)));
     }
 
     /** In {@code afterCompletion} the connections of the transaction are still bound. */

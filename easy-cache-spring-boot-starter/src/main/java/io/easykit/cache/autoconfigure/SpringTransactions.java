@@ -76,11 +76,6 @@ final class SpringTransactions implements Transactions {
     }
 
     @Override
-    public boolean isEndOpen() {
-        return ended.isUnreported();
-    }
-
-    @Override
     public boolean hasInner() {
         return TransactionSynchronizationManager.hasResource(innerKey);
     }
@@ -155,6 +150,7 @@ final class SpringTransactions implements Transactions {
     private final class Enlisted implements TransactionSynchronization {
 
         private final Participant participant;
+        private boolean completing;
 
         Enlisted(Participant participant) {
             this.participant = participant;
@@ -178,9 +174,25 @@ final class SpringTransactions implements Transactions {
         }
 
         @Override
+        public void beforeCompletion() {
+            completing = true;
+        }
+
+        @Override
         public void afterCompletion(int status) {
             TransactionSynchronizationManager.unbindResourceIfPossible(SpringTransactions.this);
-            participant.afterCompletion(status == STATUS_ROLLED_BACK);
+            participant.afterCompletion(completion(status));
+        }
+
+        /**
+         * Spring leaves a transaction open if a {@code beforeCommit} throws a {@code TransactionException}: it takes the
+         * exception for a failed commit. Before each real commit and rollback it calls {@code beforeCompletion}.
+         */
+        private Completion completion(int status) {
+            if (status == STATUS_UNKNOWN && !completing) {
+                return Completion.LEFT_OPEN;
+            }
+            return status == STATUS_ROLLED_BACK ? Completion.ROLLED_BACK : Completion.ENDED;
         }
     }
 

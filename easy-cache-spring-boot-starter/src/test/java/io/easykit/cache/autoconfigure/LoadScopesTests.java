@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Loader;
+import io.easykit.cache.Transactions.Completion;
 import io.easykit.cache.Transactions.Participant;
 import io.easykit.cache.autoconfigure.ConnectionPools.Pool;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.ReadOnlyLoads;
@@ -303,7 +304,7 @@ class LoadScopesTests {
             public void beforeCommit() {}
 
             @Override
-            public void afterCompletion(boolean rolledBack) {}
+            public void afterCompletion(Completion completion) {}
         };
     }
 

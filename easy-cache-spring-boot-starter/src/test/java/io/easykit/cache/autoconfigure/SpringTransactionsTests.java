@@ -1,7 +1,9 @@
 package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.Transactions.Completion;
 import io.easykit.cache.Transactions.Participant;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,8 +12,11 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class SpringTransactionsTests {
@@ -68,6 +73,28 @@ class SpringTransactionsTests {
                 .containsExactly("b before commit", "b after completion", "a before commit", "a after completion");
     }
 
+    /** Spring takes a {@code TransactionException} of a callback for a failed commit, and rolls nothing back. */
+    @Test
+    void tellsATransactionThatSpringLeftOpenFromOneThatItRolledBack() {
+        failBeforeCommit("a", new IllegalTransactionStateException("of another transaction"));
+        failBeforeCommit("b", new IllegalStateException("refused"));
+
+        assertThat(heard).containsExactly("a before commit", "a left open", "b before commit", "b rolled back");
+    }
+
+    private void failBeforeCommit(String name, RuntimeException failure) {
+        assertThatThrownBy(() -> in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(status -> {
+                    transactions.enlist(participant(name));
+                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void beforeCommit(boolean readOnly) {
+                            throw failure;
+                        }
+                    });
+                }))
+                .isSameAs(failure);
+    }
+
     @Test
     void takesAMereSynchronizationForNoTransaction() {
         in(TransactionDefinition.PROPAGATION_SUPPORTS)
@@ -98,8 +125,13 @@ class SpringTransactionsTests {
             }
 
             @Override
-            public void afterCompletion(boolean rolledBack) {
-                heard.add(name + (rolledBack ? " rolled back" : " after completion"));
+            public void afterCompletion(Completion completion) {
+                heard.add(name
+                        + switch (completion) {
+                            case ROLLED_BACK -> " rolled back";
+                            case ENDED -> " after completion";
+                            case LEFT_OPEN -> " left open";
+                        });
             }
         };
     }
