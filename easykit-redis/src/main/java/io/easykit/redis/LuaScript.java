@@ -41,9 +41,9 @@ public final class LuaScript {
     /**
      * Reads a script, and puts the parts of the prelude that it uses in front of it.
      *
-     * @param beside class whose package has the file, and {@value #PRELUDE} if there is one
+     * @param beside class whose package has the file, and {@value #PRELUDE}
      * @param edit changes the text before it is used, for tests
-     * @throws IllegalStateException if there is no such file
+     * @throws IllegalStateException if one of them is missing
      */
     public static LuaScript read(Class<?> beside, String file, UnaryOperator<String> edit) {
         return new LuaScript(edit.apply(withPrelude(beside, resource(beside, file))));
@@ -54,7 +54,7 @@ public final class LuaScript {
      * stands before them. One that declares something is left out if nothing after it uses one of the names; a field of the
      * same name, as in {@code string.format}, is no use.
      */
-    public static String withPrelude(Class<?> beside, String script) {
+    private static String withPrelude(Class<?> beside, String script) {
         String[] blocks = resource(beside, PRELUDE).split("\n\n", -1);
         String text = script;
         String used = PROSE.matcher(script).replaceAll("");

@@ -16,15 +16,16 @@ class RemedyTests {
                 "NOREPLICAS Not enough good replicas to write., min-replicas-to-write",
                 "ERR NOREPLICAS Not enough good replicas to write., min-replicas-to-write",
                 "ERR Error running script (call to f_ab): @user_script:3: -OOM command not allowed, maxmemory",
+                "ERR user_script:29: READONLY You can't write against a read only replica., promote",
                 "MISCONF Redis is configured to save RDB snapshots, disk"
             })
     void namesWhatToDo(String error, String remedy) {
-        assertThat(Remedy.of(error)).contains(remedy);
+        assertThat(Remedy.of(ErrorReply.parse(error))).contains(remedy);
     }
 
     @Test
     void isEmptyForAnotherError() {
-        assertThat(Remedy.of("WRONGTYPE Operation against a key holding the wrong kind of value"))
+        assertThat(Remedy.of(ErrorReply.parse("WRONGTYPE Operation against a key holding the wrong kind of value")))
                 .isEmpty();
     }
 }

@@ -46,7 +46,7 @@ final class QueueFailures {
         String text = LogText.of(CallFailures.describe(failure));
         if (error != null) {
             return StoreUnavailableException.notCarriedOut(
-                    "Redis cannot carry out " + call + " now: " + text + Remedy.of(error.reply()), cause);
+                    "Redis cannot carry out " + call + " now: " + text + Remedy.of(error), cause);
         }
         if (CallFailures.isNotSent(failure)) {
             return StoreUnavailableException.notCarriedOut(

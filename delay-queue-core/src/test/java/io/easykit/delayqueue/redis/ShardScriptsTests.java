@@ -10,6 +10,7 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
+import io.easykit.redis.ErrorReply;
 import io.easykit.redis.LettuceConnector;
 import io.easykit.redis.LettuceScripts;
 import io.easykit.redis.LuaScript;
@@ -64,7 +65,7 @@ class ShardScriptsTests {
         assertThat(reply(error + IN_SCRIPT_7)).isInstanceOf(StoreUnavailableException.class);
         assertThat(reply(IN_SCRIPT_62 + "@user_script: 50: -" + error))
                 .isInstanceOf(StoreUnavailableException.class)
-                .hasMessageEndingWith(": " + error + Remedy.of(error));
+                .hasMessageEndingWith(": " + error + Remedy.of(ErrorReply.parse(error)));
     }
 
     @ParameterizedTest

@@ -59,7 +59,7 @@ final class CacheFailures {
             return "Redis did not answer in time";
         }
         return error != null
-                ? "Redis answered: " + error.reply() + Remedy.of(error.reply())
+                ? "Redis answered: " + error.reply() + Remedy.of(error)
                 : "Redis cannot be reached: " + NestedExceptionUtils.getMostSpecificCause(failure);
     }
 

@@ -1,4 +1,5 @@
--- Calls every command that the other scripts call on an entry, so that a refused command or write is noticed. Leaves nothing.
+-- Calls every command that the other scripts call on an entry, so that a refused command or write is noticed. Leaves nothing,
+-- unless the user of the connection may neither remove nor expire.
 --
 -- KEYS   a key that holds nothing
 -- ARGV   none
@@ -12,8 +13,9 @@ redis.call('PTTL', KEYS[1])
 -- Before the deletions: after one, a server that is full takes anything from a script.
 local added = redis.pcall('HSET', KEYS[1], 'p', now)
 local expires = redis.pcall('PEXPIRE', KEYS[1], 1000)
-redis.call('HDEL', KEYS[1], 'p')
-redis.call('DEL', KEYS[1])
-if type(added) == 'table' then error('-' .. added.err) end
-if type(expires) == 'table' then error('-' .. expires.err) end
+local removed = redis.pcall('HDEL', KEYS[1], 'p')
+local deleted = redis.pcall('DEL', KEYS[1])
+for _, reply in ipairs({added, expires, removed, deleted}) do
+    if type(reply) == 'table' and reply.err then error('-' .. reply.err) end
+end
 return 1
