@@ -224,7 +224,7 @@ final class RecoveryWorker {
 
     private void maintain() {
         try {
-            checkWrites();
+            breaker.checked(store.checkWrites(partitions, partition));
             epochs.refresh();
             catchUp();
             epochs.raise();
@@ -234,20 +234,14 @@ final class RecoveryWorker {
             lastTick = ticker.nanoTime();
         } catch (StoreUnavailableException away) {
             failedTicks += isExcused(away) ? 0 : 1;
+            if (failedTicks > 1) {
+                breaker.checked(away);
+            }
             if (failedTicks >= options.probesToRecover()) {
                 failedTicks = 0;
                 breaker.unavailable(away);
             }
             throw away;
-        }
-    }
-
-    private void checkWrites() {
-        try {
-            breaker.checked(store.checkWrites(partitions, partition));
-        } catch (StoreUnavailableException failure) {
-            breaker.checked(failure);
-            throw failure;
         }
     }
 

@@ -56,6 +56,22 @@ class RecoveryWorkerTests {
     }
 
     @Test
+    void reportsACheckThatFailsOnlyIfTheNextOneFailsAsWell() {
+        bench.store.failNext(Operation.EPOCHS, Fault.LOST_REPLY);
+        tick(a, 1);
+        assertThat(a.availability("default").problems()).isEmpty();
+        tick(a, 1);
+        assertThat(a.availability("default").problems()).isEmpty();
+
+        bench.store.fail(Operation.EPOCHS, Fault.LOST_REPLY);
+        tick(a, 2);
+        assertThat(a.availability("default").problems()).hasSize(1);
+        bench.store.back();
+        tick(a, 1);
+        assertThat(a.availability("default").problems()).isEmpty();
+    }
+
+    @Test
     void recoversAfterSeveralProbesInARow() {
         cutOff();
         bench.store.back();

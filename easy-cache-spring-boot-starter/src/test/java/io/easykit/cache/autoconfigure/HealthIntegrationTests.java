@@ -3,12 +3,15 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.easykit.test.RefusedWrites;
 import java.time.Duration;
 import java.util.Objects;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -24,6 +27,9 @@ class HealthIntegrationTests {
 
     /** Generous: the machine may be busy. */
     private static final Duration LONGEST = Duration.ofMinutes(1);
+
+    /** Each check is one script; a few that fail make a server unavailable. */
+    private static final int ROUNDS = 2 * AvailabilityOptions.defaults().probesToRecover();
 
     @ParameterizedTest
     @EnumSource
@@ -47,6 +53,29 @@ class HealthIntegrationTests {
                 assertThat(redis.command("KEYS", "*probe*")).asString().doesNotContain("probe");
             });
         }
+    }
+
+    @Test
+    void goesOnReadingFromAServerThatIsFull() {
+        try (RedisServer server = RefusedWrites.start();
+                RawRedis redis = server.connect()) {
+            application(server).run(context -> {
+                HealthIndicator indicator = context.getBean(HealthIndicator.class);
+                RefusedWrites.FULL.spoil(redis);
+                await().atMost(LONGEST)
+                        .until(() -> state(indicator).problems().stream().anyMatch(RefusedWrites.FULL::isNamedIn));
+
+                long before = scripts(redis);
+                await().atMost(LONGEST).until(() -> scripts(redis) > before + ROUNDS);
+
+                assertThat(state(indicator).state()).isEqualTo(State.AVAILABLE);
+            });
+        }
+    }
+
+    private static long scripts(RawRedis redis) {
+        String stats = redis.info("commandstats").getOrDefault("cmdstat_evalsha", "calls=0,");
+        return Long.parseLong(stats.substring("calls=".length(), stats.indexOf(',')));
     }
 
     private static Health health(HealthIndicator indicator) {
