@@ -1,13 +1,6 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.admin.NodeInfo;
-import io.easykit.delayqueue.redis.Replies.BeatReply;
-import io.easykit.delayqueue.redis.Replies.NodeField;
-import io.easykit.delayqueue.redis.Replies.NodesReply;
-import io.easykit.delayqueue.redis.Replies.ShareReply;
-import io.easykit.delayqueue.redis.Replies.TopicField;
-import io.easykit.delayqueue.redis.Replies.TopicsReply;
-import io.easykit.delayqueue.redis.Replies.WishField;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.redis.ListReply;
@@ -20,10 +13,42 @@ import java.util.TreeMap;
 /** Reads the replies of the scripts about topics and nodes, in the forms that their headers name. */
 final class FleetReplies {
 
+    enum TopicsReply {}
+
+    enum TopicField {
+        TOPIC,
+        SHARDS
+    }
+
+    enum BeatReply {
+        NOW,
+        IS_FIRST
+    }
+
+    enum WishField {
+        LISTENER,
+        WISH
+    }
+
+    enum NodesReply {
+        NOW,
+        NODES
+    }
+
+    enum NodeField {
+        NODE,
+        REPORT
+    }
+
+    enum ShareReply {
+        IS_TAKER,
+        SNAPSHOT
+    }
+
     private FleetReplies() {}
 
     static SortedMap<String, Integer> topics(List<?> list) {
-        ListReply reply = ListReply.of(QueueScript.TOPICS.file(), list, TopicsReply.class);
+        ListReply reply = Replies.of(QueueScript.TOPICS, list, TopicsReply.class);
         SortedMap<String, Integer> topics = new TreeMap<>();
         for (ListReply topic : reply.groups(TopicField.class)) {
             topics.put(topic.text(TopicField.TOPIC), (int) Double.parseDouble(topic.text(TopicField.SHARDS)));
@@ -32,7 +57,7 @@ final class FleetReplies {
     }
 
     static Beat beat(List<?> list) {
-        ListReply reply = ListReply.of(QueueScript.BEAT.file(), list, BeatReply.class);
+        ListReply reply = Replies.of(QueueScript.BEAT, list, BeatReply.class);
         List<Beat.Wish> wishes = new ArrayList<>();
         for (ListReply wish : reply.groups(WishField.class)) {
             wish(wish.text(WishField.LISTENER), wish.text(WishField.WISH)).ifPresent(wishes::add);
@@ -50,14 +75,14 @@ final class FleetReplies {
     }
 
     static FleetStore.SharedSnapshot sharedSnapshot(List<?> list) {
-        ListReply reply = ListReply.of(QueueScript.SHARE.file(), list, ShareReply.class);
+        ListReply reply = Replies.of(QueueScript.SHARE, list, ShareReply.class);
         byte[] snapshot = reply.bytesOrNull(ShareReply.SNAPSHOT);
         return new FleetStore.SharedSnapshot(
                 reply.number(ShareReply.IS_TAKER) == 1, snapshot == null ? null : NodeReports.decodeSnapshot(snapshot));
     }
 
     static ListReply nodesReply(List<?> list) {
-        return ListReply.of(QueueScript.NODES.file(), list, NodesReply.class);
+        return Replies.of(QueueScript.NODES, list, NodesReply.class);
     }
 
     static long nodesInAll(ListReply reply) {

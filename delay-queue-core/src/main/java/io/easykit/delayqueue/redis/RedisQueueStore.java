@@ -23,17 +23,11 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
-import io.easykit.redis.LettuceConnector;
-import io.easykit.redis.LettuceScripts;
-import io.easykit.redis.ReplicatedScripts;
-import io.easykit.redis.SpringCalls;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * The store in Redis 6.2 or later: each method is one Lua script in one round trip. {@code docs/delay-queue/internals.md}
@@ -46,9 +40,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 public final class RedisQueueStore extends ShardReader implements QueueBackend, AutoCloseable {
 
     public static final String DEFAULT_KEY_PREFIX = "dq:";
-
-    /** A bean may send while a cold JVM starts. */
-    private static final Duration FIRST_CONNECTION = Duration.ofSeconds(5);
 
     private final ShardCounts counts;
     private final FleetStore fleet;
@@ -75,42 +66,25 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
 
     /** @param slots how long calls are repeated while a cluster moves the slot of their shard */
     RedisQueueStore(RedisConnectionFactory connections, String keyPrefix, UnaryOperator<String> edit, SlotRetry slots) {
-        this(connections, connector(connections), new RedisKeys(keyPrefix), edit, slots);
+        this(connections, new RedisKeys(keyPrefix), edit, slots);
     }
 
     private RedisQueueStore(
+            RedisConnectionFactory connections, RedisKeys keys, UnaryOperator<String> edit, SlotRetry slots) {
+        this(new WakeupSubscriptions(connections, keys), connections, keys, edit, slots);
+    }
+
+    private RedisQueueStore(
+            WakeupSubscriptions wakeups,
             RedisConnectionFactory connections,
-            @Nullable LettuceConnector connector,
             RedisKeys keys,
             UnaryOperator<String> edit,
             SlotRetry slots) {
-        super(scripts(connections, connector, keys, edit, slots));
+        super(ShardScripts.over(connections, keys, edit, slots, wakeups::reconnect));
+        this.wakeups = wakeups;
         this.counts = new ShardCounts(scripts);
         this.fleet = new RedisFleetStore(scripts);
         this.jobs = new RedisJobStore(scripts);
-        this.wakeups = new WakeupSubscriptions(connections, keys);
-        if (connector != null) {
-            connector.onReplacement(wakeups::reconnect);
-        }
-    }
-
-    private static @Nullable LettuceConnector connector(RedisConnectionFactory connections) {
-        return connections instanceof LettuceConnectionFactory lettuce
-                ? new LettuceConnector(lettuce, FIRST_CONNECTION)
-                : null;
-    }
-
-    private static ShardScripts scripts(
-            RedisConnectionFactory connections,
-            @Nullable LettuceConnector connector,
-            RedisKeys keys,
-            UnaryOperator<String> edit,
-            SlotRetry slots) {
-        if (connector == null) {
-            return new ShardScripts(new SpringCalls(connections), null, keys, slots, edit);
-        }
-        ReplicatedScripts replicated = new ReplicatedScripts((LettuceConnectionFactory) connections, FIRST_CONNECTION);
-        return new ShardScripts(new LettuceScripts(connector), replicated, keys, slots, edit);
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */

@@ -1,13 +1,8 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.MessageInfo.ErrorNote;
-import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.SendOutcome;
-import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
@@ -17,25 +12,15 @@ import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Settlement;
-import io.easykit.delayqueue.store.StoredMessage;
-import io.easykit.delayqueue.store.StoredMessage.History;
 import io.easykit.redis.ListReply;
-import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.function.BiFunction;
-import java.util.function.Function;
 import java.util.function.IntFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the replies of the scripts, in the forms that their headers name. The enums name the values of a list, in order: those
- * at its begin, and those of the groups behind them.
+ * Reads the replies of the scripts that move messages, in the forms that their headers name. The enums name the values of a
+ * list, in order: those at its begin, and those of the groups behind them. {@link InspectionReplies} and {@link FleetReplies}
+ * read the others.
  */
 final class Replies {
 
@@ -70,71 +55,11 @@ final class Replies {
         WAITS
     }
 
-    enum FindReply {}
-
-    enum MessageField {
-        ID,
-        PLACE,
-        SCORE,
-        STATE,
-        FIRST_ERROR,
-        LAST_ERROR,
-        FRAME
-    }
-
-    enum StatsReply {
-        NOW,
-        PAUSED,
-        WAITING,
-        DUE,
-        IN_FLIGHT,
-        DEAD,
-        OLDEST_DUE,
-        ALERTS
-    }
-
-    enum CounterField {
-        NAME,
-        VALUE
-    }
-
     enum RepairReply {
         NEXT,
         WAIT_AGAIN,
         LEFTOVERS,
         COUNTERS
-    }
-
-    enum TopicsReply {}
-
-    enum TopicField {
-        TOPIC,
-        SHARDS
-    }
-
-    enum BeatReply {
-        NOW,
-        IS_FIRST
-    }
-
-    enum WishField {
-        LISTENER,
-        WISH
-    }
-
-    enum NodesReply {
-        NOW,
-        NODES
-    }
-
-    enum NodeField {
-        NODE,
-        REPORT
-    }
-
-    enum ShareReply {
-        IS_TAKER,
-        SNAPSHOT
     }
 
     enum DiagnoseReply {
@@ -218,8 +143,8 @@ final class Replies {
         return delivery.isNumber(DeliveryField.FRAME) ? Bytes.NONE : Bytes.of(delivery.bytes(DeliveryField.FRAME));
     }
 
-    /** A number stands for a body that did not fit. */
-    private static int unread(ListReply reply, Enum<?> frame) {
+    /** Returns the length of a body that did not fit, else 0. */
+    static int unread(ListReply reply, Enum<?> frame) {
         return reply.isNumber(frame) ? reply.count(frame) : 0;
     }
 
@@ -234,105 +159,6 @@ final class Replies {
                     lease.number(LostLeaseField.WAITS) == 0));
         }
         return new Reaped(reply.instant(ReapReply.NOW), reply.instantOrNull(ReapReply.NEXT_LEASE_END), lost);
-    }
-
-    /** Reads a body of an id that did not fit into a reply; null if it is gone. */
-    interface BodyReader extends BiFunction<String, Integer, @Nullable Bytes> {}
-
-    static Optional<StoredMessage> found(List<?> list, BodyReader bodies) {
-        return of(QueueScript.FIND, list, FindReply.class).groups(MessageField.class).stream()
-                .map(message -> message(message, bodies))
-                .findFirst();
-    }
-
-    /** A damaged message is shown as such. */
-    private static StoredMessage message(ListReply message, BodyReader bodies) {
-        List<String> damage = new ArrayList<>();
-        Bytes frame = frame(message, bodies);
-        int unread = frame == null ? 0 : unread(message, MessageField.FRAME);
-        return new StoredMessage(
-                message.text(MessageField.ID),
-                place(message.text(MessageField.PLACE)),
-                message.instant(MessageField.SCORE),
-                read("state", message.textOrNull(MessageField.STATE), Replies::history, damage),
-                read("first error", message.textOrNull(MessageField.FIRST_ERROR), Replies::note, damage),
-                read("last error", message.textOrNull(MessageField.LAST_ERROR), Replies::note, damage),
-                frame,
-                frame == null ? 0 : Math.max(unread, frame.length()),
-                damage.isEmpty() ? null : String.join("; ", damage));
-    }
-
-    private static @Nullable Bytes frame(ListReply message, BodyReader bodies) {
-        int unread = unread(message, MessageField.FRAME);
-        if (unread > 0) {
-            return bodies.apply(message.text(MessageField.ID), unread);
-        }
-        byte[] frame = message.bytesOrNull(MessageField.FRAME);
-        return frame == null ? null : Bytes.of(frame);
-    }
-
-    static <T> @Nullable T read(String what, @Nullable String text, Function<String, T> reading, List<String> damage) {
-        try {
-            return text == null ? null : reading.apply(text);
-        } catch (RuntimeException unreadable) {
-            damage.add("its " + what + " is unreadable: " + LogText.of(text));
-            return null;
-        }
-    }
-
-    static ShardStats stats(List<?> list) {
-        ListReply reply = of(QueueScript.STATS, list, StatsReply.class);
-        Map<String, Long> counters = new HashMap<>();
-        for (ListReply counter : reply.groups(CounterField.class)) {
-            counters.put(counter.text(CounterField.NAME), counter(counter.text(CounterField.VALUE)));
-        }
-        return new ShardStats(
-                reply.instant(StatsReply.NOW),
-                pause(reply.textOrNull(StatsReply.PAUSED)),
-                reply.number(StatsReply.WAITING),
-                reply.number(StatsReply.DUE),
-                reply.number(StatsReply.IN_FLIGHT),
-                reply.number(StatsReply.DEAD),
-                reply.instantOrNull(StatsReply.OLDEST_DUE),
-                alerts(reply.text(StatsReply.ALERTS)),
-                new ShardStats.Counters(
-                        counters.getOrDefault("sent", 0L),
-                        counters.getOrDefault("acknowledged", 0L),
-                        counters.getOrDefault("failed", 0L),
-                        counters.getOrDefault("lost", 0L),
-                        counters.getOrDefault("dead", 0L),
-                        counters.getOrDefault("cancelled", 0L),
-                        counters.getOrDefault("redriven", 0L),
-                        counters.getOrDefault("purged", 0L)));
-    }
-
-    /** One digit for each kind, in their order. */
-    private static Set<AlertLimits.Kind> alerts(String digits) {
-        Set<AlertLimits.Kind> raised = EnumSet.noneOf(AlertLimits.Kind.class);
-        int at = 0;
-        for (AlertLimits.Kind kind : AlertLimits.Kind.values()) {
-            if (digits.charAt(at) == '1') {
-                raised.add(kind);
-            }
-            at++;
-        }
-        return raised;
-    }
-
-    /** The field has no time if somebody set it by hand. */
-    private static ShardStats.@Nullable Pause pause(@Nullable String text) {
-        if (text == null) {
-            return null;
-        }
-        String[] parts = text.split(":", 2);
-        return parts.length == 2 && parts[0].matches("\\d{1,15}")
-                ? new ShardStats.Pause(Instant.ofEpochMilli(Long.parseLong(parts[0])), parts[1])
-                : new ShardStats.Pause(null, "");
-    }
-
-    /** A counter that is no number counts as zero until it is repaired. */
-    private static long counter(String text) {
-        return text.matches("\\d{1,15}") ? Long.parseLong(text) : 0;
     }
 
     static Repaired repaired(List<?> list) {
@@ -352,23 +178,6 @@ final class Replies {
         return of(QueueScript.DECLARE, list, DeclareReply.class);
     }
 
-    static String place(State place) {
-        return switch (place) {
-            case WAITING -> "waiting";
-            case IN_FLIGHT -> "inflight";
-            case DEAD -> "dead";
-        };
-    }
-
-    private static State place(String name) {
-        for (State place : State.values()) {
-            if (place(place).equals(name)) {
-                return place;
-            }
-        }
-        throw new IllegalStateException("A script answered the unknown place " + name);
-    }
-
     private static ClaimStatus status(long code) {
         return switch ((int) code) {
             case 1 -> ClaimStatus.CLAIMED;
@@ -376,22 +185,6 @@ final class Replies {
             case -1 -> ClaimStatus.OUTDATED;
             default -> throw unknown(code);
         };
-    }
-
-    static History history(String state) {
-        String[] parts = state.split(":", 6);
-        return new History(
-                Long.parseLong(parts[0]),
-                Integer.parseInt(parts[1]),
-                Integer.parseInt(parts[2]),
-                Integer.parseInt(parts[3]),
-                Instant.ofEpochMilli(Long.parseLong(parts[4])),
-                parts[5]);
-    }
-
-    static ErrorNote note(String entry) {
-        String[] parts = entry.split(":", 3);
-        return new ErrorNote(Instant.ofEpochMilli(Long.parseLong(parts[0])), parts[1], parts[2]);
     }
 
     private static <T> List<T> each(byte[] codes, IntFunction<T> meaning) {
@@ -402,7 +195,7 @@ final class Replies {
         return outcomes;
     }
 
-    private static ListReply of(QueueScript script, List<?> list, Class<? extends Enum<?>> fields) {
+    static ListReply of(QueueScript script, List<?> list, Class<? extends Enum<?>> fields) {
         return ListReply.of(script.file(), list, fields);
     }
 

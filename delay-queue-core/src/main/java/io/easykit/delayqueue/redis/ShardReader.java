@@ -24,21 +24,22 @@ abstract class ShardReader implements QueueInspector {
 
     @Override
     public final Optional<StoredMessage> find(ShardKey shard, String id, int frameBytes) {
-        Replies.BodyReader rest = (unread, size) -> LargeBody.read(
+        InspectionReplies.BodyReader rest = (unread, size) -> LargeBody.read(
                         Math.min(size, frameBytes),
                         LargeBody.PIECE,
                         (incarnation, from, count) -> read(shard, unread, incarnation, from, count))
                 .orElse(null);
-        return Replies.found(scripts.list(QueueScript.FIND, shard, new Arguments().add(id)), rest)
+        return InspectionReplies.found(scripts.list(QueueScript.FIND, shard, new Arguments().add(id)), rest)
                 .map(message -> message.cutAfter(frameBytes));
     }
 
     @Override
     public final Browsed browse(ShardKey shard, Browse page) {
-        Arguments arguments =
-                new Arguments().add(Replies.place(page.place())).add(page.newestFirst() ? "newest" : "oldest");
+        Arguments arguments = new Arguments()
+                .add(InspectionReplies.place(page.place()))
+                .add(page.newestFirst() ? "newest" : "oldest");
         addPosition(arguments, page.after());
-        return BrowseReplies.browsed(scripts.list(
+        return InspectionReplies.browsed(scripts.list(
                 QueueScript.BROWSE, shard, arguments.add(page.count()).add(page.frameBytes())));
     }
 
@@ -46,7 +47,7 @@ abstract class ShardReader implements QueueInspector {
     public final DeadLetterErrors errors(ShardKey shard, @Nullable Position after, int count) {
         Arguments arguments = new Arguments();
         addPosition(arguments, after);
-        return BrowseReplies.errors(scripts.list(QueueScript.TRIAGE, shard, arguments.add(count)));
+        return InspectionReplies.errors(scripts.list(QueueScript.TRIAGE, shard, arguments.add(count)));
     }
 
     private static void addPosition(Arguments arguments, @Nullable Position position) {
@@ -62,6 +63,6 @@ abstract class ShardReader implements QueueInspector {
 
     @Override
     public final ShardStats stats(ShardKey shard) {
-        return Replies.stats(scripts.list(QueueScript.STATS, shard, new Arguments()));
+        return InspectionReplies.stats(scripts.list(QueueScript.STATS, shard, new Arguments()));
     }
 }

@@ -6,14 +6,18 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.CallFailures;
 import io.easykit.redis.ErrorReply;
+import io.easykit.redis.LettuceConnector;
+import io.easykit.redis.LettuceScripts;
 import io.easykit.redis.LuaScript;
 import io.easykit.redis.NotConnectedException;
 import io.easykit.redis.ReplicatedScripts;
 import io.easykit.redis.ReplicatedWrites.Replicated;
 import io.easykit.redis.ScriptExecutor;
 import io.easykit.redis.ScriptReply;
+import io.easykit.redis.SpringCalls;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +29,8 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * Runs the scripts of the queue on shards: adds the keys of the shard, repeats a call while a cluster moves the slot of the
@@ -34,6 +40,9 @@ final class ShardScripts {
 
     /** Failures over a driver that waits itself, after which other shards of the same call are not tried. */
     private static final int MOST_UNANSWERED = 2;
+
+    /** A bean may send while a cold JVM starts. */
+    private static final Duration FIRST_CONNECTION = Duration.ofSeconds(5);
 
     private final ScriptExecutor executor;
     private final @Nullable ReplicatedScripts replicated;
@@ -61,6 +70,22 @@ final class ShardScripts {
         for (QueueScript name : QueueScript.values()) {
             scripts.put(name, name.load(edit));
         }
+    }
+
+    /** @param onReplacement runs after a connection was replaced, because its server answered no more */
+    static ShardScripts over(
+            RedisConnectionFactory connections,
+            RedisKeys keys,
+            UnaryOperator<String> edit,
+            SlotRetry slots,
+            Runnable onReplacement) {
+        if (connections instanceof LettuceConnectionFactory lettuce) {
+            LettuceConnector connector = new LettuceConnector(lettuce, FIRST_CONNECTION);
+            connector.onReplacement(onReplacement);
+            ReplicatedScripts replicated = new ReplicatedScripts(lettuce, FIRST_CONNECTION);
+            return new ShardScripts(new LettuceScripts(connector), replicated, keys, slots, edit);
+        }
+        return new ShardScripts(new SpringCalls(connections), null, keys, slots, edit);
     }
 
     void loadAll() {

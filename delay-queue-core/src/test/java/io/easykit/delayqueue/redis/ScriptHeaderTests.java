@@ -101,10 +101,10 @@ class ScriptHeaderTests {
         return switch (name) {
             case CLAIM -> List.of(Replies.ClaimReply.class, Replies.DeliveryField.class);
             case REAP -> List.of(Replies.ReapReply.class, Replies.LostLeaseField.class);
-            case STATS -> List.of(Replies.StatsReply.class, Replies.CounterField.class);
-            case FIND -> List.of(Replies.FindReply.class, Replies.MessageField.class);
-            case BROWSE -> List.of(BrowseReplies.BrowseReply.class, BrowseReplies.EntryField.class);
-            case TRIAGE -> List.of(BrowseReplies.TriageReply.class, BrowseReplies.ErrorField.class);
+            case STATS -> List.of(InspectionReplies.StatsReply.class, InspectionReplies.CounterField.class);
+            case FIND -> List.of(InspectionReplies.FindReply.class, InspectionReplies.MessageField.class);
+            case BROWSE -> List.of(InspectionReplies.BrowseReply.class, InspectionReplies.EntryField.class);
+            case TRIAGE -> List.of(InspectionReplies.TriageReply.class, InspectionReplies.ErrorField.class);
             default -> throw new IllegalArgumentException(name + " has no groups");
         };
     }
