@@ -1,6 +1,5 @@
 package io.easykit.cache.engine;
 
-import io.easykit.cache.Availability;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.admin.EasyCacheAdmin;
@@ -31,9 +30,8 @@ final class CacheAdministration implements EasyCacheAdmin {
 
     private static EntryExplanation unavailable(CacheKey<?> key, CacheCluster cluster, StoreUnavailableException away) {
         List<String> sentences = new ArrayList<>();
-        sentences.add("Redis did not answer: " + away.getMessage());
-        boolean marked = cluster.availability().state() == Availability.State.UNAVAILABLE;
-        if (marked && key.spec().options().consistency() == Consistency.AP && cluster.holdsLocally(key)) {
+        sentences.add("Redis was not read: " + away.getMessage());
+        if (key.spec().options().consistency() == Consistency.AP && cluster.holdsLocally(key)) {
             sentences.add("Readers on this node get the value of their local level.");
         } else {
             sentences.add(

@@ -74,11 +74,12 @@ final class EntryExplainer {
     }
 
     private EntryExplanation fresh(StoredEntry.Value value) {
-        Duration left = Duration.between(entry.now(), value.expires());
+        Duration left = left(value.expires());
         say("Readers get the value. It was stored " + age(value, left) + " ago, and is valid for " + text(left)
                 + " more.");
         sayIfUpdating();
-        if (left.compareTo(options.effectiveRefreshAhead()) > 0) {
+        if (left.compareTo(isNothing(value) ? options.effectiveNullRefreshAhead() : options.effectiveRefreshAhead())
+                > 0) {
             return result(State.FRESH, Outcome.SUCCESS);
         }
         if (isLoading()) {
@@ -141,7 +142,7 @@ final class EntryExplainer {
     }
 
     private State withoutLocks() {
-        if (own == null || own.bytes() < Envelope.STORED_HEADER) {
+        if (own == null || own.isDamaged()) {
             say(
                     own == null
                             ? "There is no value for this version of the application."
@@ -162,12 +163,15 @@ final class EntryExplainer {
 
     /** How long ago a value was stored. Its life is a little shorter by chance, so this is a range. */
     private String age(StoredEntry.Value value, Duration left) {
-        boolean something = value.kind() == null || value.kind() == Envelope.Kind.VALUE;
-        Duration longest = something ? options.ttl() : options.nullTtl();
+        Duration longest = isNothing(value) ? options.nullTtl() : options.ttl();
         Duration most = atLeastZero(longest.minus(left));
         Duration least = atLeastZero(Duration.ofMillis((long) (longest.toMillis() * (1 - options.ttlJitter())))
                 .minus(left));
         return least.equals(most) ? text(most) : text(least) + " to " + text(most);
+    }
+
+    private static boolean isNothing(StoredEntry.Value value) {
+        return value.kind() != null && value.kind() != Envelope.Kind.VALUE;
     }
 
     private EntryExplanation result(State state, Outcome nextRead) {
@@ -203,7 +207,7 @@ final class EntryExplainer {
     }
 
     private String meaning(StoredEntry.Value value) {
-        if (value.bytes() < Envelope.STORED_HEADER) {
+        if (value.isDamaged()) {
             return value.bytes() + " bytes, damaged";
         }
         String version =
@@ -219,7 +223,7 @@ final class EntryExplainer {
     }
 
     private boolean isReadable(StoredEntry.Value value) {
-        return value.bytes() >= Envelope.STORED_HEADER && value.epoch() >= epoch;
+        return !value.isDamaged() && value.epoch() >= epoch;
     }
 
     private boolean isLoading() {
@@ -240,11 +244,15 @@ final class EntryExplainer {
     }
 
     private String until(@Nullable Instant time) {
-        return text(time == null ? Duration.ZERO : Duration.between(entry.now(), time));
+        return text(left(time));
     }
 
-    private String moment(Instant time) {
-        Duration left = Duration.between(entry.now(), time);
+    private Duration left(@Nullable Instant time) {
+        return time == null ? Duration.ZERO : Duration.between(entry.now(), time);
+    }
+
+    private String moment(@Nullable Instant time) {
+        Duration left = left(time);
         return left.isNegative() || left.isZero() ? "over for " + text(left.negated()) : "ends in " + text(left);
     }
 
@@ -257,14 +265,17 @@ final class EntryExplainer {
     }
 
     /** Two units at most: nobody reads the milliseconds of an hour. */
-    private static String text(Duration duration) {
+    static String text(Duration duration) {
         if (duration.compareTo(Duration.ofSeconds(10)) < 0) {
             return duration.toMillis() + " ms";
         }
         if (duration.compareTo(Duration.ofMinutes(10)) < 0) {
             return duration.toSeconds() + " s";
         }
-        if (duration.compareTo(Duration.ofHours(10)) < 0) {
+        if (duration.compareTo(Duration.ofHours(2)) < 0) {
+            return duration.toMinutes() + " min";
+        }
+        if (duration.compareTo(Duration.ofDays(2)) < 0) {
             return duration.toHours() + " h " + duration.toMinutesPart() + " min";
         }
         return duration.toDays() + " d " + duration.toHoursPart() + " h";

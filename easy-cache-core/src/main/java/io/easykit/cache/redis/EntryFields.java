@@ -35,9 +35,9 @@ final class EntryFields {
 
     private static final int VALUE_HEADER = 10;
     private static final int EPOCH_OFFSET = 6;
-    private static final int SHORTEST_VALUE = 12;
-    private static final int FILL_LENGTH = 14;
-    private static final int LOAD_LEASE_OFFSET = 8;
+    static final int SHORTEST_VALUE = 12;
+    static final int FILL_LENGTH = 14;
+    static final int LOAD_LEASE_OFFSET = 8;
 
     private EntryFields() {}
 
@@ -84,7 +84,7 @@ final class EntryFields {
                 invalidated,
                 loading,
                 updating,
-                fresh ? remaining.apply(sixBytes(value, 0)) : null);
+                fresh ? remaining.apply(endOfLife(value)) : null);
     }
 
     private static byte firstByte(byte[] name) {
@@ -104,10 +104,20 @@ final class EntryFields {
     }
 
     private static boolean isLeased(byte[] fill) {
-        return fill.length == FILL_LENGTH && sixBytes(fill, LOAD_LEASE_OFFSET) > 0;
+        return fill.length == FILL_LENGTH && leaseEnd(fill) > 0;
     }
 
-    private static long epochOf(byte[] value) {
+    /** In ms of the server's clock; 0 if the lease was released. */
+    static long leaseEnd(byte[] fill) {
+        return sixBytes(fill, LOAD_LEASE_OFFSET);
+    }
+
+    /** In ms of the server's clock. */
+    static long endOfLife(byte[] value) {
+        return sixBytes(value, 0);
+    }
+
+    static long epochOf(byte[] value) {
         return Integer.toUnsignedLong(ByteBuffer.wrap(value).getInt(EPOCH_OFFSET));
     }
 

@@ -1,9 +1,7 @@
 package io.easykit.cache.redis;
 
-import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.StoredEntry;
 import io.easykit.redis.ListReply;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,10 +14,6 @@ final class ExplainedFields {
 
     private static final long NO_KEY = -2;
     private static final long OTHER_TYPE = -3;
-    private static final int VALUE_HEADER = 10;
-    private static final int SHORTEST_VALUE = 12;
-    private static final int FILL_LENGTH = 14;
-    private static final int TOKEN_LENGTH = 8;
 
     private final List<StoredEntry.Value> values = new ArrayList<>();
     private final List<StoredEntry.Update> updates = new ArrayList<>();
@@ -64,7 +58,7 @@ final class ExplainedFields {
         if (name.startsWith("v")) {
             values.add(value(name.substring(1), start, (int) number));
         } else if (name.equals("f")) {
-            fill = number == FILL_LENGTH ? fill(start) : null;
+            fill = number == EntryFields.FILL_LENGTH ? fill(start) : null;
         } else if (name.equals("s")) {
             staleUntil = Instant.ofEpochMilli(number);
         } else if (name.equals("i")) {
@@ -75,21 +69,19 @@ final class ExplainedFields {
     }
 
     private static StoredEntry.Value value(String fingerprint, byte[] start, int length) {
-        if (length < SHORTEST_VALUE) {
-            return new StoredEntry.Value(fingerprint, length, Instant.EPOCH, 0, null);
+        if (length < EntryFields.SHORTEST_VALUE) {
+            return new StoredEntry.Value(fingerprint, length, null, 0, null);
         }
-        long epoch = Integer.toUnsignedLong(ByteBuffer.wrap(start).getInt(6));
-        Envelope.Kind kind = Envelope.wrap(start, VALUE_HEADER).kind();
-        return new StoredEntry.Value(fingerprint, length, Instant.ofEpochMilli(sixBytes(start, 0)), epoch, kind);
+        return new StoredEntry.Value(
+                fingerprint,
+                length,
+                Instant.ofEpochMilli(EntryFields.endOfLife(start)),
+                EntryFields.epochOf(start),
+                EntryFields.envelope(start).kind());
     }
 
     private static StoredEntry.Fill fill(byte[] bytes) {
-        String token = HexFormat.of().formatHex(bytes, 0, TOKEN_LENGTH);
-        return new StoredEntry.Fill(token, Instant.ofEpochMilli(sixBytes(bytes, TOKEN_LENGTH)));
-    }
-
-    private static long sixBytes(byte[] bytes, int offset) {
-        ByteBuffer buffer = ByteBuffer.wrap(bytes, offset, 6);
-        return (long) Short.toUnsignedInt(buffer.getShort()) << 32 | Integer.toUnsignedLong(buffer.getInt());
+        String token = HexFormat.of().formatHex(bytes, 0, EntryFields.LOAD_LEASE_OFFSET);
+        return new StoredEntry.Fill(token, Instant.ofEpochMilli(EntryFields.leaseEnd(bytes)));
     }
 }

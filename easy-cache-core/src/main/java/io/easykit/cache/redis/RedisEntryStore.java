@@ -5,7 +5,6 @@ import static io.easykit.cache.redis.EntryFields.text;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
-import io.easykit.cache.Outcome;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
@@ -13,7 +12,6 @@ import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
-import io.easykit.redis.ListReply;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -39,7 +37,7 @@ public final class RedisEntryStore implements EntryStore {
     public static final String DEFAULT_KEY_PREFIX = "ec:";
 
     /** How long a fencing token outlives its load lease: a load that takes longer is not stored. */
-    private static final byte[] KEEP_FILL = bytes(Duration.ofMinutes(2).toMillis());
+    private static final byte[] KEEP_TOKEN = bytes(Duration.ofMinutes(2).toMillis());
 
     private static final byte[] PROBE_LEASE = bytes(Duration.ofSeconds(1).toMillis());
 
@@ -139,14 +137,14 @@ public final class RedisEntryStore implements EntryStore {
                 List.of(
                         randomBytes(),
                         bytes(options.loadLease().toMillis()),
-                        KEEP_FILL,
+                        KEEP_TOKEN,
                         allowsStale ? TRUE : FALSE,
                         bytes(options.effectiveRefreshAhead().toMillis()),
                         bytes(epoch),
                         valueField(key))));
-        ListReply reply = ListReply.of(CacheScript.FETCH.file(), answer, FetchReply.class);
-        clock.told(reply.number(FetchReply.NOW), asked);
-        return fetched(reply, epoch);
+        FetchReply reply = FetchReply.of(answer);
+        clock.told(reply.now(), asked);
+        return reply.fetched(epoch);
     }
 
     @Override
@@ -313,40 +311,6 @@ public final class RedisEntryStore implements EntryStore {
             }
             askingTime.set(false);
         });
-    }
-
-    /** Positions in the reply of fetch. */
-    private enum FetchReply {
-        NOW,
-        OUTCOME,
-        VALUE,
-        LEASE,
-        LEASE_LEFT,
-        IS_STALE
-    }
-
-    private static Fetched fetched(ListReply reply, long epoch) {
-        return switch (Outcome.valueOf(reply.text(FetchReply.OUTCOME))) {
-            case SUCCESS -> new Fetched.Success(fetchedValue(reply), isStale(reply));
-            case SUCCESS_NEED_QUERY ->
-                new Fetched.SuccessNeedQuery(fetchedValue(reply), isStale(reply), fetchedLease(reply, epoch));
-            case NEED_QUERY -> new Fetched.NeedQuery(fetchedLease(reply, epoch));
-            case NEED_WAIT -> new Fetched.NeedWait(Duration.ofMillis(reply.number(FetchReply.LEASE_LEFT)));
-            case NEED_QUERY_NO_STORE -> new Fetched.NeedQueryNoStore();
-        };
-    }
-
-    private static Envelope fetchedValue(ListReply reply) {
-        return EntryFields.envelope(reply.bytes(FetchReply.VALUE));
-    }
-
-    private static LoadLease fetchedLease(ListReply reply, long epoch) {
-        return new LoadLease(reply.bytes(FetchReply.LEASE), epoch);
-    }
-
-    /** The mark is the last part of the reply, and only there for a stale value. */
-    private static boolean isStale(ListReply reply) {
-        return reply.has(FetchReply.IS_STALE);
     }
 
     private static byte[] randomBytes() {

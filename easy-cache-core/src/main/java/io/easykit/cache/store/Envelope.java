@@ -12,9 +12,6 @@ public final class Envelope {
     /** Of the format. */
     public static final byte VERSION = 1;
 
-    /** Shortest length of a stored value: end of its life, epoch, and the header of the envelope. */
-    public static final int STORED_HEADER = 12;
-
     private static final int HEADER = 2;
 
     private final byte[] bytes;

@@ -39,11 +39,17 @@ public record StoredEntry(
      *
      * @param fingerprint of the type
      * @param bytes       length of the whole, also of a damaged one
-     * @param expires     end of its life; the epoch if it is damaged
+     * @param expires     end of its life; null if the value is damaged
      * @param epoch       of the prefix when it was loaded
      * @param kind        null if its format is not known here
      */
-    public record Value(String fingerprint, int bytes, Instant expires, long epoch, Envelope.@Nullable Kind kind) {}
+    public record Value(
+            String fingerprint, int bytes, @Nullable Instant expires, long epoch, Envelope.@Nullable Kind kind) {
+
+        public boolean isDamaged() {
+            return expires == null;
+        }
+    }
 
     /**
      * The right to store.

@@ -1,0 +1,86 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.admin.EntryExplanation;
+import io.easykit.cache.admin.EntryExplanation.State;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the explanations say of this node and of time; the states are in {@code ExplainIntegrationTests}. */
+class ExplainTests {
+
+    private static final String LOCAL = "Readers on this node get the value of their local level.";
+    private static final String LOADS =
+            "Readers on this node load for themselves, as far as the settings of degraded mode allow it.";
+
+    private final Workbench bench = new Workbench();
+    private final EasyCacheEngine cache = bench.node();
+
+    @Test
+    void saysThatWeakReadersGetTheLocalValueWhileRedisIsAway() {
+        CacheKey<String> key = Workbench.ap().key(1);
+        bench.store.away();
+        cache.fetch(key, () -> "value");
+
+        assertThat(sentences(key)).contains(LOCAL).doesNotContain(LOADS);
+        assertThat(cache.<String, RuntimeException>fetch(key, () -> "other")).isEqualTo("value");
+    }
+
+    @Test
+    void saysThatWeakReadersLoadWhatTheLocalLevelDoesNotHold() {
+        CacheKey<String> key = Workbench.ap().key(1);
+        bench.store.away();
+        cache.fetch(Workbench.ap().key(2), () -> "other");
+
+        assertThat(sentences(key)).contains(LOADS).doesNotContain(LOCAL);
+        assertThat(cache.<String, RuntimeException>fetch(key, () -> "loaded")).isEqualTo("loaded");
+    }
+
+    @Test
+    void saysThatStrongReadersLoadWhileRedisIsAway() {
+        CacheKey<String> key = Workbench.cp().key(1);
+        bench.store.away();
+        cache.fetch(key, () -> "value");
+
+        assertThat(sentences(key)).contains(LOADS).doesNotContain(LOCAL);
+        assertThat(cache.<String, RuntimeException>fetch(key, () -> "loaded")).isEqualTo("loaded");
+    }
+
+    @Test
+    void takesTheRefreshAheadOfNothing() {
+        CacheKey<String> key = Workbench.ap()
+                .withOptions(Workbench.ap().options().toBuilder()
+                        .ttl(Duration.ofMinutes(10))
+                        .nullTtl(Duration.ofSeconds(10))
+                        .refreshAhead(Duration.ofSeconds(40))
+                        .build())
+                .key(1);
+        cache.fetch(key, () -> null);
+
+        assertThat(cache.admin().explain(key).state()).isEqualTo(State.FRESH);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "PT9M59S, 599 s",
+        "PT10M, 10 min",
+        "PT1H59M59S, 119 min",
+        "PT2H, 2 h 0 min",
+        "PT47H59M, 47 h 59 min",
+        "PT48H, 2 d 0 h"
+    })
+    void saysDurationsInUnitsThatOneReadsAtAGlance(Duration duration, String text) {
+        assertThat(EntryExplainer.text(duration)).isEqualTo(text);
+    }
+
+    private List<String> sentences(CacheKey<?> key) {
+        EntryExplanation told = cache.admin().explain(key);
+        assertThat(told.state()).isEqualTo(State.UNAVAILABLE);
+        return told.sentences();
+    }
+}
