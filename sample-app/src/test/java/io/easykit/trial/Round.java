@@ -27,6 +27,7 @@ import java.util.function.Predicate;
  * @param deliveriesAgainMillis the same for deliveries of the failed share, on any node
  * @param quietP99Micros p99 of calls to healthy shares before the fault
  * @param faultP99Micros p99 of calls to healthy shares during the fault
+ * @param healthyFailures calls to healthy shares that threw, in words
  */
 record Round(
         long promotionMillis,
@@ -50,7 +51,7 @@ record Round(
         long longestReadMillis,
         long quietP99Micros,
         long faultP99Micros,
-        long healthyFailed,
+        List<String> healthyFailures,
         int logLines,
         int stackTraces,
         double machineLoad) {
@@ -115,10 +116,14 @@ record Round(
                         .orElse(0),
                 p99(calls, healthy.and(quiet)),
                 p99(calls, healthy.and(during)),
-                count(calls, healthy.and(call -> !call.isOk())),
+                failures(calls, healthy, outage),
                 logs.lines(),
                 logs.stackTraces(),
                 machineLoad);
+    }
+
+    long healthyFailed() {
+        return healthyFailures.size();
     }
 
     static boolean isWorkingAgain(Diary diary, Outage outage, int share, int nodes) {
@@ -174,6 +179,19 @@ record Round(
 
     private static long count(List<Call> calls, Predicate<Call> counted) {
         return calls.stream().filter(counted).count();
+    }
+
+    private static List<String> failures(List<Call> calls, Predicate<Call> counted, Outage outage) {
+        return calls.stream()
+                .filter(counted.and(call -> !call.isOk()))
+                .map(call -> "%s on node %d, %d ms after the fault, took %d ms: %s"
+                        .formatted(
+                                call.kind(),
+                                call.node(),
+                                millis(call.began() - outage.struckAt()),
+                                millis(call.took()),
+                                call.error()))
+                .toList();
     }
 
     private static long p99(List<Call> calls, Predicate<Call> counted) {
