@@ -10,7 +10,10 @@ import io.easykit.test.ArchitectureRules;
 class DelayQueueArchitectureTests {
 
     private static final String[] PACKAGES = {
-        "io.easykit.delayqueue.annotation", "io.easykit.delayqueue.listener", "io.easykit.delayqueue.autoconfigure"
+        "io.easykit.delayqueue.annotation",
+        "io.easykit.delayqueue.listener",
+        "io.easykit.delayqueue.actuate",
+        "io.easykit.delayqueue.autoconfigure"
     };
 
     @ArchTest

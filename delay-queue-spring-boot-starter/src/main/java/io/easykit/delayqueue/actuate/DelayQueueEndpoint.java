@@ -1,0 +1,156 @@
+package io.easykit.delayqueue.actuate;
+
+import io.easykit.boot.ShownValues;
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.FleetAdmin;
+import java.security.Principal;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.context.ApplicationEventPublisher;
+
+/**
+ * Shows topics, messages and nodes, and lets operators with unrestricted access change them. Topics and ids are parameters and
+ * never part of the path, because they may contain slashes. An error is a reply with {@code error} and {@code action}.
+ */
+@WebEndpoint(id = "delayqueue", defaultAccess = Access.READ_ONLY)
+public final class DelayQueueEndpoint {
+
+    private static final String ANONYMOUS = "anonymous";
+
+    private final @Nullable QueueReads reads;
+    private final @Nullable QueueWrites writes;
+    private final Predicate<SecurityContext> seesValues;
+
+    private DelayQueueEndpoint(
+            @Nullable QueueReads reads, @Nullable QueueWrites writes, Predicate<SecurityContext> seesValues) {
+        this.reads = reads;
+        this.writes = writes;
+        this.seesValues = seesValues;
+    }
+
+    /**
+     * Creates the endpoint.
+     *
+     * @param values     masks bodies and header values
+     * @param seesValues whether a caller may see them
+     * @param events     gets an audit event for each change
+     */
+    public static DelayQueueEndpoint of(
+            DelayQueueAdmin admin,
+            FleetAdmin fleet,
+            ShownValues values,
+            Predicate<SecurityContext> seesValues,
+            ApplicationEventPublisher events) {
+        return new DelayQueueEndpoint(
+                new QueueReads(admin, fleet, new MessageViews(values)),
+                new QueueWrites(admin, fleet, new EndpointAudit(events)),
+                seesValues);
+    }
+
+    /** An endpoint that answers each request with the setting that disables the queue. */
+    public static DelayQueueEndpoint disabled() {
+        return new DelayQueueEndpoint(null, null, caller -> false);
+    }
+
+    @ReadOperation
+    WebEndpointResponse<Object> overview() {
+        return reply(() -> enabled(reads).overview());
+    }
+
+    @ReadOperation
+    WebEndpointResponse<Object> view(
+            SecurityContext caller,
+            @Selector String view,
+            @Nullable String topic,
+            @Nullable String id,
+            @Nullable String state,
+            @Nullable String order,
+            @Nullable String after,
+            @Nullable String size,
+            @Nullable String shard) {
+        Fields fields = new Fields()
+                .with("topic", topic)
+                .with("id", id)
+                .with("state", state)
+                .with("order", order)
+                .with("after", after)
+                .with("size", size)
+                .with("shard", shard);
+        return reply(() -> enabled(reads).view(view, fields, seesValues.test(caller)));
+    }
+
+    /** Makes one change. The parameters are fields of a JSON object, so that no form of another page can send them. */
+    @WriteOperation
+    WebEndpointResponse<Object> change(
+            SecurityContext caller,
+            @Selector String action,
+            @Nullable String topic,
+            @Nullable String id,
+            @Nullable String diedAt,
+            @Nullable String incarnation,
+            @Nullable String delay,
+            @Nullable String due,
+            @Nullable String perSecond,
+            @Nullable String note) {
+        Fields fields = new Fields()
+                .with("topic", topic)
+                .with("id", id)
+                .with("diedAt", diedAt)
+                .with("incarnation", incarnation)
+                .with("delay", delay)
+                .with("due", due)
+                .with("perSecond", perSecond)
+                .with("note", note);
+        return reply(() -> enabled(writes).change(action, fields, name(caller)));
+    }
+
+    private static String name(SecurityContext caller) {
+        Principal principal = caller.getPrincipal();
+        return principal == null || principal.getName() == null ? ANONYMOUS : principal.getName();
+    }
+
+    private static <T> T enabled(@Nullable T part) {
+        if (part == null) {
+            throw new Refusal(
+                    503,
+                    "The delay queue is disabled: delay-queue.enabled is false.",
+                    "Set delay-queue.enabled=true and restart the application.");
+        }
+        return part;
+    }
+
+    private static WebEndpointResponse<Object> reply(Supplier<Object> call) {
+        try {
+            return new WebEndpointResponse<>(call.get());
+        } catch (Refusal refusal) {
+            return problem(refusal.status(), refusal.getMessage(), refusal.action());
+        } catch (StoreUnavailableException away) {
+            return problem(
+                    503,
+                    away.getMessage(),
+                    "Check Redis and the network. Delivery goes on by itself when Redis answers."
+                            + (away.isOutcomeUnknown()
+                                    ? " A change may have been made: read it before you repeat it."
+                                    : ""));
+        } catch (DelayQueueException refused) {
+            return problem(503, refused.getMessage(), "Correct it in Redis or in the settings.");
+        } catch (IllegalArgumentException wrong) {
+            return problem(400, wrong.getMessage(), "Correct the request.");
+        }
+    }
+
+    private static WebEndpointResponse<Object> problem(int status, @Nullable String error, String action) {
+        return new WebEndpointResponse<>(Map.of("error", String.valueOf(error), "action", action), status);
+    }
+}

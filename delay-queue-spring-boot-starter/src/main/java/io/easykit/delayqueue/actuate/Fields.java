@@ -1,0 +1,78 @@
+package io.easykit.delayqueue.actuate;
+
+import io.easykit.delayqueue.LogText;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+
+/** The parameters of a request as text. Each method refuses a value that is not usable, with an example of a usable one. */
+final class Fields {
+
+    private final Map<String, String> values = new HashMap<>();
+
+    Fields with(String name, @Nullable String value) {
+        if (value != null && !value.isBlank()) {
+            values.put(name, value);
+        }
+        return this;
+    }
+
+    @Nullable String text(String name) {
+        return values.get(name);
+    }
+
+    String required(String name, String example) {
+        String value = values.get(name);
+        if (value == null) {
+            throw new Refusal(400, "The request has no '" + name + "'.", "Add it, for example " + example + ".");
+        }
+        return value;
+    }
+
+    String topic() {
+        return required("topic", "order-close; the path topics lists all");
+    }
+
+    int number(String name, int fallback, int min, int max) {
+        String value = values.get(name);
+        if (value == null) {
+            return fallback;
+        }
+        try {
+            int number = Integer.parseInt(value.strip());
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Refused below.
+        }
+        throw unusable(name, value, "Give a whole number from " + min + " to " + max + ".");
+    }
+
+    @Nullable Instant time(String name) {
+        String value = values.get(name);
+        try {
+            return value == null ? null : Instant.parse(value.strip());
+        } catch (DateTimeParseException e) {
+            throw unusable(name, value, "Give a time such as 2026-01-31T14:05:00.123Z, as the messages show it.");
+        }
+    }
+
+    @Nullable Duration duration(String name) {
+        String value = values.get(name);
+        try {
+            return value == null ? null : DurationStyle.detectAndParse(value.strip());
+        } catch (IllegalArgumentException e) {
+            throw unusable(name, value, "Give a duration such as 30s, 5m or 2h.");
+        }
+    }
+
+    static Refusal unusable(String name, @Nullable String value, String action) {
+        return new Refusal(
+                400, "'" + LogText.of(String.valueOf(value)) + "' is not usable for '" + name + "'.", action);
+    }
+}
