@@ -13,6 +13,7 @@ class DelayQueueArchitectureTests {
         "io.easykit.delayqueue.annotation",
         "io.easykit.delayqueue.listener",
         "io.easykit.delayqueue.actuate",
+        "io.easykit.delayqueue.observation",
         "io.easykit.delayqueue.autoconfigure"
     };
 

@@ -4,6 +4,7 @@ import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.StartReport;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
@@ -80,12 +81,14 @@ public final class DelayQueueAutoConfiguration {
             DelayQueueProperties properties,
             Environment environment,
             ObjectProvider<Transactions> transactions,
+            ObjectProvider<MessageInterceptor> interceptor,
             ObjectProvider<DelayQueueListener> listeners,
             ObjectProvider<DelayQueueCustomizer> customizers) {
         DelayQueueEngine.Builder builder = DelayQueueEngine.builder(store)
                 .codec(codec)
                 .shards(properties.table()::shards)
                 .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
+                .interceptor(interceptor.getIfAvailable(() -> MessageInterceptor.NONE))
                 .sendPhase(properties.sendPhase())
                 .sendTimeout(properties.sendTimeout())
                 .replicaWaits(properties.table()::replicaWait)

@@ -7,6 +7,7 @@ import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.listener.InvalidTopicSettingsException;
 import io.easykit.delayqueue.listener.TopicSettings;
 import io.easykit.delayqueue.listener.TopicSettingsTable;
+import io.easykit.delayqueue.observation.Tracing;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -43,6 +44,8 @@ import org.springframework.util.unit.DataSize;
  *     0s to 1h. With 0s a send is tried once. Can be set for each message.
  * @param maxMessageSize Maximum size of a message, payload and headers together, from 1B to 512MB. Larger messages also
  *     need a longer command-timeout.
+ * @param tracing How the span of a delivery relates to that of the send, if the application traces: link, child or off.
+ *     With off nothing is observed, and messages get no header.
  * @param json JSON settings of payloads.
  * @param webhook Webhook that gets alerts.
  * @param defaults Settings of all topics. Annotation attributes and the settings of a topic override them.
@@ -61,6 +64,7 @@ record DelayQueueProperties(
         @DefaultValue("before-commit") SendPhase sendPhase,
         @DefaultValue("0s") Duration sendTimeout,
         @DefaultValue("8MB") DataSize maxMessageSize,
+        @DefaultValue("link") Tracing tracing,
         @NestedConfigurationProperty @DefaultValue JsonSettings json,
         @NestedConfigurationProperty @DefaultValue WebhookSettings webhook,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,

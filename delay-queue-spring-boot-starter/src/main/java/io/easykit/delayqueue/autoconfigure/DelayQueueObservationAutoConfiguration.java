@@ -1,0 +1,62 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.delayqueue.MessageInterceptor;
+import io.easykit.delayqueue.observation.LinkedTracing;
+import io.easykit.delayqueue.observation.ObservedMessages;
+import io.easykit.delayqueue.observation.SendTracing;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.propagation.Propagator;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+
+/** Auto-configuration of observations and spans, if the application has a registry for observations. */
+@AutoConfiguration(
+        before = DelayQueueAutoConfiguration.class,
+        afterName = {
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+            "org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration"
+        })
+@ConditionalOnClass(ObservationRegistry.class)
+@ConditionalOnBean(ObservationRegistry.class)
+@ConditionalOnEnabled("delay-queue")
+@EnableConfigurationProperties(DelayQueueProperties.class)
+public final class DelayQueueObservationAutoConfiguration {
+
+    /** Before Micrometer's own handlers for senders and receivers, because the first one that fits is used. */
+    private static final int BEFORE_MICROMETER = 500;
+
+    DelayQueueObservationAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    MessageInterceptor delayQueueObservations(ObservationRegistry registry, DelayQueueProperties properties) {
+        return ObservedMessages.of(registry, properties.tracing());
+    }
+
+    /** Handlers that make spans of the observations. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({Tracer.class, Propagator.class})
+    @ConditionalOnBean({Tracer.class, Propagator.class})
+    static class TracingConfiguration {
+
+        @Bean
+        @Order(BEFORE_MICROMETER)
+        SendTracing delayQueueSendTracing(Tracer tracer, Propagator propagator) {
+            return new SendTracing(tracer, propagator);
+        }
+
+        @Bean
+        @Order(BEFORE_MICROMETER)
+        LinkedTracing delayQueueLinkedTracing(Tracer tracer) {
+            return new LinkedTracing(tracer);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.easykit.delayqueue.observation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.MessageInterceptor;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.micrometer.common.KeyValue;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class ObservedMessagesTests {
+
+    private final List<Observation.Context> stopped = new ArrayList<>();
+    private final ObservationRegistry registry = ObservationRegistry.create();
+    private final MessageInterceptor observed = ObservedMessages.of(registry, Tracing.LINK);
+
+    ObservedMessagesTests() {
+        registry.observationConfig().observationHandler(new ObservationHandler<>() {
+            @Override
+            public void onStop(Observation.Context context) {
+                stopped.add(context);
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return true;
+            }
+        });
+    }
+
+    private static List<SendResult> results(List<OutgoingMessage> messages) {
+        return messages.stream()
+                .map(message -> new SendResult(message.topic(), "generated", SendOutcome.STORED))
+                .toList();
+    }
+
+    private String value(String key) {
+        KeyValue found = stopped.get(stopped.size() - 1).getAllKeyValues().stream()
+                .filter(each -> each.getKey().equals(key))
+                .findFirst()
+                .orElse(null);
+        return Objects.requireNonNull(found, key).getValue();
+    }
+
+    @Test
+    void costsNothingIfOffOrWithoutARegistry() {
+        assertThat(ObservedMessages.of(registry, Tracing.OFF)).isSameAs(MessageInterceptor.NONE);
+        assertThat(ObservedMessages.of(ObservationRegistry.NOOP, Tracing.LINK)).isSameAs(MessageInterceptor.NONE);
+    }
+
+    @Test
+    void leavesMessagesAloneIfNothingPropagates() {
+        List<OutgoingMessage> messages = List.of(OutgoingMessage.of("orders", "x"));
+
+        observed.send(messages, sent -> {
+            assertThat(sent).isSameAs(messages);
+            return results(sent);
+        });
+
+        assertThat(stopped).singleElement().satisfies(context -> {
+            assertThat(context.getName()).isEqualTo("delayqueue.send");
+            assertThat(context.getContextualName()).isEqualTo("send orders");
+        });
+        assertThat(value("messaging.destination.name")).isEqualTo("orders");
+        assertThat(value("messaging.message.id")).isEqualTo("generated");
+    }
+
+    @Test
+    void namesACallWithSeveralTopics() {
+        observed.send(
+                List.of(OutgoingMessage.of("a", "x"), OutgoingMessage.of("b", "x")), ObservedMessagesTests::results);
+
+        assertThat(stopped.get(0).getContextualName()).isEqualTo("send several");
+        assertThat(value("messaging.destination.name")).isEqualTo("several");
+        assertThat(value("messaging.batch.message_count")).isEqualTo("2");
+    }
+
+    @Test
+    void keepsTheNumberOfTagsBounded() {
+        for (int i = 0; i < 300; i++) {
+            observed.send(List.of(OutgoingMessage.of("topic-" + i, "x")), ObservedMessagesTests::results);
+        }
+
+        assertThat(value("messaging.destination.name")).isEqualTo("other");
+        assertThat(stopped.get(299).getContextualName()).isEqualTo("send topic-299");
+        observed.send(List.of(OutgoingMessage.of("topic-7", "x")), ObservedMessagesTests::results);
+        assertThat(value("messaging.destination.name")).isEqualTo("topic-7");
+    }
+
+    @Test
+    void throwsWhatTheSendThrowsAndRecordsIt() {
+        StoreUnavailableException away = new StoreUnavailableException("away", new IllegalStateException());
+
+        assertThatThrownBy(() ->
+                        observed.send(List.of(OutgoingMessage.of("orders", "x").id("own")), sent -> {
+                            throw away;
+                        }))
+                .isSameAs(away);
+        assertThat(stopped).singleElement().satisfies(context -> assertThat(context.getError())
+                .isSameAs(away));
+        assertThat(value("messaging.message.id")).isEqualTo("own");
+    }
+}
