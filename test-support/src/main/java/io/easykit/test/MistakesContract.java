@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -105,13 +106,14 @@ public abstract class MistakesContract {
     private static void assertReported(ApplicationContextRunner mistaken, List<Row> rows) {
         mistaken.run(context -> {
             FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
+            String action = Objects.requireNonNull(analysis.getAction(), "action");
             assertThat(rows)
                     .isNotEmpty()
-                    .allSatisfy(row -> assertThat(analysis.getDescription()).contains(row.reported()))
-                    .allSatisfy(row -> assertThat(analysis.getAction()).contains(row.remedy()));
+                    .allMatch(row -> row.isReportedIn(analysis.getDescription()), analysis.getDescription())
+                    .allMatch(row -> row.isMendedIn(action), action);
             assertThat(analysis.getDescription().lines())
                     .as("no line reports an unexpected mistake")
-                    .allMatch(line -> rows.stream().anyMatch(row -> line.contains(row.reported())));
+                    .allMatch(line -> rows.stream().anyMatch(row -> row.isReportedIn(line)));
             assertThat(analysis.getDescription()).doesNotContain("secret", "sec ret");
         });
     }

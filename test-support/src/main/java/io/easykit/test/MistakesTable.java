@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Reads the rows of {@code docs/mistakes.md}, so that the documentation and the tests cannot differ. */
 public final class MistakesTable {
@@ -17,10 +20,25 @@ public final class MistakesTable {
      * A mistake.
      *
      * @param what a setting as {@code name=value}, or a description of a declaration
-     * @param reported text contained in the description of the failure analysis
-     * @param remedy text contained in its action
+     * @param reported text contained in the description of the failure analysis; an ellipsis stands for anything
+     * @param remedy text contained in its action; likewise
      */
     public record Row(String what, String reported, String remedy) {
+
+        boolean isReportedIn(String description) {
+            return contains(description, reported);
+        }
+
+        boolean isMendedIn(String action) {
+            return contains(action, remedy);
+        }
+
+        /** Whether one line of the text contains all parts in their order. */
+        private static boolean contains(String text, String parts) {
+            String pattern =
+                    Arrays.stream(parts.split("…", -1)).map(Pattern::quote).collect(Collectors.joining(".*"));
+            return Pattern.compile(pattern).matcher(text).find();
+        }
 
         @Override
         public String toString() {
@@ -48,7 +66,7 @@ public final class MistakesTable {
     }
 
     private static Row row(String line) {
-        String[] cells = line.split(" *\\| *", -1);
-        return new Row(cells[1].replace("`", ""), cells[2], cells[3]);
+        String[] cells = line.replace("`", "").split(" *\\| *", -1);
+        return new Row(cells[1], cells[2], cells[3]);
     }
 }
