@@ -79,19 +79,12 @@ final class SecuredTopology implements Topology {
 
     private void createUser() {
         List<String> cluster = servers.shares() == 1 ? List.of() : List.of("+cluster");
-        onEachServer(Stream.of(
-                        documentedRule("easy-cache/operations.md"),
-                        // The second rule adds to the first, and removes permissions.
-                        documentedRule("delay-queue/operations.md").stream()
-                                .skip(3)
-                                .filter(word -> !word.equals("resetkeys") && !word.equals("-@all"))
-                                .toList(),
-                        cluster)
-                .flatMap(List::stream)
+        onEachServer(Stream.concat(documentedRule("topologies.md").stream(), cluster.stream())
                 .toArray(String[]::new));
     }
 
-    private static List<String> documentedRule(String page) {
+    /** Returns the words of the rule on a page of the documentation. */
+    static List<String> documentedRule(String page) {
         try (Stream<String> lines = Files.lines(Path.of("..", "docs", page))) {
             return lines.filter(line -> line.startsWith(RULE))
                     .findFirst()
