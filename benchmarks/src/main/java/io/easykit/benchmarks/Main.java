@@ -34,7 +34,7 @@ public final class Main {
 
             easy-cache   c1   hits at the Redis level      [milliseconds of a run, 2000]
                          c2   hits at the local level      [milliseconds of an iteration, 1000]
-                         c5   loads slower than the election [milliseconds of a row, 8000]
+                         c5   loads slower than the load lease [milliseconds of a row, 8000]
                          c7   bytes of an entry
 
             delay-queue  q1   sends one by one             q6   q5 and q4 with up to 10,000,000 pending

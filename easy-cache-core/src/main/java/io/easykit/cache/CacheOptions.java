@@ -272,8 +272,8 @@ public final class CacheOptions {
         }
 
         /**
-         * Sets how long an update that crashed keeps others from storing; 30 seconds by default, at least 10 ms. Longer
-         * than any commit.
+         * Sets how long nothing is stored after an update that crashed; 30 seconds by default, at least 10 ms. For this time
+         * AP readers may get the old value. Longer than any commit.
          */
         public Builder updateLease(Duration value) {
             this.updateLease = value;

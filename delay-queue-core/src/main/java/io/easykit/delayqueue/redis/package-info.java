@@ -11,10 +11,7 @@
  *   <li>{@code Replies} and {@code FleetReplies}: read the reply by names.
  * </ol>
  *
- * <p>A new script takes, in this order: its file beside {@code prelude.lua}; its name in {@code QueueScript}; the names of its
- * reply, and a reader, in {@code Replies}; a method in {@code RedisQueueStore}, in the interface of {@code store} and in the test
- * double {@code InMemoryQueueStore}. Its tests: {@code …ScriptTests}, and a step in {@code ScriptFaultTests}, which fails without
- * one. Its docs: the tables in {@code docs/delay-queue/internals.md}, and the permissions if it calls a new command.
+ * <p>{@code CONTRIBUTING.md} lists what a new script takes.
  */
 @NullMarked
 package io.easykit.delayqueue.redis;

@@ -1,7 +1,7 @@
--- Takes messages from consumers whose lease has ended: in flight to waiting, or to dead when too many leases were lost.
+-- Takes messages from consumers whose lease has ended: in flight to waiting, or to dead at the last expiration allowed.
 --
 -- KEYS   prefix, settings
--- ARGV   how many (1 to 100), leases that may be lost before death, delay ms (0: at the old due time), (id, number)*
+-- ARGV   how many (1 to 100), lost leases at which a message dies, delay ms (0: at the old due time), (id, number)*
 --        with pairs: these that are in flight, although their leases have not ended, because their holder gives them up
 -- return now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
 checkGroups(4, 2)

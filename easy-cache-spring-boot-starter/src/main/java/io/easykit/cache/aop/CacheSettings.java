@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *     value of a load that takes up to two minutes longer is still stored.
  * @param loadWaitTimeout Maximum time for a reader to wait for the load of another reader before it loads the value itself,
  *     from 0s to 3650d. Set it longer than the slowest load.
- * @param updateLease Time for which an entry is not stored after its updater crashed, from 10ms to 3650d. Set it longer than
- *     any commit takes.
+ * @param updateLease Time for which an entry is not stored after its updater crashed, and for which ap may return the stale
+ *     value then, from 10ms to 3650d. Set it longer than any commit takes.
  * @param reload Thread on which a value is reloaded while the older one may still be returned: background, or caller if
  *     the load depends on state of the calling thread.
  */
