@@ -18,6 +18,7 @@ create table if not exists orders (
     status varchar(20) not null,
     expires_at timestamp(3) with time zone not null
 );
+alter table orders add column if not exists fault varchar(20);
 
 insert into product (id, name, price)
 select x, 'Product ' || x, 10 * x

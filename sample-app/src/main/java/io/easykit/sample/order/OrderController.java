@@ -5,6 +5,8 @@ import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.net.URI;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -26,8 +28,14 @@ class OrderController {
 
     @PostMapping
     ResponseEntity<Order> place(@Valid @RequestBody NewOrder request) {
-        Order order = orders.place(request.productId(), request.quantity());
+        Order order = orders.place(request.productId(), request.quantity(), request.fault());
         return ResponseEntity.created(URI.create("/orders/" + order.id())).body(order);
+    }
+
+    /** Returns the latest orders first. */
+    @GetMapping
+    List<Order> latest() {
+        return orders.latest();
     }
 
     @GetMapping("/{id}")
@@ -44,5 +52,5 @@ class OrderController {
                 .orElse(ResponseEntity.notFound().build());
     }
 
-    record NewOrder(@NotNull Long productId, @NotNull @Positive Integer quantity) {}
+    record NewOrder(@NotNull Long productId, @NotNull @Positive Integer quantity, @Nullable Fault fault) {}
 }

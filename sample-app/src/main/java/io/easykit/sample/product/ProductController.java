@@ -1,5 +1,6 @@
 package io.easykit.sample.product;
 
+import io.easykit.sample.stats.DatabaseReads;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Digits;
 import jakarta.validation.constraints.NotBlank;
@@ -7,6 +8,8 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.PositiveOrZero;
 import jakarta.validation.constraints.Size;
 import java.math.BigDecimal;
+import java.util.List;
+import java.util.Optional;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -16,21 +19,37 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 @RestController
-@RequestMapping("/products/{id}")
+@RequestMapping("/products")
 class ProductController {
 
+    static final String SOURCE = "X-Shop-Source";
+
     private final ProductService products;
+    private final DatabaseReads reads;
 
-    ProductController(ProductService products) {
+    ProductController(ProductService products, DatabaseReads reads) {
         this.products = products;
+        this.reads = reads;
     }
 
+    /** Returns the ids of all products. */
     @GetMapping
-    ResponseEntity<Product> get(@PathVariable long id) {
-        return ResponseEntity.of(products.find(id));
+    List<Long> ids() {
+        return products.ids();
     }
 
-    @PutMapping
+    /** The header {@value #SOURCE} names the source: {@code database} or {@code cache}. */
+    @GetMapping("/{id}")
+    ResponseEntity<Product> get(@PathVariable long id) {
+        long before = reads.ofThisThread();
+        Optional<Product> found = products.find(id);
+        String source = reads.ofThisThread() > before ? "database" : "cache";
+        return found.map(product -> ResponseEntity.ok().header(SOURCE, source).body(product))
+                .orElseGet(
+                        () -> ResponseEntity.notFound().header(SOURCE, source).build());
+    }
+
+    @PutMapping("/{id}")
     Product put(@PathVariable long id, @Valid @RequestBody Change change) {
         return products.save(new Product(id, change.name(), change.price()));
     }

@@ -1,6 +1,7 @@
 package io.easykit.sample.product;
 
 import io.easykit.sample.stats.DatabaseReads;
+import java.util.List;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -14,6 +15,12 @@ class ProductRepository {
     ProductRepository(JdbcClient jdbc, DatabaseReads reads) {
         this.jdbc = jdbc;
         this.reads = reads;
+    }
+
+    List<Long> ids() {
+        return jdbc.sql("select id from product order by id limit 100")
+                .query(Long.class)
+                .list();
     }
 
     Optional<Product> find(long id) {

@@ -2,6 +2,7 @@ package io.easykit.sample.product;
 
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import java.util.List;
 import java.util.Optional;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
@@ -13,6 +14,10 @@ public class ProductService {
 
     ProductService(ProductRepository products) {
         this.products = products;
+    }
+
+    public List<Long> ids() {
+        return products.ids();
     }
 
     @Cacheable(prefix = "product", keys = "#id")

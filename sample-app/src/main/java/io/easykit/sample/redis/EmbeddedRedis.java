@@ -36,16 +36,16 @@ final class EmbeddedRedis implements AutoCloseable {
     /** Files created by Redis follow its umask. */
     private static final List<String> FOR_OWNER_ONLY = List.of("/bin/sh", "-c", "umask 077; exec \"$0\" \"$@\"");
 
-    private final ProcessHandle process;
+    private final RedisFiles files;
+    private final RedisFiles.Start start;
     private final FileChannel lock;
-    private final int port;
-    private final String password;
+    private ProcessHandle process;
 
-    private EmbeddedRedis(ProcessHandle process, FileChannel lock, int port, String password) {
-        this.process = process;
+    private EmbeddedRedis(RedisFiles files, RedisFiles.Start start, FileChannel lock, ProcessHandle process) {
+        this.files = files;
+        this.start = start;
         this.lock = lock;
-        this.port = port;
-        this.password = password;
+        this.process = process;
     }
 
     /** @throws IllegalStateException if another shop uses the directory, or the binary does not run on this machine */
@@ -60,7 +60,7 @@ final class EmbeddedRedis implements AutoCloseable {
             RedisFiles.Start start = files.prepare(freePort(), newPassword());
             ProcessHandle process = launch(files, start);
             log.info("Embedded Redis on port {}, data in {}", start.port(), files.directory());
-            return new EmbeddedRedis(process, lock, start.port(), start.password());
+            return new EmbeddedRedis(files, start, lock, process);
         } catch (IOException | InterruptedException | RuntimeException e) {
             lock.close();
             throw e;
@@ -68,15 +68,31 @@ final class EmbeddedRedis implements AutoCloseable {
     }
 
     int port() {
-        return port;
+        return start.port();
     }
 
     String password() {
-        return password;
+        return start.password();
+    }
+
+    synchronized boolean isRunning() {
+        return process.isAlive();
+    }
+
+    /** Ends the process. Its data stay. */
+    synchronized void turnOff() {
+        end(process);
+    }
+
+    /** Starts the process again, on the same port and with its data, unless it runs. */
+    synchronized void turnOn() throws IOException, InterruptedException {
+        if (!process.isAlive()) {
+            process = launch(files, start);
+        }
     }
 
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
         end(process);
         lock.close();
     }

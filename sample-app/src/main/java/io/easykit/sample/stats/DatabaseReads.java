@@ -9,13 +9,20 @@ public class DatabaseReads {
 
     private final LongAdder products = new LongAdder();
     private final LongAdder stocks = new LongAdder();
+    private final ThreadLocal<Long> ofThread = ThreadLocal.withInitial(() -> 0L);
 
     public void countProduct() {
         products.increment();
+        ofThread.set(ofThread.get() + 1);
     }
 
     public void countStock() {
         stocks.increment();
+    }
+
+    /** Reads of products by the calling thread. */
+    public long ofThisThread() {
+        return ofThread.get();
     }
 
     Stats stats() {
