@@ -148,7 +148,9 @@ final class JobRun {
 
     /** Takes letters from the scan until so many are to be moved; they are of one shard. Fetches once at most. */
     private void plan(int most) {
-        attemptOnShard(scan::fetch);
+        if (!scan.hasEnded()) {
+            attemptOn(scan.current(), scan::fetch);
+        }
         List<DeadLetterRef> selected = new ArrayList<>();
         int left = isMove() ? Integer.MAX_VALUE : most;
         ShardKey shard = scan.hasEnded() ? null : scan.current();
@@ -181,7 +183,7 @@ final class JobRun {
 
     private void move(ShardKey shard) {
         List<DeadLetterRef> some = pending;
-        attemptOnShard(() -> {
+        attemptOn(shard, () -> {
             List<Boolean> moved =
                     request.action() == Action.REDRIVE ? store.redrive(shard, some) : store.purge(shard, some);
             long now = moved.stream().filter(Boolean::booleanValue).count();
@@ -194,13 +196,15 @@ final class JobRun {
         mayHaveRun = false;
     }
 
-    /** A shard that the store refuses is left out, and the job fails at its end. */
-    private void attemptOnShard(Runnable action) {
+    /** A shard that the store refuses is left out, and the job fails at its end. The scan may be on a later one already. */
+    private void attemptOn(ShardKey shard, Runnable action) {
         try {
             action.run();
         } catch (StoreRefusedException e) {
             problem = String.valueOf(e.getMessage());
-            scan.skipShard();
+            if (!scan.hasEnded() && scan.current().equals(shard)) {
+                scan.skipShard();
+            }
         }
     }
 

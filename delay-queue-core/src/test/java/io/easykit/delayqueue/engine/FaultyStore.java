@@ -12,6 +12,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /** A store behind a line that loses requests and replies, and on which a process may die. */
@@ -33,7 +34,7 @@ final class FaultyStore {
     private final List<String> calls = new ArrayList<>();
     private final QueueBackend behind;
     private Function<String, Fault> plan = method -> Fault.NONE;
-    private Function<ShardKey, Fault> shardPlan = shard -> Fault.NONE;
+    private BiFunction<String, ShardKey, Fault> shardPlan = (method, shard) -> Fault.NONE;
     private boolean deaf;
 
     FaultyStore(QueueBackend behind) {
@@ -47,6 +48,11 @@ final class FaultyStore {
 
     /** Decides by the shard. */
     void planByShard(Function<ShardKey, Fault> faults) {
+        shardPlan = (method, shard) -> faults.apply(shard);
+    }
+
+    /** Decides by the name of the method and the shard. */
+    void planCall(BiFunction<String, ShardKey, Fault> faults) {
         shardPlan = faults;
     }
 
@@ -109,11 +115,10 @@ final class FaultyStore {
                     if (name.equals("jobs")) {
                         return behindTheLine(JobStore.class, behind.jobs());
                     }
-                    Fault fault = arguments != null
-                                    && arguments[0] instanceof ShardKey shard
-                                    && shardPlan.apply(shard) != Fault.NONE
-                            ? shardPlan.apply(shard)
-                            : plan.apply(name);
+                    Fault ofShard = arguments != null && arguments[0] instanceof ShardKey shard
+                            ? shardPlan.apply(name, shard)
+                            : Fault.NONE;
+                    Fault fault = ofShard == Fault.NONE ? plan.apply(name) : ofShard;
                     synchronized (calls) {
                         calls.add(name);
                     }

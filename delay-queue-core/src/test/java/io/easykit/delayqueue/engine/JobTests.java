@@ -314,6 +314,24 @@ class JobTests {
         assertThat(done.done()).isEqualTo(DEAD);
     }
 
+    /** The scan has left the shard when its last move is refused. */
+    @Test
+    void readsTheOtherShardsAlthoughAMoveIsRefused() {
+        healthy = true;
+        ShardKey damaged = new ShardKey(TOPIC, 0);
+        long inDamaged = queue.engine.stats(TOPIC).shards().get(0).dead();
+        queue.line.planCall((method, shard) ->
+                method.equals("redrive") && damaged.equals(shard) ? Fault.REFUSED : Fault.NONE);
+
+        for (int attempt = 1; attempt <= 2; attempt++) {
+            Job job = await(admin.redriveAll(TOPIC, Integer.MAX_VALUE).id());
+
+            assertThat(job.state()).isEqualTo(Job.State.FAILED);
+            assertThat(job.problem()).contains("refused redrive");
+            assertThat(dead()).isEqualTo(inDamaged);
+        }
+    }
+
     @Test
     void goesOnAfterAnOutageOfTheStore() {
         healthy = true;
