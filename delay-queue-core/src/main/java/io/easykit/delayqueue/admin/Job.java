@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param done      messages that were sent back or removed
  * @param missed    messages that were selected, and had been sent back or removed by others, or had died again
  * @param deaths    messages of the topic that have died since its start, if it has a limit for them
- * @param problem   why it failed, or which shards it left out, or null
+ * @param problem   why it failed, or why it left out a shard, or null
  * @param groups    of a job that groups: at most {@link #MOST_GROUPS}, the largest first
  * @param matches   of a job that searches: at most {@link #MOST_MATCHES}
  */
@@ -55,9 +55,9 @@ public record Job(
         STOPPED,
         /** Too many messages died: {@link JobRequest#stopAt}. It can be resumed, and counts from then on. */
         LIMIT_REACHED,
-        /** It has read all dead letters. */
+        /** It has read all dead letters, or has found {@link Job#MOST_MATCHES}. */
         DONE,
-        /** The store refused a part of it; the rest is done. It can be resumed. */
+        /** The store refused a part of it, and the rest is done; or it refused all. It can be resumed. */
         FAILED
     }
 }

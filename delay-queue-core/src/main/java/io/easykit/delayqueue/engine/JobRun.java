@@ -1,8 +1,9 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
@@ -21,6 +22,8 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs one job on this node, step by step.
@@ -31,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * very same moment. The lock fences the runner: without it nothing is stored, and the run ends.
  */
 final class JobRun {
+
+    private static final Logger log = LoggerFactory.getLogger(JobRun.class);
 
     private static final long SAVE_PAUSE = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_PAUSE = TimeUnit.SECONDS.toNanos(1);
@@ -51,6 +56,7 @@ final class JobRun {
     private @Nullable ShardKey pendingShard;
     private boolean isAnnounced;
     private boolean mayHaveRun;
+    private boolean hasFailed;
     private long scanned;
     private long matched;
     private long done;
@@ -109,29 +115,48 @@ final class JobRun {
     /** Does a part of the work. Returns the nanoseconds until the next part, or {@link LoopExecutor#END}. */
     long step() {
         try {
-            return attempt();
+            return hasFailed ? end(Job.State.FAILED) : attempt();
         } catch (StoreUnavailableException e) {
             mayHaveRun |= isAnnounced;
             isAnnounced = false;
             return RETRY_PAUSE;
+        } catch (RuntimeException e) {
+            return fail(e);
         }
+    }
+
+    /** The next step stores the reason. If that is refused too, the lock expires, and another node may try. */
+    private long fail(RuntimeException e) {
+        String reason = e instanceof StoreRefusedException ? String.valueOf(e.getMessage()) : e.toString();
+        log.debug("Job {} cannot go on", id(), e);
+        if (hasFailed) {
+            log.warn("The state of job {} cannot be stored, and it ends on this node: {}", id(), LogText.of(reason));
+            return LoopExecutor.END;
+        }
+        log.warn("Job {} fails, and can be resumed: {}", id(), LogText.of(reason));
+        hasFailed = true;
+        problem = reason;
+        return 0;
+    }
+
+    private long end(Job.State state) {
+        save(state);
+        return LoopExecutor.END;
     }
 
     private long attempt() {
         if (total < 0 || deadAtStart < 0) {
-            count();
+            count(stats());
         }
         int allowed = isMove() ? rate.allowed(nanos.getAsLong()) : DeadLetterErrors.MOST;
         if (pending.isEmpty()) {
             if (isLimitReached()) {
-                save(Job.State.LIMIT_REACHED);
-                return LoopExecutor.END;
+                return end(Job.State.LIMIT_REACHED);
             }
             plan(allowed);
             boolean isLast = scan.hasEnded() || matches.size() >= Job.MOST_MATCHES;
             if (pending.isEmpty() && isLast) {
-                save(problem.isEmpty() ? Job.State.DONE : Job.State.FAILED);
-                return LoopExecutor.END;
+                return end(problem.isEmpty() ? Job.State.DONE : Job.State.FAILED);
             }
         }
         boolean isTimeToSave = pending.isEmpty() ? nanos.getAsLong() - savedAt >= SAVE_PAUSE : !isAnnounced;
@@ -212,24 +237,21 @@ final class JobRun {
         if (request.stopAt() == Integer.MAX_VALUE) {
             return false;
         }
-        deaths = deathsEver() - deadAtStart;
+        deaths = stats().counters().dead() - deadAtStart;
         return deaths >= request.stopAt();
     }
 
-    private void count() {
+    private void count(TopicStats stats) {
         if (total < 0) {
-            total = EachShard.stats(request.topic(), shards, store).dead();
+            total = stats.dead();
         }
         if (deadAtStart < 0) {
-            deadAtStart = deathsEver();
+            deadAtStart = stats.counters().dead();
         }
     }
 
-    private long deathsEver() {
-        return EachShard.stats(request.topic(), shards, store).shards().stream()
-                .map(ShardStats::counters)
-                .mapToLong(ShardStats.Counters::dead)
-                .sum();
+    private TopicStats stats() {
+        return EachShard.stats(request.topic(), shards, store);
     }
 
     private Saved save(Job.State state) {

@@ -163,7 +163,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         while (each.hasNext()) {
             Map.Entry<JobRun, Long> entry = each.next();
             if (loops.nanos() - entry.getValue() >= 0) {
-                long rest = step(entry.getKey());
+                long rest = entry.getKey().step();
                 if (rest == LoopExecutor.END) {
                     each.remove();
                     hasEnded = true;
@@ -173,15 +173,6 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
             }
         }
         return hasEnded;
-    }
-
-    private long step(JobRun run) {
-        try {
-            return run.step();
-        } catch (RuntimeException e) {
-            log.warn("Job {} ends on this node: {}", run.id(), LogText.of(String.valueOf(e.getMessage())), e);
-            return LoopExecutor.END;
-        }
     }
 
     private void takeJobs() {

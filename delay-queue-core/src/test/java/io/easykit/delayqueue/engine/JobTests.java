@@ -323,13 +323,65 @@ class JobTests {
         queue.line.planCall((method, shard) ->
                 method.equals("redrive") && damaged.equals(shard) ? Fault.REFUSED : Fault.NONE);
 
-        for (int attempt = 1; attempt <= 2; attempt++) {
-            Job job = await(admin.redriveAll(TOPIC, Integer.MAX_VALUE).id());
+        Job job = await(admin.redriveAll(TOPIC, Integer.MAX_VALUE).id());
+        assertThat(job.state()).isEqualTo(Job.State.FAILED);
+        assertThat(job.problem()).contains("refused redrive");
+        assertThat(dead()).isEqualTo(inDamaged);
 
-            assertThat(job.state()).isEqualTo(Job.State.FAILED);
-            assertThat(job.problem()).contains("refused redrive");
-            assertThat(dead()).isEqualTo(inDamaged);
-        }
+        queue.line.planCall((method, shard) -> Fault.NONE);
+        assertThat(admin.resumeJob(job.id())).isTrue();
+        assertThat(await(job.id()).state()).isEqualTo(Job.State.DONE);
+        assertThat(dead()).isZero();
+    }
+
+    /** Neither a count of the dead letters nor a move of them is possible. */
+    @Test
+    void failsWithTheReasonIfTheStoreRefusesMoreThanAShard() {
+        queue.line.plan(method -> method.equals("stats") ? Fault.REFUSED : Fault.NONE);
+        Job job = await(admin.redriveAll(TOPIC, 10).id());
+
+        assertThat(job.state()).isEqualTo(Job.State.FAILED);
+        assertThat(job.problem()).contains("refused stats");
+        assertThat(queue.memory.jobs().find(job.id()).orElseThrow().taken()).isFalse();
+        queue.line.heal();
+        healthy = true;
+        assertThat(admin.resumeJob(job.id())).isTrue();
+        assertThat(await(job.id()).done()).isEqualTo(DEAD);
+    }
+
+    /** Another node may run it, when the lock has expired. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3})
+    void endsOnANodeWhoseProgressIsRefused(int seconds) {
+        healthy = true;
+        Job job = admin.redriveAll(TOPIC, 20);
+        queue.time.advance(Duration.ofSeconds(seconds));
+        queue.line.plan(method -> method.equals("save") || method.equals("take") ? Fault.REFUSED : Fault.NONE);
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(queue.line.takeCalls()).doesNotContain("save", "redrive");
+
+        queue.time.advance(Duration.ofSeconds(100));
+        Job done = other.admin().job(job.id()).orElseThrow();
+        assertThat(done.state()).isEqualTo(Job.State.DONE);
+        assertThat(done.done()).isEqualTo(DEAD);
+        assertThat(queue.runIds()).hasSize(DEAD).doesNotHaveDuplicates();
+    }
+
+    /** The reason is stored when the store answers again. */
+    @Test
+    void storesWhyItFailedAlsoAfterAnOutage() {
+        boolean[] refused = new boolean[1];
+        queue.line.plan(method -> {
+            refused[0] |= method.equals("stats");
+            return method.equals("stats") ? Fault.REFUSED : refused[0] ? Fault.LOST_REQUEST : Fault.NONE;
+        });
+        Job job = admin.redriveAll(TOPIC, 10);
+        queue.time.advance(Duration.ofSeconds(5));
+        queue.line.heal();
+
+        assertThat(await(job.id()).problem()).contains("refused stats");
     }
 
     @Test
