@@ -161,10 +161,13 @@ public interface DelayQueueAdmin {
      */
     Job start(JobRequest request);
 
-    /** Finds a job for a day after its last change. */
+    /** Finds a job for a day after its last change; empty also if only a later version can read it. */
     Optional<Job> job(String id);
 
-    /** Jobs of the last day, the latest change first, at most 100. */
+    /**
+     * Jobs of the last day, the latest change first: the 100 that changed last, and 100 that run besides. Those that only a
+     * later version can read are left out.
+     */
     List<Job> jobs();
 
     /** Stops a job, whatever node runs it. False if it does not run. */

@@ -42,20 +42,27 @@ public final class JobRequest {
         /** Counts dead letters by the groups of their errors. */
         GROUP,
         /** Finds dead letters, at most {@link Job#MOST_MATCHES}. */
-        SEARCH
+        SEARCH;
+
+        /** Whether it moves messages, and does not only read them. */
+        public boolean moves() {
+            return this == REDRIVE || this == PURGE;
+        }
     }
 
     /**
      * Selects dead letters. Those that die after the start of the job are never selected.
      *
      * @param group     {@link ErrorGroup#key} of their latest error, or null for any
-     * @param olderThan time since their death at least, at the start of the job; zero for any
-     * @param text      part of their id, error, header values, or the beginning of the body, without regard to case; null for
-     *                  any
+     * @param olderThan time since their death at least, at the start of the job, up to 3650 days; zero for any
+     * @param text      part of their id, header values, or the beginning of the error or the body, without regard to case; null
+     *                  for any: see {@link #containing}
      * @param diedUntil latest time of death, or null for the start of the job
      */
     public record Filter(
             @Nullable String group, Duration olderThan, @Nullable String text, @Nullable Instant diedUntil) {
+
+        private static final Duration OLDEST = Duration.ofDays(3650);
 
         public static final Filter ALL = new Filter(null, Duration.ZERO, null, null);
 
@@ -63,8 +70,9 @@ public final class JobRequest {
             if (group != null && !group.matches("[0-9a-f]{16}")) {
                 throw new IllegalArgumentException("A group is named by its key of 16 hexadecimal digits.");
             }
-            if (olderThan.isNegative()) {
-                throw new IllegalArgumentException("An age of " + olderThan + " is not possible: give zero or more.");
+            if (olderThan.isNegative() || olderThan.compareTo(OLDEST) > 0) {
+                throw new IllegalArgumentException(
+                        "An age of " + olderThan + " is not possible: give zero to " + OLDEST.toDays() + " days.");
             }
             if (text != null && (text.isBlank() || text.length() > MAX_TEXT)) {
                 throw new IllegalArgumentException(
@@ -108,12 +116,15 @@ public final class JobRequest {
         return filter(new Filter(key, filter.olderThan, filter.text, filter.diedUntil));
     }
 
-    /** Selects messages that have been dead for at least this long. */
+    /** Selects messages that have been dead for at least this long, up to 3650 days. */
     public JobRequest olderThan(Duration age) {
         return filter(new Filter(filter.group, age, filter.text, filter.diedUntil));
     }
 
-    /** Selects dead letters with this text in id, error, header values, or the first 8 KB of the stored message. */
+    /**
+     * Selects dead letters with this text in id, header values, the first 8 KB of the stored message, or the error. Of an error
+     * of more than 800 bytes the first line, the deepest cause and the first frames are read.
+     */
     public JobRequest containing(String text) {
         return filter(new Filter(filter.group, filter.olderThan, text, filter.diedUntil));
     }

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * <p>Before a step moves messages, it stores which ones: id and time of death of each, and the position behind them. If the
  * node dies in between, the next one repeats this move. That is harmless, because a message that was moved is no longer dead
  * since that time. So each message is moved once, and the counts are right but for messages that others have moved in the
- * very same moment. The lock fences the runner: without it nothing is stored, and the run ends.
+ * very same moment. A save that stops the job tells the next node that this move was not made. The lock fences the runner: without it nothing is stored, and the run ends.
  */
 final class JobRun {
 
@@ -81,7 +81,7 @@ final class JobRun {
         this.request = JobText.request(fields);
         // Reading twice is harmless: results are collected anew, and a job that has left out shards reads all of them
         // again.
-        boolean continues = isMove() && fields.getOrDefault("problem", "").isEmpty();
+        boolean continues = request.action().moves() && fields.getOrDefault("problem", "").isEmpty();
         this.scanned = continues ? JobText.number(fields, "scanned", 0) : 0;
         this.matched = continues ? JobText.number(fields, "matched", 0) : 0;
         this.done = JobText.number(fields, "done", 0);
@@ -91,8 +91,12 @@ final class JobRun {
         this.deadAtStart = JobText.number(fields, "deadAtStart", -1);
         this.pending = JobText.deaths(fields.getOrDefault("pending", ""));
         int shard = continues ? (int) JobText.number(fields, "shard", 0) : 0;
-        this.pendingShard = pending.isEmpty() ? null : shards.get((int) JobText.number(fields, "pendingShard", 0));
-        this.mayHaveRun = !pending.isEmpty();
+        if (shard > 0) {
+            shardOf(shard - 1); // it may have left the last one
+        }
+        this.pendingShard = pending.isEmpty() ? null : shardOf((int) JobText.number(fields, "pendingShard", 0));
+        // A node that was stopped has not done what it had stored just then.
+        this.mayHaveRun = !pending.isEmpty() && !(job.isHalted() && JobText.number(fields, "tried", 1) == 0);
         this.isAnnounced = mayHaveRun;
         String score = fields.getOrDefault("score", "");
         Position after = !continues || score.isEmpty() ? null : new Position(score, fields.getOrDefault("after", ""));
@@ -104,12 +108,16 @@ final class JobRun {
         }
     }
 
-    String id() {
-        return job.id();
+    private ShardKey shardOf(int index) {
+        if (index < 0 || index >= shards.size()) {
+            throw new IllegalStateException("It has been in shard " + index + " of " + request.topic() + ", which has "
+                    + shards.size() + " shards now. Restore the count of the shards, or stop the job.");
+        }
+        return shards.get(index);
     }
 
-    private boolean isMove() {
-        return request.action() == Action.REDRIVE || request.action() == Action.PURGE;
+    String id() {
+        return job.id();
     }
 
     /** Does a part of the work. Returns the nanoseconds until the next part, or {@link LoopExecutor#END}. */
@@ -148,7 +156,7 @@ final class JobRun {
         if (total < 0 || deadAtStart < 0) {
             count(stats());
         }
-        int allowed = isMove() ? rate.allowed(nanos.getAsLong()) : DeadLetterErrors.MOST;
+        int allowed = request.action().moves() ? rate.allowed(nanos.getAsLong()) : DeadLetterErrors.MOST;
         if (pending.isEmpty()) {
             if (isLimitReached()) {
                 return end(Job.State.LIMIT_REACHED);
@@ -177,7 +185,7 @@ final class JobRun {
             attemptOn(scan.current(), scan::fetch);
         }
         List<DeadLetterRef> selected = new ArrayList<>();
-        int left = isMove() ? Integer.MAX_VALUE : most;
+        int left = request.action().moves() ? Integer.MAX_VALUE : most;
         ShardKey shard = scan.hasEnded() ? null : scan.current();
         while (selected.size() < most && left-- > 0 && matches.size() < Job.MOST_MATCHES) {
             JobScan.Letter letter = scan.next();
@@ -269,6 +277,7 @@ final class JobRun {
         fields.put("deaths", String.valueOf(deaths));
         fields.put("problem", problem);
         fields.put("pending", JobText.deaths(pending));
+        fields.put("tried", mayHaveRun ? "1" : "0");
         ShardKey shard = pendingShard;
         fields.put("pendingShard", String.valueOf(shard == null ? 0 : shard.shard()));
         if (request.action() == Action.GROUP) {

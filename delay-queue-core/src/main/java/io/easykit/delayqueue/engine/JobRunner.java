@@ -5,11 +5,10 @@ import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
+import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredJob;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -40,6 +39,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
 
     // For the loop only.
     private final Map<JobRun, Long> runs = new HashMap<>();
+    private final Map<String, String> unfit = new HashMap<>();
     private String refusal = "";
 
     // Guarded by this.
@@ -58,8 +58,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     Job start(JobRequest request) {
         topics.shardsToLookAt(request.topic());
         String id = UUID.randomUUID().toString().replace("-", "");
-        boolean moves = request.action() == JobRequest.Action.REDRIVE || request.action() == JobRequest.Action.PURGE;
-        store.jobs().create(id, moves ? request.topic() : "read:" + id, JobText.encode(request));
+        store.jobs().create(id, request.action().moves() ? request.topic() : "read:" + id, JobText.encode(request));
         look(0);
         return find(id).orElseThrow(() -> new IllegalStateException("The store has lost job " + id + "."));
     }
@@ -67,13 +66,23 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     Optional<Job> find(String id) {
         Optional<StoredJob> found = id.matches("[0-9a-f]{32}") ? store.jobs().find(id) : Optional.empty();
         found.ifPresent(this::lookIfAbandoned);
-        return found.map(JobText::job);
+        return found.flatMap(JobRunner::view);
     }
 
     List<Job> all() {
         List<StoredJob> all = store.jobs().list();
         all.forEach(this::lookIfAbandoned);
-        return all.stream().map(JobText::job).toList();
+        return all.stream().map(JobRunner::view).flatMap(Optional::stream).toList();
+    }
+
+    /** Empty for a job that this version cannot read. */
+    private static Optional<Job> view(StoredJob job) {
+        try {
+            return Optional.of(JobText.job(job));
+        } catch (RuntimeException e) {
+            log.debug("Job {} is not shown", job.id(), e);
+            return Optional.empty();
+        }
     }
 
     private void lookIfAbandoned(StoredJob job) {
@@ -178,14 +187,12 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     private void takeJobs() {
         nextLookIn(IDLE_PAUSE);
         try {
-            List<StoredJob> oldestFirst = new ArrayList<>(store.jobs().list());
-            oldestFirst.sort(Comparator.comparing(StoredJob::created));
-            for (StoredJob job : oldestFirst) {
-                boolean isMine = runs.keySet().stream().anyMatch(run -> run.id().equals(job.id()));
-                if (job.isRunning() && !isMine) {
-                    take(job);
-                }
+            JobStore.Running running = store.jobs().running();
+            if (running.others() > runs.size()) {
+                looksWithin(WATCH_PAUSE);
             }
+            unfit.keySet().retainAll(running.free());
+            running.free().forEach(this::attempt);
             refusal = "";
         } catch (StoreUnavailableException e) {
             log.debug("The store is asked for jobs again later", e);
@@ -195,16 +202,35 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         }
     }
 
+    /** A job that this node cannot run does not keep it from the others. */
+    private void attempt(String id) {
+        try {
+            if (runs.keySet().stream().noneMatch(run -> run.id().equals(id))) {
+                store.jobs().find(id).filter(StoredJob::isRunning).ifPresent(this::take);
+            }
+        } catch (StoreUnavailableException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            String text = e.getMessage() == null ? e.toString() : e.getMessage();
+            if (!text.equals(unfit.put(id, text))) {
+                log.warn("Job {} does not run on this node: {}", id, LogText.of(text));
+            }
+        }
+    }
+
     private void take(StoredJob job) {
+        var unused = runOf(job); // reads all of it before the lock is held
         if (job.taken() || !store.jobs().take(job.id(), owner)) {
             looksWithin(WATCH_PAUSE);
             return;
         }
-        store.jobs().find(job.id()).ifPresent(taken -> {
-            List<ShardKey> shards =
-                    topics.keysToLookAt(JobText.request(taken.fields()).topic());
-            runs.put(new JobRun(taken, owner, store, shards, loops::nanos), loops.nanos());
-        });
+        store.jobs().find(job.id()).ifPresent(taken -> runs.put(runOf(taken), loops.nanos()));
+    }
+
+    private JobRun runOf(StoredJob job) {
+        List<ShardKey> shards =
+                topics.keysToLookAt(JobText.request(job.fields()).topic());
+        return new JobRun(job, owner, store, shards, loops::nanos);
     }
 
     private void warnOnce(DelayQueueException e) {

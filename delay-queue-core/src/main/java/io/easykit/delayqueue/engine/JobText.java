@@ -21,15 +21,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Jobs as fields of text in the store. A field that is missing has its default, so that nodes of different versions can run
- * the same jobs. Lists are lines of URL-encoded words.
+ * the same jobs. A field that is there and cannot be read is an error, because its default may select more messages. For the
+ * same reason a version that adds a filter has to raise {@link #FORMAT}: older nodes do not run such jobs. Lists are lines of
+ * URL-encoded words.
  */
 final class JobText {
+
+    private static final int FORMAT = 1;
 
     private JobText() {}
 
     static Map<String, String> encode(JobRequest request) {
         Map<String, String> fields = new HashMap<>();
         JobRequest.Filter filter = request.filter();
+        fields.put("format", String.valueOf(FORMAT));
         fields.put("topic", request.topic());
         fields.put("action", word(request.action()));
         fields.put("olderThan", String.valueOf(filter.olderThan().toMillis()));
@@ -50,7 +55,11 @@ final class JobText {
         }
     }
 
+    /** @throws IllegalArgumentException if it cannot be read, as that of a later version */
     static JobRequest request(Map<String, String> fields) {
+        if (number(fields, "format", FORMAT) > FORMAT) {
+            throw new IllegalArgumentException("A later version has started it. Run one node of that version, or stop it.");
+        }
         String topic = fields.getOrDefault("topic", "");
         JobRequest request =
                 switch (JobRequest.Action.valueOf(
@@ -65,8 +74,8 @@ final class JobText {
                         Duration.ofMillis(number(fields, "olderThan", 0)),
                         fields.get("text"),
                         fields.containsKey("diedUntil") ? Instant.ofEpochMilli(number(fields, "diedUntil", 0)) : null))
-                .perSecond((int) number(fields, "perSecond", Integer.MAX_VALUE))
-                .stopAt((int) number(fields, "stopAt", Integer.MAX_VALUE))
+                .perSecond(Math.toIntExact(number(fields, "perSecond", Integer.MAX_VALUE)))
+                .stopAt(Math.toIntExact(number(fields, "stopAt", Integer.MAX_VALUE)))
                 .by(fields.getOrDefault("by", ""), fields.getOrDefault("note", ""));
     }
 
@@ -97,7 +106,11 @@ final class JobText {
 
     static long number(Map<String, String> fields, String name, long otherwise) {
         String text = fields.getOrDefault(name, "");
-        return text.matches("-?\\d{1,18}") ? Long.parseLong(text) : otherwise;
+        try {
+            return text.isEmpty() ? otherwise : Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("Its field '" + name + "' is no number: " + text, e);
+        }
     }
 
     static String groups(List<ErrorGroups.Count> counts) {

@@ -37,6 +37,7 @@ enum QueueScript {
     SHARE,
     JOB_CREATE,
     JOB_LIST,
+    JOB_RUNNING,
     JOB_TAKE,
     JOB_SAVE,
     JOB_WISH,

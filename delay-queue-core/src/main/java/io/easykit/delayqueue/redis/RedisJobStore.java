@@ -4,6 +4,7 @@ import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.StoredJob;
 import io.easykit.redis.ListReply;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,11 @@ final class RedisJobStore implements JobStore {
         VALUE
     }
 
+    enum RunningReply {
+        OTHERS,
+        FREE
+    }
+
     RedisJobStore(ShardScripts scripts) {
         this.scripts = scripts;
     }
@@ -43,7 +49,16 @@ final class RedisJobStore implements JobStore {
 
     @Override
     public List<StoredJob> list() {
-        return read("");
+        return read("").stream()
+                .sorted(Comparator.comparing(StoredJob::updated).reversed())
+                .toList();
+    }
+
+    @Override
+    public Running running() {
+        List<?> list = scripts.consoleList(QueueScript.JOB_RUNNING, new Arguments());
+        ListReply reply = ListReply.of(QueueScript.JOB_RUNNING.file(), list, RunningReply.class);
+        return new Running(reply.texts(RunningReply.FREE), reply.count(RunningReply.OTHERS));
     }
 
     private List<StoredJob> read(String id) {
@@ -76,13 +91,13 @@ final class RedisJobStore implements JobStore {
     @Override
     public boolean take(String id, String owner) {
         return scripts.consoleNumber(
-                        QueueScript.JOB_TAKE, new Arguments().add(id).add(owner))
+                        QueueScript.JOB_TAKE, new Arguments().add(id).add(owner).add(LOCK))
                 == 1;
     }
 
     @Override
     public Saved save(String id, String owner, String state, Map<String, String> fields) {
-        Arguments arguments = new Arguments().add(id).add(owner).add(state);
+        Arguments arguments = new Arguments().add(id).add(owner).add(state).add(LOCK);
         return switch ((int) scripts.consoleNumber(QueueScript.JOB_SAVE, with(arguments, fields))) {
             case 1 -> Saved.GO_ON;
             case 2 -> Saved.STOPPED;

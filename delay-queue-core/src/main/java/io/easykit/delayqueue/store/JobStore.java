@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.store;
 
+import io.easykit.delayqueue.StoreRefusedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -8,8 +9,8 @@ import java.util.Optional;
 
 /**
  * Jobs of the administration, which one node at a time runs and any node may continue. A lock that expires fences the runner:
- * progress is stored only while it holds the lock. Jobs are forgotten a day after their last change. Errors are those of
- * {@link QueueStore}.
+ * progress is stored only while it holds the lock. Jobs are forgotten a day after their last change, but for those that wait
+ * for the lock of another one. Errors are those of {@link QueueStore}.
  */
 public interface JobStore {
 
@@ -22,15 +23,35 @@ public interface JobStore {
      * @param id   letters and digits, never used before
      * @param lock name of the lock that its runner holds. Of several jobs with the same lock one runs at a time
      * @return the store's clock
+     * @throws StoreRefusedException if there is one of this id, or 1000 run or wait
      */
     Instant create(String id, String lock, Map<String, String> fields);
 
     Optional<StoredJob> find(String id);
 
-    /** Jobs of the last day, the latest change first, at most 100. */
+    /** Jobs of the last day, the latest change first: the 100 that changed last, and 100 that run besides. */
     List<StoredJob> list();
 
-    /** Takes a running job for {@link #LOCK}; false if it does not run, or the lock is held. May be repeated. */
+    /** Looks for jobs to run. Keeps those that wait for a lock, and costs little. */
+    Running running();
+
+    /**
+     * Running jobs.
+     *
+     * @param free   ids of those that a node may take, the first to run first, at most 100
+     * @param others number of those that a node runs, or that wait for a lock
+     */
+    record Running(List<String> free, int others) {
+
+        public Running {
+            free = List.copyOf(free);
+        }
+    }
+
+    /**
+     * Takes a running job for {@link #LOCK}; false if it does not run, or the lock is held. May be repeated. A job that was
+     * stopped and whose node has ended is stopped by this, and not taken.
+     */
     boolean take(String id, String owner);
 
     /**
@@ -49,7 +70,7 @@ public interface JobStore {
     /** Reply to stored progress. */
     enum Saved {
         GO_ON,
-        /** Stored, and the job is stopped now. */
+        /** Stored, and the job is stopped now: {@link StoredJob#isHalted}. */
         STOPPED,
         /** Not stored: the lock has expired. */
         LOST

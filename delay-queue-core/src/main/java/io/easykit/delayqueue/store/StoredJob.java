@@ -33,4 +33,9 @@ public record StoredJob(
     public boolean isRunning() {
         return state.equals(RUNNING);
     }
+
+    /** Whether the last stored progress was answered with {@link JobStore.Saved#STOPPED}, and so nothing was done after it. */
+    public boolean isHalted() {
+        return "1".equals(fields.get("halted"));
+    }
 }

@@ -4,14 +4,14 @@
 -- ARGV   id, name of the lock that its runner holds, (field, value)*
 -- return now
 checkGroups(3, 2)
-local job, jobs, at = prefix .. 'job:' .. ARGV[1], prefix .. 'jobs', string.format('%d', now)
+local job, at = prefix .. 'job:' .. ARGV[1], string.format('%d', now)
 check(string.find(ARGV[1], '^%w+$'), 'not the id of a job')
 check(redis.call('EXISTS', job) == 0, 'the job exists')
-local old = redis.call('ZRANGEBYSCORE', jobs, '-inf', now - 86400000, 'LIMIT', 0, 100)
+check(redis.call('ZCARD', prefix .. 'running') < 1000, '1000 jobs run or wait: stop some of them')
+local old = redis.call('ZRANGEBYSCORE', prefix .. 'jobs', '-inf', now - 86400000, 'LIMIT', 0, 100)
 allowWhenFull()
-if #old > 0 then redis.call('ZREM', jobs, unpack(old)) end
-redis.call('ZADD', jobs, at, ARGV[1])
-redis.call('PEXPIRE', jobs, 86400000)
+if #old > 0 then redis.call('ZREM', prefix .. 'jobs', unpack(old)) end
+keepJob(ARGV[1], true)
 redis.call('HSET', job, 'lock', ARGV[2], 'state', 'running', 'created', at, 'updated', at, unpack(ARGV, 3))
 redis.call('PEXPIRE', job, 86400000)
 return now

@@ -1,14 +1,20 @@
--- Reads one job, or those of the last day, the latest change first, at most 100.
+-- Reads one job, or the running ones and those of the last day: the 100 that changed last, and 100 that run besides.
 --
 -- KEYS   prefix, settings
 -- ARGV   id or '' for all
 -- return {id, fields and values}*   with a field 'taken' if a node holds the lock for it
 checkCount(1)
-local ids = {ARGV[1]}
-if ARGV[1] == '' then ids = redis.call('ZRANGE', prefix .. 'jobs', 0, 99, 'REV') end
+local ids, listed = {ARGV[1]}, {}
+if ARGV[1] == '' then
+  ids = redis.call('ZRANGE', prefix .. 'jobs', 0, 99, 'REV')
+  for _, id in ipairs(ids) do listed[id] = true end
+  for _, id in ipairs(redis.call('ZRANGE', prefix .. 'running', 0, 99)) do
+    if not listed[id] then ids[#ids + 1] = id end
+  end
+end
 local reply = {}
 for _, id in ipairs(ids) do
-  local job = redis.call('HGETALL', prefix .. 'job:' .. id)
+  local job = spare(redis.pcall('HGETALL', prefix .. 'job:' .. id)) or {}
   if #job > 0 then
     local lock = redis.call('HGET', prefix .. 'job:' .. id, 'lock') or ''
     local holder = redis.call('GET', prefix .. 'lock:' .. lock)

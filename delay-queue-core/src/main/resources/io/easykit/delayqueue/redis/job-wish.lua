@@ -17,8 +17,11 @@ if ARGV[2] == 'stop' then
     return redis.call('HSET', job, 'wish', 'stop')
   end
   redis.call('HSET', job, 'state', 'stopped', 'updated', at)
+  keepJob(ARGV[1], false)
   return 1
 end
-if state == 'running' then return redis.call('HDEL', job, 'wish') end
+local undone = redis.call('HDEL', job, 'wish')
+if state == 'running' then return undone end
+keepJob(ARGV[1], true)
 redis.call('HSET', job, 'state', 'running', 'updated', at)
 return 1

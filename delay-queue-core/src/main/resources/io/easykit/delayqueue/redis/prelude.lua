@@ -267,3 +267,11 @@ local function brief(entry)
   if cause then line = line .. '\n' .. string.sub(cause, 1, 300) end
   return string.sub(entry, 1, begin - 1) .. line .. string.sub(entry, frames, frames + 479)
 end
+
+-- A job is kept for a day after its change, in the list of all jobs, and in that of the running ones if it runs.
+local function keepJob(id, runs)
+  local jobs, running = KEYS[1] .. 'jobs', KEYS[1] .. 'running'
+  redis.call('ZADD', jobs, string.format('%d', now), id)
+  if runs then redis.call('ZADD', running, 'NX', string.format('%d', now), id) else redis.call('ZREM', running, id) end
+  for _, key in ipairs({jobs, running, KEYS[1] .. 'job:' .. id}) do redis.call('PEXPIRE', key, '86400000') end
+end

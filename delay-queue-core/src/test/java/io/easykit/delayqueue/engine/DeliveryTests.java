@@ -107,7 +107,7 @@ class DeliveryTests {
 
         queue.time.advance(Duration.ofSeconds(100));
 
-        assertThat(queue.line.takeCalls()).hasSizeLessThan(110).containsOnly("claim", "repair", "declare", "list");
+        assertThat(queue.line.takeCalls()).hasSizeLessThan(110).containsOnly("claim", "repair", "declare", "running");
     }
 
     @Test

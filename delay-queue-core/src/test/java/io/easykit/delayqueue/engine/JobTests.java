@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroup;
 import io.easykit.delayqueue.admin.ErrorGroups;
@@ -16,7 +17,9 @@ import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -384,6 +387,98 @@ class JobTests {
         assertThat(await(job.id()).problem()).contains("refused stats");
     }
 
+    /** Of a later version, of a topic with other settings, with a field that cannot be read, and of a topic with more shards. */
+    @Test
+    void runsAndListsTheOthersAlthoughSomeJobsCannotRunHere() {
+        healthy = true;
+        queue.memory.declare("mail", 2);
+        List<Map<String, String>> unfit = List.of(
+                Map.of("action", "archive"),
+                Map.of("action", "purge", "format", "2"),
+                Map.of("action", "purge", "olderThan", "99999999999999999999"),
+                Map.of("action", "purge", "perSecond", "4294967297"),
+                Map.of("action", "purge", "topic", "mail"),
+                Map.of("action", "purge", "pending", "b1 1", "pendingShard", "3"),
+                Map.of("action", "purge", "pending", "b1"),
+                Map.of("action", "purge", "shard", "4"));
+        for (int i = 0; i < unfit.size(); i++) {
+            Map<String, String> fields = new HashMap<>(unfit.get(i));
+            fields.putIfAbsent("topic", TOPIC);
+            queue.memory.jobs().create(String.valueOf(i).repeat(32), TOPIC, fields);
+            queue.time.advance(Duration.ofMillis(1));
+        }
+
+        Job job = await(admin.start(JobRequest.redrive(TOPIC).containing("b12")).id());
+        assertThat(job.done()).isEqualTo(9);
+        assertThat(admin.jobs()).extracting(Job::id).contains(job.id()).doesNotContain("0".repeat(32));
+        assertThat(admin.job("0".repeat(32))).isEmpty();
+        queue.time.advance(Duration.ofMinutes(3));
+        assertThat(dead()).isEqualTo(DEAD - 9);
+
+        assertThat(admin.stopJob("0".repeat(32))).isTrue();
+        queue.time.advance(Duration.ofHours(25));
+        assertThat(queue.memory.jobs().list()).as("nobody keeps them").isEmpty();
+    }
+
+    @Test
+    void runsAJobThatHasWaitedBehindManyOthers() {
+        healthy = true;
+        Job first = admin.start(JobRequest.redrive(TOPIC).perSecond(1).containing("b1"));
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.memory.jobs().create("f".repeat(32), TOPIC, JobText.encode(JobRequest.purge(TOPIC)));
+        for (int i = 0; i < 120; i++) {
+            Job look = admin.start(JobRequest.search(TOPIC, "b12"));
+            queue.time.advance(Duration.ofMillis(100));
+            assertThat(admin.job(look.id())).isPresent();
+        }
+        assertThat(await(first.id()).state()).isEqualTo(Job.State.DONE);
+        assertThat(await("f".repeat(32)).state()).isEqualTo(Job.State.DONE);
+        assertThat(dead()).isZero();
+    }
+
+    /** Whatever has asked for it, it reads a few numbers while nothing is to do. */
+    @Test
+    void looksForJobsAtLittleCost() {
+        await(admin.start(JobRequest.group(TOPIC)).id());
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofMinutes(10));
+
+        assertThat(queue.line.takeCalls()).contains("running").doesNotContain("list", "take");
+    }
+
+    @Test
+    void movesNothingAfterAStopAlthoughItsNodeDied() {
+        Job job = admin.start(JobRequest.purge(TOPIC).perSecond(20));
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.line.once("purge", Fault.KILLED_BEFORE);
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.node.isAlive()).isFalse();
+        long left = dead();
+        assertThat(other.admin().stopJob(job.id())).isTrue();
+
+        queue.time.advance(Duration.ofSeconds(90));
+        assertThat(other.admin().job(job.id()).orElseThrow().state()).isEqualTo(Job.State.STOPPED);
+        assertThat(dead()).isEqualTo(left).isBetween(150L, 240L);
+    }
+
+    /** What the stop has prevented, others do before the job continues. */
+    @Test
+    void countsWhatItHasDoneAlsoAfterAStop() {
+        healthy = true;
+        Job job = admin.redriveAll(TOPIC, 50);
+        queue.time.advance(Duration.ofSeconds(2));
+        other.admin().stopJob(job.id());
+        queue.time.advance(Duration.ofSeconds(1));
+        String announced = queue.memory.jobs().find(job.id()).orElseThrow().fields().get("pending");
+        List<DeadLetterRef> pending = JobText.deaths(announced);
+        assertThat(admin.purge(TOPIC, pending)).isNotEmpty().doesNotContain(false);
+
+        admin.resumeJob(job.id());
+        Job done = await(job.id());
+        assertThat(done.missed()).isEqualTo(pending.size());
+        assertThat(done.done()).isEqualTo(DEAD - pending.size());
+    }
+
     @Test
     void goesOnAfterAnOutageOfTheStore() {
         healthy = true;
@@ -419,6 +514,9 @@ class JobTests {
         assertThatIllegalArgumentException().isThrownBy(() -> JobRequest.search(TOPIC, " "));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> JobRequest.purge(TOPIC).olderThan(Duration.ofMillis(-1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> JobRequest.purge(TOPIC).olderThan(Duration.ofMillis(Long.MAX_VALUE)))
+                .withMessageContaining("zero to 3650 days");
         assertThat(ErrorGroup.NONE.key()).hasSize(16);
     }
 }

@@ -187,7 +187,7 @@ class TopicMonitorTests {
         queue.stop(container);
         queue.line.takeCalls();
         queue.time.advance(Duration.ofMinutes(5));
-        assertThat(queue.line.takeCalls()).as("only the jobs are looked for").containsOnly("list");
+        assertThat(queue.line.takeCalls()).as("only the jobs are looked for").containsOnly("running");
     }
 
     @Test

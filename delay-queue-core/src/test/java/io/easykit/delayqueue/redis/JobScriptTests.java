@@ -1,20 +1,18 @@
 package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.JobStore.Saved;
+import io.easykit.delayqueue.store.JobStoreContract;
 import io.easykit.delayqueue.store.StoredJob;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The scripts of jobs, with the clock of the test; their locks expire by the server's own. */
-class JobScriptTests {
+/** The scripts of jobs, with the clock of the test; locks and jobs expire by the server's own. */
+class JobScriptTests extends JobStoreContract {
 
     private static final String PREFIX = "dq:{console}:";
 
@@ -26,121 +24,156 @@ class JobScriptTests {
         shard.close();
     }
 
-    private StoredJob find(String id) {
-        return jobs.find(id).orElseThrow();
+    @Override
+    protected JobStore jobs() {
+        return jobs;
     }
 
-    private void create(String id) {
-        jobs.create(id, "orders", Map.of("action", "purge"));
+    @Override
+    protected void clock(long millis) {
+        shard.clock(millis);
     }
 
-    /** As 15 seconds do. */
-    private void expireLock() {
-        assertThat(shard.redis().command("DEL", PREFIX + "lock:orders")).isEqualTo(1L);
+    @Override
+    protected void expireLock() {
+        assertThat(shard.redis().command("DEL", PREFIX + "lock:" + LOCK)).isEqualTo(1L);
+    }
+
+    @Override
+    protected void expireJob(String id) {
+        assertThat(shard.redis().command("DEL", PREFIX + "job:" + id)).isEqualTo(1L);
+    }
+
+    private void assertKept(String... names) {
+        for (String name : names) {
+            assertThat((Long) shard.redis().command("PTTL", PREFIX + name))
+                    .as(name)
+                    .isBetween(86_000_000L, 86_400_000L);
+        }
+    }
+
+    /** As some hours do. */
+    private void age(String... names) {
+        for (String name : names) {
+            assertThat(shard.redis().command("PEXPIRE", PREFIX + name, "1000000"))
+                    .as(name)
+                    .isEqualTo(1L);
+        }
     }
 
     @Test
-    void keepsAJobForADay() {
-        assertThat(jobs.create("j1", "orders", Map.of("action", "purge", "note", "\u00e9 \n")))
-                .isEqualTo(Instant.ofEpochMilli(1000));
-
-        StoredJob job = find("j1");
-        assertThat(job.state()).isEqualTo(StoredJob.RUNNING);
-        assertThat(job.taken()).isFalse();
-        assertThat(job.node()).isNull();
-        assertThat(job.created()).isEqualTo(Instant.ofEpochMilli(1000));
-        assertThat(job.fields()).containsEntry("action", "purge").containsEntry("note", "\u00e9 \n");
-        assertThat((Long) shard.redis().command("PTTL", PREFIX + "job:j1")).isBetween(86_000_000L, 86_400_000L);
-        assertThat((Long) shard.redis().command("PTTL", PREFIX + "jobs")).isBetween(86_000_000L, 86_400_000L);
+    void keepsAJobForADayAfterEachChange() {
+        create("j1");
+        assertKept("job:j1", "jobs", "running");
         assertThat(shard.redis().snapshot().keySet().stream().filter(key -> !key.startsWith("test:")))
                 .allMatch(key -> key.startsWith(PREFIX));
-        assertThatThrownBy(() -> create("j1")).isInstanceOf(StoreRefusedException.class);
-        assertThat(jobs.find("j2")).isEmpty();
-    }
-
-    @Test
-    void listsTheLatestChangeFirstAndForgetsTheOld() {
-        create("j1");
-        shard.clock(2000);
-        create("j2");
-        assertThat(jobs.list()).extracting(StoredJob::id).containsExactly("j2", "j1");
-        shard.clock(3000);
-        assertThat(jobs.take("j1", "n1")).isTrue();
-        jobs.save("j1", "n1", StoredJob.RUNNING, Map.of());
-        assertThat(jobs.list()).extracting(StoredJob::id).containsExactly("j1", "j2");
-
-        shard.clock(86_402_500);
-        create("j3");
-        assertThat(jobs.list()).extracting(StoredJob::id).containsExactly("j3", "j1");
-    }
-
-    @Test
-    void isTakenByOneNodeAtATime() {
-        create("j1");
-        create("j2");
-
-        assertThat(jobs.take("j1", "n1")).isTrue();
-        assertThat(jobs.take("j1", "n1")).as("again").isTrue();
-        assertThat(jobs.take("j1", "n2")).isFalse();
-        assertThat(jobs.take("j2", "n1")).as("of the same lock").isFalse();
-        assertThat(find("j1").taken()).isTrue();
-        assertThat(find("j1").node()).isEqualTo("n1");
-        assertThat(find("j2").taken()).isFalse();
+        for (Runnable change : List.<Runnable>of(
+                () -> jobs.stop("j1"),
+                () -> jobs.resume("j1"),
+                () -> {
+                    jobs.take("j1", "n1");
+                    jobs.save("j1", "n1", StoredJob.RUNNING, Map.of());
+                })) {
+            shard.redis().command("ZADD", PREFIX + "running", "1", "another");
+            age("job:j1", "jobs", "running");
+            change.run();
+            assertKept("job:j1", "jobs", "running");
+        }
         assertThat((Long) shard.redis().command("PTTL", PREFIX + "lock:orders")).isBetween(10_000L, 15_000L);
+    }
 
-        expireLock();
-        assertThat(jobs.take("j1", "n2")).isTrue();
-        assertThat(jobs.save("j1", "n1", StoredJob.RUNNING, Map.of("done", "7")))
-                .isEqualTo(Saved.LOST);
-        assertThat(find("j1").fields()).doesNotContainKey("done");
-        assertThat(jobs.save("j1", "n2", StoredJob.RUNNING, Map.of("done", "8")))
-                .isEqualTo(Saved.GO_ON);
-        assertThat(find("j1").fields()).containsEntry("done", "8");
-        assertThat(jobs.take("unknown", "n1")).isFalse();
+    /** Also while the lock of another job is held for longer than a day. */
+    @Test
+    void keepsAJobThatWaits() {
+        create("j1");
+        create("waits");
+        jobs.create("alone", "read:alone", Map.of());
+        jobs.take("j1", "n1");
+        age("job:waits", "job:alone", "running");
+        jobs.running();
+
+        assertKept("job:waits", "running");
+        assertThat((Long) shard.redis().command("PTTL", PREFIX + "job:alone")).isLessThan(1_000_001L);
     }
 
     @Test
-    void releasesTheLockAtItsEnd() {
+    void forgetsTheOldInTheListOfAll() {
+        create("j1");
+        shard.clock(86_402_500);
+        create("j2");
+
+        assertThat(shard.redis().command("ZSCORE", PREFIX + "jobs", "j1")).isNull();
+        assertThat(jobs.list()).as("it runs").extracting(StoredJob::id).containsExactly("j2", "j1");
+    }
+
+    @Test
+    void oneJobThatIsDamagedDoesNotHideTheOthers() {
         create("j1");
         create("j2");
-        jobs.take("j1", "n1");
-        shard.clock(5000);
+        shard.redis().command("DEL", PREFIX + "job:j1");
+        shard.redis().command("SET", PREFIX + "job:j1", "garbage");
 
-        assertThat(jobs.save("j1", "n1", "done", Map.of())).isEqualTo(Saved.GO_ON);
-
-        assertThat(find("j1").state()).isEqualTo("done");
-        assertThat(find("j1").updated()).isEqualTo(Instant.ofEpochMilli(5000));
-        assertThat(jobs.take("j1", "n1")).isFalse();
-        assertThat(jobs.take("j2", "n2")).isTrue();
-        assertThat(jobs.stop("j1")).isFalse();
-        assertThat(jobs.resume("j1")).isFalse();
+        assertThat(jobs.list()).extracting(StoredJob::id).containsExactly("j2");
+        assertThat(jobs.running().free()).containsExactly("j2");
+        assertThat(jobs.find("j1")).isEmpty();
     }
 
+    /** Each script fails at each command that it executes: the same call again does the rest, and no job is lost. */
     @Test
-    void stopsAndContinues() {
-        create("j1");
-        assertThat(jobs.stop("j1")).as("that no node has taken").isTrue();
-        assertThat(find("j1").state()).isEqualTo(StoredJob.STOPPED);
-        assertThat(jobs.stop("j1")).isFalse();
-        assertThat(jobs.resume("j1")).isTrue();
-        assertThat(jobs.resume("j1")).isFalse();
+    void doesTheRestWhereAScriptStoppedHalfWay() {
+        for (int command = 1; command <= 14; command++) {
+            try (FaultyShard faulty = new FaultyShard(script -> script)) {
+                JobStore broken = faulty.store.jobs();
+                int at = command;
+                Map<String, String> progress = Map.of("done", "1");
+                faulty.failAt(at, false);
+                faulty.attempt(store -> store.jobs().create("j1", LOCK, Map.of()));
+                faulty.heal();
+                if (broken.find("j1").isEmpty()) {
+                    broken.create("j1", LOCK, Map.of());
+                }
+                faulty.failAt(at, false);
+                faulty.attempt(store -> store.jobs().running());
+                faulty.heal();
+                assertThat(broken.running().free()).as("after " + at).containsExactly("j1");
 
-        jobs.take("j1", "n1");
-        assertThat(jobs.stop("j1")).isTrue();
-        assertThat(find("j1").state()).as("until its node stores something").isEqualTo(StoredJob.RUNNING);
-        assertThat(jobs.save("j1", "n1", StoredJob.RUNNING, Map.of("done", "3")))
-                .isEqualTo(Saved.STOPPED);
-        assertThat(find("j1").state()).isEqualTo(StoredJob.STOPPED);
-        assertThat(find("j1").taken()).isFalse();
-        assertThat(find("j1").fields()).containsEntry("done", "3").doesNotContainKey("wish");
+                faulty.failAt(at, false);
+                faulty.attempt(store -> store.jobs().take("j1", "n1"));
+                faulty.heal();
+                assertThat(broken.take("j1", "n1")).isTrue();
+                broken.stop("j1");
+                faulty.failAt(at, false);
+                faulty.attempt(store -> store.jobs().save("j1", "n1", StoredJob.RUNNING, progress));
+                faulty.heal();
+                broken.save("j1", "n1", StoredJob.RUNNING, progress);
+                assertThat(find(broken).state()).as("after " + at).isEqualTo(StoredJob.STOPPED);
 
-        assertThat(jobs.resume("j1")).isTrue();
-        jobs.take("j1", "n2");
-        assertThat(jobs.stop("j1")).isTrue();
-        assertThat(jobs.resume("j1")).as("before the node has seen the wish").isTrue();
-        assertThat(jobs.save("j1", "n2", StoredJob.RUNNING, Map.of())).isEqualTo(Saved.GO_ON);
-        assertThat(jobs.stop("unknown")).isFalse();
-        assertThat(jobs.resume("unknown")).isFalse();
+                faulty.failAt(at, false);
+                faulty.attempt(store -> store.jobs().resume("j1"));
+                faulty.heal();
+                broken.resume("j1");
+                assertThat(find(broken).isRunning()).as("after " + at).isTrue();
+                expire(faulty);
+                assertThat(broken.take("j1", "n2")).as("after " + at).isTrue();
+                broken.stop("j1");
+                expire(faulty);
+                faulty.failAt(at, false);
+                faulty.attempt(store -> store.jobs().take("j1", "n3"));
+                faulty.heal();
+                broken.take("j1", "n3");
+                assertThat(find(broken).state()).as("after " + at).isEqualTo(StoredJob.STOPPED);
+                broken.running();
+                assertThat(faulty.redis().command("EXISTS", PREFIX + "running")).isEqualTo(0L);
+            }
+        }
+    }
+
+    private static StoredJob find(JobStore broken) {
+        return broken.find("j1").orElseThrow();
+    }
+
+    private static void expire(FaultyShard faulty) {
+        faulty.redis().command("DEL", PREFIX + "lock:" + LOCK);
     }
 
     @Test
@@ -148,6 +181,7 @@ class JobScriptTests {
         shard.redis().command("CONFIG", "SET", "maxmemory", "1");
         try {
             create("j1");
+            assertThat(jobs.running().free()).containsExactly("j1");
             assertThat(jobs.take("j1", "n1")).isTrue();
             assertThat(jobs.stop("j1")).isTrue();
             assertThat(jobs.save("j1", "n1", StoredJob.RUNNING, Map.of("done", "1")))

@@ -142,6 +142,7 @@ class ScriptFaultTests {
                     String id = "job" + JOBS.incrementAndGet(); // a second one of the same id is refused
                     store.jobs().create(id, "t", Map.of("action", "redrive"));
                     store.jobs().list();
+                    store.jobs().running();
                     store.jobs().take(id, "node");
                     store.jobs().save(id, "node", "running", Map.of("done", "1"));
                     return store.jobs().stop(id);

@@ -1,0 +1,22 @@
+-- Finds the running jobs that a node may take: the lock of each is free. Those that wait for a lock, or whose node holds it,
+-- are kept for another day; one that no node can run is forgotten.
+--
+-- KEYS   prefix, settings
+-- ARGV   none
+-- return number of running jobs that are not listed, {id}*   the first to run first, at most 100
+checkCount(0)
+local running, free, others = prefix .. 'running', {}, 0
+for _, id in ipairs(redis.call('ZRANGE', running, 0, 999)) do
+  local job = prefix .. 'job:' .. id
+  local kept = spare(redis.pcall('HMGET', job, 'state', 'lock')) or {}
+  if kept[1] ~= 'running' or not kept[2] then
+    redis.call('ZREM', running, id)
+  elseif #free < 100 and redis.call('EXISTS', prefix .. 'lock:' .. kept[2]) == 0 then
+    free[#free + 1] = id
+  else
+    others = others + 1
+    redis.call('PEXPIRE', job, 86400000)
+  end
+end
+if others > 0 then redis.call('PEXPIRE', running, 86400000) end
+return {others, free}
