@@ -164,19 +164,20 @@ final class TopicMonitor implements LoopExecutor.Step {
         }
         TopicStats stats = EachShard.stats(endpoint.topic(), shards, engine.store());
         Duration oldest = limits.maxLateness();
-        check(Kind.LATENESS, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis());
-        check(Kind.DUE, stats.due(), limits.due());
-        check(Kind.DEAD, stats.dead(), limits.dead());
-        check(Kind.WAITING, stats.waiting(), limits.waiting());
+        Set<Kind> raised = stats.alerts();
+        check(Kind.LATENESS, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis(), raised);
+        check(Kind.DUE, stats.due(), limits.due(), raised);
+        check(Kind.DEAD, stats.dead(), limits.dead(), raised);
+        check(Kind.WAITING, stats.waiting(), limits.waiting(), raised);
     }
 
-    private void check(Kind kind, long value, @Nullable Long limit) {
+    private void check(Kind kind, long value, @Nullable Long limit, Set<Kind> raised) {
         if (limit == null) {
             return;
         }
         if (value > limit) {
             alerts.raise(endpoint.topic(), kind, value, limit);
-        } else {
+        } else if (raised.contains(kind)) {
             alerts.resolve(endpoint.topic(), kind);
         }
     }
@@ -188,7 +189,7 @@ final class TopicMonitor implements LoopExecutor.Step {
             return;
         }
         TopicSeries series = Sampler.series(endpoint.topic(), shards, FAILING_RANGE, engine.store());
-        check(Kind.FAILING, series.failingPercent(LEAST_RUNS), Math.round(limit * 100));
+        check(Kind.FAILING, series.failingPercent(LEAST_RUNS), Math.round(limit * 100), Set.of(Kind.FAILING));
         failingAt = engine.loops().nanos() + SAMPLE_PAUSE;
     }
 }

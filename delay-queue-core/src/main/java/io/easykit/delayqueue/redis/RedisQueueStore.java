@@ -6,6 +6,7 @@ import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement.Outcome;
+import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Failure;
@@ -265,13 +266,24 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
     }
 
     @Override
-    public boolean raise(ShardKey shard, String alert, Duration expiry) {
-        return changes(QueueScript.ALERT, shard, new Arguments().add(alert).add(expiry));
+    public boolean raise(ShardKey shard, String alert, AlertReport report) {
+        return alert(shard, alert, "raise", report);
     }
 
     @Override
-    public boolean resolve(ShardKey shard, String alert) {
-        return changes(QueueScript.ALERT, shard, new Arguments().add(alert).add(0));
+    public boolean resolve(ShardKey shard, String alert, AlertReport report) {
+        return alert(shard, alert, "resolve", report);
+    }
+
+    private boolean alert(ShardKey shard, String alert, String change, AlertReport report) {
+        Arguments arguments = new Arguments()
+                .add(alert)
+                .add(change)
+                .add(report.token())
+                .add(report.isDone() ? "confirm" : "claim")
+                .add(ALERT_CLAIM)
+                .add(ALERT_EXPIRY);
+        return changes(QueueScript.ALERT, shard, arguments);
     }
 
     @Override

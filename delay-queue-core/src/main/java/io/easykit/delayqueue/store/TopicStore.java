@@ -36,16 +36,28 @@ public interface TopicStore {
     /** Resumes claims of the shard. True if they were stopped. */
     boolean resume(ShardKey shard);
 
+    /** Time in which a node that is to report an alert has to confirm that it has; then another one may report it. */
+    Duration ALERT_CLAIM = Duration.ofMinutes(2);
+
+    /** Time until a raised alert is forgotten that no node raises again. */
+    Duration ALERT_EXPIRY = Duration.ofHours(1);
+
     /**
-     * Records for all nodes that a limit is exceeded; each repetition extends the record. True for the first caller.
+     * Records for all nodes that a limit is exceeded; each repetition extends the record.
      *
      * @param alert  name of the limit: letters and {@code _}
-     * @param expiry time until the record is removed, unless it is repeated
+     * @param report of the change by this node
+     * @return true if the caller is to report it; false if another node does, or it was reported
      */
-    boolean raise(ShardKey shard, String alert, Duration expiry);
+    boolean raise(ShardKey shard, String alert, AlertReport report);
 
-    /** Records for all nodes that a limit is no longer exceeded. True for the first caller. */
-    boolean resolve(ShardKey shard, String alert);
+    /**
+     * Records for all nodes that a limit is no longer exceeded. The alert counts as raised until a node confirms that it has
+     * reported this.
+     *
+     * @return true if the caller is to report it; false if another node does, or it was reported
+     */
+    boolean resolve(ShardKey shard, String alert, AlertReport report);
 
     /**
      * Subscribes to messages that became due earlier than those that were waiting. A hint that may be lost, or come twice:

@@ -14,6 +14,7 @@ import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.ShardStats.Pause;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.Claim;
@@ -102,6 +103,18 @@ public final class InMemoryQueueStore implements QueueBackend {
 
     private record Answer(long request, List<Lease> leases) {}
 
+    /** A claim to report that an alert was raised or resolved, or a raised one whose report is confirmed. */
+    private record Alert(String change, String token, long claimedUntil, long keptUntil) {
+
+        boolean isRaised() {
+            return change.equals("raised");
+        }
+
+        boolean isBy(AlertReport report) {
+            return token.equals(report.token());
+        }
+    }
+
     /** One live message. */
     private static final class Message {
         final String id;
@@ -164,10 +177,15 @@ public final class InMemoryQueueStore implements QueueBackend {
         final Map<String, Message> live = new TreeMap<>();
         final Map<String, Answer> answers = new TreeMap<>();
         final Map<String, Long> counters = new TreeMap<>();
-        final Map<String, Long> alerts = new HashMap<>();
+        final Map<String, Alert> alerts = new HashMap<>();
         long lastNumber;
 
         @Nullable Pause pause;
+
+        @Nullable Alert alert(String name, long now) {
+            Alert alert = alerts.get(name);
+            return alert == null || alert.keptUntil <= now ? null : alert;
+        }
 
         List<Message> in(State place) {
             return live.values().stream()
@@ -762,7 +780,7 @@ public final class InMemoryQueueStore implements QueueBackend {
                 shard.in(State.DEAD).size(),
                 due.isEmpty() ? null : Instant.ofEpochMilli(due.get(0).at),
                 Stream.of(AlertLimits.Kind.values())
-                        .filter(kind -> shard.alerts.getOrDefault(kind.storedName(), 0L) > now())
+                        .filter(kind -> shard.alert(kind.storedName(), now()) != null)
                         .collect(Collectors.toSet()),
                 new ShardStats.Counters(
                         shard.counter("sent"),
@@ -804,15 +822,47 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     @Override
-    public synchronized boolean raise(ShardKey key, String alert, Duration expiry) {
-        Long forgotten = shard(key).alerts.put(alert, now() + ceilingMillis(expiry));
-        return forgotten == null || forgotten <= now();
+    public synchronized boolean raise(ShardKey key, String name, AlertReport report) {
+        Shard shard = shard(key);
+        Alert before = shard.alert(name, now());
+        if (before != null && (before.isRaised() || (before.isBy(report) && report.isDone()))) {
+            shard.alerts.put(name, new Alert("raised", "", 0, now() + ALERT_EXPIRY.toMillis()));
+            return false;
+        }
+        return claim(shard, name, "raise", report);
     }
 
     @Override
-    public synchronized boolean resolve(ShardKey key, String alert) {
-        Long forgotten = shard(key).alerts.remove(alert);
-        return forgotten != null && forgotten > now();
+    public synchronized boolean resolve(ShardKey key, String name, AlertReport report) {
+        Shard shard = shard(key);
+        Alert before = shard.alert(name, now());
+        if (before == null) {
+            return false;
+        }
+        if (before.isBy(report) && report.isDone()) {
+            shard.alerts.remove(name);
+            return false;
+        }
+        return claim(shard, name, "resolve", report);
+    }
+
+    private boolean claim(Shard shard, String name, String change, AlertReport report) {
+        Alert before = shard.alert(name, now());
+        boolean isOfAnother = before != null
+                && before.change.equals(change)
+                && !before.token.equals(report.token())
+                && before.claimedUntil > now();
+        if (report.isDone() || isOfAnother) {
+            return false;
+        }
+        shard.alerts.put(
+                name,
+                new Alert(
+                        change,
+                        report.token(),
+                        now() + ALERT_CLAIM.toMillis(),
+                        now() + ALERT_EXPIRY.toMillis()));
+        return true;
     }
 
     @Override

@@ -11,12 +11,15 @@ import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.QueueBackend;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class TopicMonitorTests {
 
@@ -66,6 +69,75 @@ class TopicMonitorTests {
         assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
         assertThat(queue.events(DelayQueueEvent.AlertResolved.class))
                 .containsExactly(new DelayQueueEvent.AlertResolved(TOPIC, Kind.DUE));
+    }
+
+    /** Two nodes, of which the first one checks first. */
+    private List<ListenerContainer> startTwoOverTheLimit() {
+        ListenerEndpoint.Builder endpoint = listener().alerts(new AlertLimits(null, 3L, null, null));
+        ListenerContainer first = queue.start(endpoint, message -> {});
+        first.pause();
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofSeconds(11));
+        ListenerContainer second =
+                queue.start(queue.builder(queue.time.node(), queue.memory).build(), endpoint, message -> {});
+        second.pause();
+        return List.of(first, second);
+    }
+
+    private void assertReported(int raised, int resolved) {
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class)).hasSize(raised);
+        assertThat(queue.events(DelayQueueEvent.AlertResolved.class)).hasSize(resolved);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LOST_REQUEST", "LOST_REPLY"})
+    void reportsEachChangeOnceAlthoughAReplyIsLost(Fault fault) {
+        queue.line.once("raise", fault);
+        List<ListenerContainer> nodes = startTwoOverTheLimit();
+        queue.time.advance(Duration.ofMinutes(10));
+        assertReported(1, 0);
+
+        queue.line.once("resolve", fault);
+        nodes.forEach(ListenerContainer::resume);
+        queue.time.advance(Duration.ofMinutes(10));
+        assertReported(1, 1);
+        assertThat(queue.engine.stats(TOPIC).alerts()).isEmpty();
+    }
+
+    /** Its claim has been stored, and it has not reported. */
+    @Test
+    void anotherNodeReportsWhatAKilledOneDidNot() {
+        queue.line.once("raise", Fault.KILLED_AFTER);
+        ListenerContainer second = startTwoOverTheLimit().get(1);
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(queue.node.isAlive()).isFalse();
+        assertReported(0, 0);
+        queue.time.advance(Duration.ofMinutes(9));
+        assertReported(1, 0);
+        second.resume();
+        queue.time.advance(Duration.ofMinutes(1));
+        assertReported(1, 1);
+    }
+
+    @Test
+    void anotherNodeReportsThatItIsOverWhereAKilledOneDidNot() {
+        List<ListenerContainer> nodes = startTwoOverTheLimit();
+        queue.time.advance(Duration.ofMinutes(1));
+        queue.line.once("resolve", Fault.KILLED_AFTER);
+        nodes.get(1).resume();
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(queue.node.isAlive()).isFalse();
+        assertReported(1, 0);
+        queue.time.advance(Duration.ofMinutes(9));
+        assertReported(1, 1);
+    }
+
+    @Test
+    void resolvesOnlyWhatIsRaised() {
+        queue.start(listener().alerts(new AlertLimits(null, 3L, null, null)), message -> {});
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.line.takeCalls()).contains("stats").doesNotContain("resolve");
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Delivery;
@@ -117,7 +118,11 @@ class ScriptFaultTests {
                 new Step("purge by age", dead, (s, store) -> store.purge(KEY, Duration.ZERO, 100)),
                 new Step("pause", (s, store) -> store.pause(KEY, "ops")),
                 new Step("declare", (s, store) -> store.declare("t", 1)),
-                new Step("alert", (s, store) -> store.raise(KEY, "due", Duration.ofMinutes(1))),
+                new Step("alert", (s, store) -> {
+                    store.raise(KEY, "due", new AlertReport("a", false));
+                    store.raise(KEY, "due", new AlertReport("a", true));
+                    return store.resolve(KEY, "due", new AlertReport("b", false));
+                }),
                 new Step("repair", (s, store) -> store.repair(KEY, Repaired.BEGIN)),
                 new Step("stats", (s, store) -> store.stats(KEY)),
                 new Step("health", (s, store) -> {

@@ -19,6 +19,7 @@ import io.easykit.delayqueue.admin.MessageSummary;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Failure;
@@ -139,9 +140,10 @@ class PermissionsIntegrationTests {
         assertThat(store.acknowledge(shard, List.of(failed))).containsExactly(Settlement.GONE);
         assertThat(store.pause(shard, "ops")).isTrue();
         assertThat(store.resume(shard)).isTrue();
-        store.raise(shard, "test", Duration.ofMinutes(1));
-        assertThat(store.raise(shard, "test", Duration.ofMinutes(1))).isFalse();
-        assertThat(store.resolve(shard, "test")).isTrue();
+        assertThat(store.raise(shard, "test", new AlertReport("a", false))).isTrue();
+        assertThat(store.raise(shard, "test", new AlertReport("a", true))).isFalse();
+        assertThat(store.resolve(shard, "test", new AlertReport("b", false))).isTrue();
+        assertThat(store.resolve(shard, "test", new AlertReport("b", true))).isFalse();
         store.checkWrites(shard);
     }
 
