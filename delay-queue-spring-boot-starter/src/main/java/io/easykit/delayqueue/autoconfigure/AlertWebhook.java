@@ -10,23 +10,25 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Posts alerts to a webhook. One node of the fleet publishes an alert, and only that node posts it. A post that fails is
- * repeated a few times; then the alert is lost here, and a WARN names it. The address is never logged, because it often contains
- * a secret.
+ * Posts alerts to a webhook, one after the other, so that no resolved alert arrives before it was raised. One node of the fleet
+ * publishes an alert, and only that node posts it. A post that fails is repeated a few times; then the alert is lost here, and a
+ * WARN names it. The address is never logged, because it often contains a secret.
  */
 final class AlertWebhook implements DelayQueueListener {
 
@@ -35,7 +37,8 @@ final class AlertWebhook implements DelayQueueListener {
 
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-    private static final int FIRST_FAILURE_STATUS = 400;
+    private static final int FIRST_SUCCESS_STATUS = 200;
+    private static final int FIRST_OTHER_STATUS = 300;
     private static final int FIRST_SERVER_FAILURE_STATUS = 500;
     private static final int TOO_MANY_REQUESTS = 429;
     private static final JsonMapper JSON = JsonMapper.shared();
@@ -46,7 +49,14 @@ final class AlertWebhook implements DelayQueueListener {
     private final String application;
     private final ScheduledExecutorService thread;
     private final HttpClient client;
-    private final AtomicInteger waiting = new AtomicInteger();
+
+    /** The first one is being posted. */
+    private final Queue<Post> posts = new ArrayDeque<>();
+
+    private record Post(String text, String body) {}
+
+    /** @param mayPass whether it is worth a repetition */
+    private record Failure(String reason, boolean mayPass) {}
 
     /**
      * Creates a listener that posts nothing yet.
@@ -110,11 +120,30 @@ final class AlertWebhook implements DelayQueueListener {
     private void post(String topic, String text, Kind kind, String state, long value, long limit) {
         String from = application.isEmpty() ? text : "[" + application + "] " + text;
         String body = fill(template, placeholders(from, topic, name(kind), state, value, limit, application));
-        if (waiting.incrementAndGet() > MOST_WAITING) {
-            lost(text, "too many alerts wait for it");
-            return;
+        Post post = new Post(text, body);
+        int before;
+        synchronized (posts) {
+            before = posts.size();
+            if (before < MOST_WAITING) {
+                posts.add(post);
+            }
         }
-        later(() -> attempt(text, body, 1), Duration.ZERO);
+        if (before >= MOST_WAITING) {
+            lost(post, "too many alerts wait for it");
+        } else if (before == 0) {
+            later(() -> attempt(post, 1), Duration.ZERO);
+        }
+    }
+
+    private void next() {
+        Post next;
+        synchronized (posts) {
+            posts.remove();
+            next = posts.peek();
+        }
+        if (next != null) {
+            later(() -> attempt(next, 1), Duration.ZERO);
+        }
     }
 
     private static Map<String, String> placeholders(
@@ -139,31 +168,16 @@ final class AlertWebhook implements DelayQueueListener {
         return filled;
     }
 
-    private void attempt(String text, String body, int attempt) {
-        String failure;
-        try {
-            int status = send(body);
-            if (status < FIRST_FAILURE_STATUS) {
-                waiting.decrementAndGet();
-                return;
-            }
-            failure = "it answered with status " + status;
-            if (status < FIRST_SERVER_FAILURE_STATUS && status != TOO_MANY_REQUESTS) {
-                lost(text, failure);
-                return;
-            }
-        } catch (IOException e) {
-            failure = e.getClass().getSimpleName();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            lost(text, "the application stops");
+    private void attempt(Post post, int attempt) {
+        Failure failure = send(post);
+        if (failure != null && failure.mayPass() && attempt < MOST_ATTEMPTS) {
+            later(() -> attempt(post, attempt + 1), FIRST_PAUSE.multipliedBy(1L << (attempt - 1)));
             return;
         }
-        if (attempt == MOST_ATTEMPTS) {
-            lost(text, failure);
-        } else {
-            later(() -> attempt(text, body, attempt + 1), FIRST_PAUSE.multipliedBy(1L << (attempt - 1)));
+        if (failure != null) {
+            lost(post, failure.reason());
         }
+        next();
     }
 
     private void later(Runnable task, Duration pause) {
@@ -174,13 +188,28 @@ final class AlertWebhook implements DelayQueueListener {
         }
     }
 
-    private int send(String body) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(address)
-                .timeout(timeout)
-                .header("Content-Type", "application/json; charset=utf-8")
-                .POST(HttpRequest.BodyPublishers.ofString(body))
-                .build();
-        return client.send(request, BodyHandlers.discarding()).statusCode();
+    /** Null if the receiver has accepted it. No exception may go up, because the future of the task would hide it. */
+    private @Nullable Failure send(Post post) {
+        try {
+            HttpRequest request = HttpRequest.newBuilder(address)
+                    .timeout(timeout)
+                    .header("Content-Type", "application/json; charset=utf-8")
+                    .POST(HttpRequest.BodyPublishers.ofString(post.body()))
+                    .build();
+            int status = client.send(request, BodyHandlers.discarding()).statusCode();
+            return status >= FIRST_SUCCESS_STATUS && status < FIRST_OTHER_STATUS
+                    ? null
+                    : new Failure(
+                            "it answered with status " + status,
+                            status >= FIRST_SERVER_FAILURE_STATUS || status == TOO_MANY_REQUESTS);
+        } catch (IOException e) {
+            return new Failure(e.getClass().getSimpleName(), true);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Failure("the application stops", false);
+        } catch (RuntimeException | Error e) {
+            return new Failure(e.getClass().getSimpleName(), false);
+        }
     }
 
     /** Ends without posting what waits. */
@@ -188,8 +217,7 @@ final class AlertWebhook implements DelayQueueListener {
         thread.shutdownNow();
     }
 
-    private void lost(String text, String failure) {
-        waiting.decrementAndGet();
-        log.warn("The webhook of alerts did not get '{}': {}", LogText.of(text), failure);
+    private static void lost(Post post, String failure) {
+        log.warn("The webhook of alerts did not get '{}': {}", LogText.of(post.text()), failure);
     }
 }

@@ -19,6 +19,7 @@ record WebhookSettings(@Nullable String url, @Nullable String body, @DefaultValu
     private static final String DEFAULT_BODY = "{\"text\": \"{text}\"}";
     private static final Duration SHORTEST = Duration.ofMillis(100);
     private static final Duration LONGEST = Duration.ofMinutes(1);
+    private static final int LARGEST_PORT = 65_535;
 
     void check(SettingChecks checks) {
         checks.that(
@@ -41,7 +42,9 @@ record WebhookSettings(@Nullable String url, @Nullable String body, @DefaultValu
     private static boolean isAddress(String text) {
         try {
             URI uri = URI.create(text);
-            return ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme())) && uri.getHost() != null;
+            return ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()))
+                    && uri.getHost() != null
+                    && uri.getPort() <= LARGEST_PORT;
         } catch (IllegalArgumentException e) {
             return false;
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
+import io.easykit.boot.SettingChecks;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent.AlertRaised;
 import io.easykit.delayqueue.DelayQueueEvent.AlertResolved;
@@ -120,13 +121,52 @@ class AlertWebhookTests {
         assertThat(posted(5)).as("the next one").isNotNull();
     }
 
-    @Test
-    void doesNotRepeatAPostThatIsWrong(CapturedOutput output) {
-        statuses.add(404);
+    /** A redirect leads to a page for people mostly, as one to log in. */
+    @ParameterizedTest
+    @ValueSource(ints = {301, 302, 307, 404})
+    void doesNotRepeatAPostThatIsWrong(int status, CapturedOutput output) {
+        statuses.add(status);
         webhook(SLACK).onAlertRaised(RAISED);
-        await().until(() -> output.toString().contains("status 404"));
+        await().until(() -> output.toString().contains("status " + status));
 
         assertThat(bodies).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {200, 201, 204})
+    void takesEachStatusOfSuccessForDelivered(int status, CapturedOutput output) {
+        statuses.add(status);
+        AlertWebhook webhook = webhook(SLACK);
+        webhook.onAlertRaised(RAISED);
+        webhook.onAlertRaised(RAISED);
+        assertThat(posted(1)).isNotNull();
+
+        assertThat(output).doesNotContain("did not get");
+    }
+
+    @Test
+    void postsInOrderAlthoughTheFirstIsRepeated() {
+        statuses.addAll(List.of(500, 503));
+        AlertWebhook webhook = webhook("\"{state}\"");
+        webhook.onAlertRaised(RAISED);
+        webhook.onAlertResolved(new AlertResolved("orders", Kind.DEAD));
+        posted(3);
+
+        assertThat(bodies).containsExactly("\"raised\"", "\"raised\"", "\"raised\"", "\"resolved\"");
+    }
+
+    /** The client throws no {@link IOException} then. */
+    @Test
+    void namesEachAlertThatCannotBePostedAtAll(CapturedOutput output) {
+        AlertWebhook webhook =
+                new AlertWebhook("http://localhost:99999/secret-token", SLACK, Duration.ofSeconds(5), "", thread);
+        for (int i = 0; i < AlertWebhook.MOST_WAITING + 3; i++) {
+            webhook.onAlertRaised(RAISED);
+            int lost = i + 1;
+            await().pollInterval(Duration.ofMillis(1))
+                    .until(() -> output.toString().split("did not get", -1).length == lost + 1);
+        }
+        assertThat(output).doesNotContain("too many alerts").doesNotContain("secret-token");
     }
 
     @Test
@@ -152,11 +192,20 @@ class AlertWebhookTests {
         for (int i = 0; i < AlertWebhook.MOST_WAITING + 3; i++) {
             webhook.onAlertRaised(RAISED);
         }
-        assertThat(tasks).hasSize(AlertWebhook.MOST_WAITING);
+        assertThat(tasks).as("one after the other").hasSize(1);
         assertThat(output.toString().split("too many alerts", -1)).hasSize(4);
 
         webhook.close();
         assertThat(never.isShutdown()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://localhost:99999/", "ftp://localhost/", "hooks.slack.com/services", "http:// /"})
+    void refusesAnAddressThatIsNone(String address) {
+        SettingChecks checks = new SettingChecks("delay-queue.");
+        new WebhookSettings(address, null, Duration.ofSeconds(5)).check(checks);
+
+        assertThat(checks.problems()).hasSize(1);
     }
 
     @ParameterizedTest
