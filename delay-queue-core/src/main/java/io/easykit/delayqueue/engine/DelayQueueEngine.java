@@ -314,13 +314,16 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /**
-         * Interval of the heartbeats of {@link DelayQueueEngine#join()}. Default: 10 s. A node that is silent for three intervals
-         * is forgotten.
+         * Interval of the heartbeats of {@link DelayQueueEngine#join()}, from 1 s to 1 m. Default: 10 s. A node that is silent for
+         * three intervals is forgotten.
+         *
+         * @throws IllegalArgumentException for a longer interval: samples are taken once a minute, and what operators wish of
+         *     listeners is kept for an hour
          */
         public Builder heartbeatInterval(Duration interval) {
-            if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.compareTo(Duration.ofHours(1)) > 0) {
+            if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.compareTo(Duration.ofMinutes(1)) > 0) {
                 throw new IllegalArgumentException(
-                        "A heartbeat interval of " + interval + " is not possible: give 1 second to an hour.");
+                        "A heartbeat interval of " + interval + " is not possible: give 1 second to a minute.");
             }
             this.heartbeatInterval = interval;
             return this;

@@ -25,13 +25,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Reports this node to the others periodically, and does what operators wish of its listeners: one call each interval. A node
  * that stops leaves at once; one that is silent is forgotten after three intervals. New topics are reported along with it, so
- * that no send waits for that.
+ * that no send waits for that; and all of them once a minute, because the store may have lost them.
  */
 final class Heartbeat implements LoopExecutor.Step {
 
     private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
 
     private static final int INTERVALS_UNTIL_FORGOTTEN = 3;
+
+    private static final long TOPICS_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
     /** After a call that failed: part of the interval. */
     private static final int RETRIES_IN_AN_INTERVAL = 5;
@@ -77,6 +79,7 @@ final class Heartbeat implements LoopExecutor.Step {
     private final long startedAt;
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Map<String, Integer> reported = new HashMap<>();
+    private long allReportedAt;
     private final Set<String> refusals = new HashSet<>();
     private volatile boolean stopping;
 
@@ -89,6 +92,7 @@ final class Heartbeat implements LoopExecutor.Step {
         this.loops = engine.loops();
         this.onBeat = onBeat;
         this.startedAt = loops.nanos();
+        this.allReportedAt = startedAt;
         this.loop = loops.create("delay-queue-heartbeat", this);
     }
 
@@ -151,6 +155,10 @@ final class Heartbeat implements LoopExecutor.Step {
     }
 
     private void reportTopics() {
+        if (loops.nanos() - allReportedAt >= TOPICS_PAUSE) {
+            reported.clear();
+            allReportedAt = loops.nanos();
+        }
         Map<String, Integer> added = topics.known();
         added.entrySet().removeAll(reported.entrySet());
         if (added.isEmpty()) {

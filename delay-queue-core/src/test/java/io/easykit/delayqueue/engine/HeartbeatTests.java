@@ -83,9 +83,32 @@ class HeartbeatTests {
 
         assertThat(Collections.frequency(calls, "beat")).isBetween(60, 61);
         assertThat(Collections.frequency(calls, "addTopics"))
-                .as("once a process and topic")
-                .isEqualTo(1);
+                .as("once a minute")
+                .isBetween(9, 11);
         assertThat(queue.engine.fleet().topics()).containsExactly(TOPIC);
+    }
+
+    @Test
+    void reportsItsTopicsAgainAfterTheStoreHasLostThem() {
+        queue.engine.join();
+        queue.send("a", Duration.ZERO);
+        advance(20);
+        ((InMemoryFleetStore) queue.memory.fleet()).lose();
+        advance(60);
+
+        assertThat(queue.engine.fleet().topics()).containsExactly(TOPIC);
+        assertThat(queue.engine.fleet().nodes()).hasSize(1);
+    }
+
+    @Test
+    void refusesAnIntervalThatDoesNotFitTheSamples() {
+        DelayQueueEngine.Builder builder = DelayQueueEngine.builder(queue.memory);
+        builder.heartbeatInterval(Duration.ofMinutes(1));
+        for (Duration interval : List.of(Duration.ofMillis(999), Duration.ofMillis(60_001))) {
+            assertThatThrownBy(() -> builder.heartbeatInterval(interval))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("1 second to a minute");
+        }
     }
 
     @Test

@@ -89,6 +89,12 @@ final class InMemoryFleetStore implements FleetStore {
         nodes.values().removeIf(node -> !node.until.isAfter(now()));
     }
 
+    /** As a flush of all keys does. */
+    synchronized void lose() {
+        topics.clear();
+        nodes.clear();
+    }
+
     @Override
     public synchronized void addTopics(Map<String, Integer> added) {
         topics.putAll(added);

@@ -36,7 +36,7 @@ import org.springframework.util.unit.DataSize;
  *     Later ones are interrupted, and their messages run again on another node.
  * @param autoStartup Whether listeners start with the application. If false, call
  *     DelayListenerRegistry.start().
- * @param heartbeatInterval Interval at which each node reports itself and its listeners to the others, from 1s to 1h. A
+ * @param heartbeatInterval Interval at which each node reports itself and its listeners to the others, from 1s to 1m. A
  *     node that is silent for three intervals is forgotten.
  * @param sendPhase Time at which a message that is sent inside a transaction is stored: before-commit, after-commit or
  *     immediately. Can be set for each message.
@@ -73,7 +73,7 @@ record DelayQueueProperties(
 
     private static final Duration LONGEST_SEND_WAIT = Duration.ofHours(1);
     private static final Duration SHORTEST_HEARTBEAT = Duration.ofSeconds(1);
-    private static final Duration LONGEST_HEARTBEAT = Duration.ofHours(1);
+    private static final Duration LONGEST_HEARTBEAT = Duration.ofMinutes(1);
     private static final Duration LONGEST_STOP = Duration.ofDays(1);
     private static final DataSize LARGEST_MESSAGE = DataSize.ofMegabytes(512);
 
@@ -88,7 +88,7 @@ record DelayQueueProperties(
                 heartbeatInterval,
                 SHORTEST_HEARTBEAT,
                 LONGEST_HEARTBEAT,
-                "1s to 1h, for example 10s");
+                "1s to 1m, for example 10s");
         checks.duration("send-timeout", sendTimeout, Duration.ZERO, LONGEST_SEND_WAIT, "0s to 1h, for example 5s");
         checks.that(
                 maxMessageSize.toBytes() >= 1 && maxMessageSize.compareTo(LARGEST_MESSAGE) <= 0,
