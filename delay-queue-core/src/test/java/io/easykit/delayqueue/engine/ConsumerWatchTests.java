@@ -7,8 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -79,6 +82,66 @@ class ConsumerWatchTests {
         container.pause();
         queue.time.advance(Duration.ofMinutes(10));
         assertThat(raised()).hasSize(1);
+    }
+
+    private DelayQueueEngine senderOf(FaultyStore line, int topics) {
+        DelayQueueEngine engine = queue.builder(queue.time.node(), line.asStore())
+                .noConsumerLimits(topic -> LIMIT)
+                .build();
+        engine.join();
+        for (int i = 0; i < topics; i++) {
+            engine.template().send(OutgoingMessage.of(String.format(Locale.ROOT, "topic-%02d", i), "text"));
+        }
+        return engine;
+    }
+
+    @Test
+    void readsTheNodesOnceForAllTopics() {
+        FaultyStore line = new FaultyStore(queue.memory);
+        senderOf(line, 20);
+        queue.time.advance(Duration.ofSeconds(5));
+        line.takeCalls();
+        queue.time.advance(Duration.ofMinutes(1));
+
+        List<String> calls = line.takeCalls();
+        assertThat(Collections.frequency(calls, "nodes"))
+                .isEqualTo(Collections.frequency(calls, "beat"))
+                .isBetween(5, 7);
+    }
+
+    @Test
+    void checksTheOtherTopicsAlthoughShardsOfSomeDoNotAnswer() {
+        FaultyStore line = new FaultyStore(queue.memory);
+        senderOf(line, 20);
+        line.planByShard(shard -> switch (shard.topic()) {
+            case "topic-00", "topic-05" -> Fault.LOST_REQUEST;
+            case "topic-07" -> Fault.REFUSED;
+            default -> Fault.NONE;
+        });
+        queue.time.advance(Duration.ofMinutes(4));
+
+        assertThat(raised()).hasSize(17);
+    }
+
+    /** A heartbeat is not late, whatever the number of topics and shards; and each topic has its turn. */
+    @Test
+    void takesABoundedTime() {
+        FaultyStore line = new FaultyStore(queue.memory);
+        DelayQueueEngine slow = senderOf(line, 30);
+        queue.time.advance(Duration.ofSeconds(1));
+        line.plan(method -> {
+            if (method.equals("stats")) {
+                queue.time.advance(Duration.ofMillis(200));
+            }
+            return Fault.NONE;
+        });
+        line.takeCalls();
+        queue.time.advance(Duration.ofMinutes(4));
+        List<String> calls = line.takeCalls();
+
+        assertThat(Collections.frequency(calls, "beat")).isBetween(19, 24);
+        assertThat(raised()).hasSize(30);
+        assertThat(slow.fleet().nodes()).hasSize(4);
     }
 
     @Test
