@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param versions    versions by what they are of, such as {@code java}
  * @param startedAt   when it started, by the store's clock
  * @param seenAt      last heartbeat, by the store's clock
- * @param listeners   its running listeners; empty for a process that only sends
+ * @param listeners   its running listeners; empty for a process that only sends. Of a node with more than about 600 the rest is
+ *                    one entry for each topic, with an empty id
  */
 public record NodeInfo(
         String id,
@@ -44,7 +45,7 @@ public record NodeInfo(
     /**
      * A listener that runs.
      *
-     * @param id        of the listener
+     * @param id        of the listener; empty for a sum of several of the topic
      * @param topic     whose messages it gets
      * @param busy      calls of the handler that run now
      * @param places    calls that it can run at a time

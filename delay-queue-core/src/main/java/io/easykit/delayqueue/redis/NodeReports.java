@@ -17,8 +17,15 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reports of nodes and snapshots as JSON, which later versions may extend: fields that are unknown are skipped, and missing ones empty. */
+/**
+ * Reports of nodes and snapshots as JSON, which later versions may extend: fields that are unknown are skipped, and missing ones
+ * empty. A report stays small, however many listeners a node has: those that no longer fit are one entry for each topic, with
+ * the sum of their calls. The places of a topic have to be right, because an alert depends on them.
+ */
 final class NodeReports {
+
+    /** About 600 listeners. */
+    private static final int MOST_BYTES_OF_LISTENERS = 60_000;
 
     /** Names that applications choose are cut, so that a report stays small. */
     private static final int MOST_CHARACTERS = 128;
@@ -35,8 +42,37 @@ final class NodeReports {
         ObjectNode versions = json.putObject("versions");
         new TreeMap<>(report.versions()).forEach((of, version) -> versions.put(cut(of), cut(version)));
         ArrayNode listeners = json.putArray("listeners");
-        report.listeners().forEach(listener -> encode(listeners.addObject(), listener));
+        Map<String, NodeInfo.Listener> sums = new TreeMap<>();
+        int bytes = 0;
+        for (NodeInfo.Listener listener : report.listeners()) {
+            ObjectNode one = JSON.createObjectNode();
+            encode(one, listener);
+            bytes += JSON.writeValueAsBytes(one).length;
+            if (bytes <= MOST_BYTES_OF_LISTENERS) {
+                listeners.add(one);
+            } else {
+                sums.merge(listener.topic(), sum(listener), NodeReports::sum);
+            }
+        }
+        sums.values().forEach(sum -> encode(listeners.addObject(), sum));
         return Bytes.of(JSON.writeValueAsBytes(json));
+    }
+
+    /** As a part of a sum: without a name, and without places if it is paused. */
+    private static NodeInfo.Listener sum(NodeInfo.Listener one) {
+        return new NodeInfo.Listener(
+                "", one.topic(), one.busy(), one.pause() == null ? one.places() : 0, one.oldestRun(), null);
+    }
+
+    private static NodeInfo.Listener sum(NodeInfo.Listener one, NodeInfo.Listener other) {
+        boolean isOlder = one.oldestRun().compareTo(other.oldestRun()) > 0;
+        return new NodeInfo.Listener(
+                "",
+                one.topic(),
+                one.busy() + other.busy(),
+                one.places() + other.places(),
+                isOlder ? one.oldestRun() : other.oldestRun(),
+                null);
     }
 
     private static void encode(ObjectNode json, NodeInfo.Listener listener) {

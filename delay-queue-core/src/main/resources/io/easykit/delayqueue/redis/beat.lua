@@ -8,7 +8,7 @@
 checkCount(3)
 local node, report, keep = ARGV[1], ARGV[2], duration(ARGV[3], 0, 10 ^ 8, 'keep')
 check(#node > 0 and #node <= 512, 'not the name of a node')
-check(#report <= 65536, 'report too long')
+check(#report <= 1048576, 'report too long')
 local since, till, reports, wishes = prefix .. 'since', prefix .. 'until', prefix .. 'reports', prefix .. 'wishes:'
 local gone = redis.call('ZRANGEBYSCORE', till, '-inf', string.format('%d', now), 'LIMIT', '0', '100')
 if keep == 0 then gone[#gone + 1] = node end

@@ -18,6 +18,7 @@ import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.FleetStore.SharedSnapshot;
 import io.easykit.delayqueue.store.NodeReport;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -84,6 +85,36 @@ class FleetScriptTests {
                         .count())
                 .as("keys that stay for ever, the clock of the test apart")
                 .isEqualTo(1);
+    }
+
+    /** Otherwise other nodes would raise alerts of topics without consumers. */
+    @Test
+    void keepsThePlacesOfANodeHoweverManyListenersItHas() {
+        List<Listener> listeners = new ArrayList<>();
+        for (int i = 0; i < 3000; i++) {
+            String name = "com.shop.orders/close-" + i / 2;
+            Pause pause = i % 5 == 0 ? new Pause(ms(900), "ops") : null;
+            listeners.add(new Listener(name + "-" + i, name, 1, 4, Duration.ofMillis(i), pause));
+        }
+        NodeReport report = new NodeReport("shop", "host-1", Map.of(), Duration.ofSeconds(5), listeners);
+        fleet.beat("a", report, KEEP);
+
+        NodeInfo node = fleet.nodes().get(0);
+        assertThat(node.listeners().subList(0, 300)).isEqualTo(listeners.subList(0, 300));
+        for (Listener listener : listeners) {
+            int paused = pausedOf(listeners, listener.topic());
+            assertThat(node.places(listener.topic())).as(listener.topic()).isEqualTo(8 - 4 * paused);
+        }
+        assertThat(node.listeners().stream().mapToInt(Listener::busy).sum()).isEqualTo(3000);
+        assertThat(node.listeners().get(node.listeners().size() - 1).id()).isEmpty();
+        assertThat(node.listeners().stream().map(Listener::oldestRun).max(Duration::compareTo))
+                .contains(Duration.ofMillis(2999));
+    }
+
+    private static int pausedOf(List<Listener> listeners, String topic) {
+        return (int) listeners.stream()
+                .filter(listener -> listener.topic().equals(topic) && listener.pause() != null)
+                .count();
     }
 
     @Test
