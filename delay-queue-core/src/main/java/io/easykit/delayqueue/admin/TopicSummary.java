@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param shards       number of shards
  * @param pausedShards how many of them are paused
- * @param total        numbers of all shards; null if the store refuses to count them
+ * @param total        numbers of all shards that answered; null if none did
  * @param rates        of the last minute; null if there are no samples of it
  * @param places       calls of listeners that all nodes together can run; paused listeners count as none
- * @param failure      why shards are missing in the numbers, or null
+ * @param failure      why shards are missing in the numbers: the store refuses them, or does not answer; or null
  */
 public record TopicSummary(
         String topic,

@@ -2,7 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
@@ -17,21 +17,31 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Overviews of all topics for any number of viewers, at a bounded cost: the longer one takes, the longer it is shown. A failure
- * is shown to all viewers for two seconds too.
+ * Overviews of all topics for any number of viewers, at a bounded cost: the longer one takes, the longer it is shown, up to half
+ * a minute. It has what answers ({@link ShardSurvey}). A failure of all is shown to all viewers for two seconds too.
  */
 final class Snapshots {
 
+    private static final Logger log = LoggerFactory.getLogger(Snapshots.class);
+
     private static final long SHORTEST_PAUSE = TimeUnit.SECONDS.toNanos(2);
 
-    /** So a snapshot takes at most half a percent of the time. */
+    /** So a snapshot takes at most half a percent of the time, unless it takes longer than 150 ms. */
     private static final int PAUSES = 200;
+
+    private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(30);
+
+    private static final int MOST_FAILURES_NAMED = 3;
 
     /** Beyond these, one node takes the snapshot for all. */
     private static final int MOST_SHARDS_ALONE = 50;
@@ -45,6 +55,7 @@ final class Snapshots {
 
     private final QueueBackend store;
     private final LongSupplier nanos;
+    private final ShardSurvey survey;
     private final Map<String, Known> rates = new HashMap<>();
     private @Nullable FleetSnapshot last;
     private @Nullable DelayQueueException failure;
@@ -55,6 +66,7 @@ final class Snapshots {
     Snapshots(QueueBackend store, LongSupplier nanos) {
         this.store = store;
         this.nanos = nanos;
+        this.survey = new ShardSurvey(store, nanos);
     }
 
     synchronized FleetSnapshot get() {
@@ -94,20 +106,25 @@ final class Snapshots {
             }
         }
         long begin = nanos.getAsLong();
-        FleetSnapshot taken = take(topics);
-        pause = Math.max(SHORTEST_PAUSE, PAUSES * (nanos.getAsLong() - begin));
+        ShardSurvey.Result counts = survey.count(topics.entrySet().stream()
+                .flatMap(topic -> Topics.keys(topic.getKey(), topic.getValue()).stream())
+                .toList());
+        FleetSnapshot taken = take(topics, counts);
+        // To wait for an answer is no work for the store.
+        long work = nanos.getAsLong() - begin - counts.waited();
+        pause = Math.max(SHORTEST_PAUSE, Math.max(counts.waited(), Math.min(LONGEST_PAUSE, PAUSES * work)));
         if (shares) {
             store.fleet().shareSnapshot(taken, Duration.ofNanos(pause));
         }
         return taken;
     }
 
-    private FleetSnapshot take(SortedMap<String, Integer> topics) {
+    private FleetSnapshot take(SortedMap<String, Integer> topics, ShardSurvey.Result counts) {
         List<NodeInfo> nodes = store.fleet().nodes();
         List<TopicSummary> summaries = new ArrayList<>();
         Instant now = Instant.EPOCH;
         for (Map.Entry<String, Integer> topic : topics.entrySet()) {
-            TopicSummary summary = summary(topic.getKey(), topic.getValue(), nodes);
+            TopicSummary summary = summary(topic.getKey(), topic.getValue(), nodes, counts);
             ShardStats total = summary.total();
             if (total != null && total.now().isAfter(now)) {
                 now = total.now();
@@ -117,17 +134,41 @@ final class Snapshots {
         return new FleetSnapshot(now, nodes.size(), summaries);
     }
 
-    private TopicSummary summary(String topic, int shards, List<NodeInfo> nodes) {
+    private TopicSummary summary(String topic, int shards, List<NodeInfo> nodes, ShardSurvey.Result counts) {
         List<ShardKey> keys = Topics.keys(topic, shards);
         int places = nodes.stream().mapToInt(node -> node.places(topic)).sum();
-        try {
-            TopicStats stats = EachShard.stats(topic, keys, store);
-            String refused = stats.refused().isEmpty() ? null : String.join(" ", stats.refused());
-            return new TopicSummary(
-                    topic, shards, stats.pausedShards(), total(stats), rates(topic, keys), places, refused);
-        } catch (StoreRefusedException e) {
-            return new TopicSummary(topic, shards, 0, null, null, places, e.getMessage());
+        List<ShardStats> counted = keys.stream()
+                .map(counts.stats()::get)
+                .filter(Objects::nonNull)
+                .toList();
+        List<DelayQueueException> failures = keys.stream()
+                .map(counts.failures()::get)
+                .filter(Objects::nonNull)
+                .toList();
+        String failure = failures.isEmpty() ? null : text(failures);
+        if (counted.isEmpty()) {
+            return new TopicSummary(topic, shards, 0, null, null, places, failure);
         }
+        TopicStats stats = new TopicStats(topic, counted);
+        boolean answers = failures.stream().noneMatch(StoreUnavailableException.class::isInstance);
+        return new TopicSummary(
+                topic,
+                shards,
+                stats.pausedShards(),
+                total(stats),
+                answers ? rates(topic, keys) : null,
+                places,
+                failure);
+    }
+
+    private static String text(List<DelayQueueException> failures) {
+        List<String> different = failures.stream()
+                .map(failure -> String.valueOf(failure.getMessage()))
+                .distinct()
+                .toList();
+        int more = different.size() - MOST_FAILURES_NAMED;
+        return different.stream().limit(MOST_FAILURES_NAMED).collect(Collectors.joining(" "))
+                + (more > 0 ? " (and " + more + " more)" : "");
     }
 
     private static ShardStats total(TopicStats stats) {
@@ -159,7 +200,8 @@ final class Snapshots {
     private @Nullable Rates read(String topic, List<ShardKey> keys) {
         try {
             return Sampler.series(topic, keys, RATES_RANGE, store).latestRates().orElse(null);
-        } catch (StoreRefusedException e) {
+        } catch (DelayQueueException e) {
+            log.debug("No rates of {} are shown for a minute", topic, e);
             return null;
         }
     }

@@ -12,6 +12,7 @@ import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.TopicSeries.Rates;
 import io.easykit.delayqueue.admin.TopicSummary;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;
@@ -139,6 +140,52 @@ class SnapshotsTests {
         assertThat(queue.line.takeCalls()).hasSize(1);
         queue.line.heal();
         assertThat(snapshot().topics()).hasSize(1);
+    }
+
+    @Test
+    void isShownForHalfAMinuteAtMost() {
+        declare(Map.of(TOPIC, 10));
+        queue.line.plan(method -> {
+            if (method.equals("stats")) {
+                advance(Duration.ofMillis(100));
+            }
+            return FaultyStore.Fault.NONE;
+        });
+        FleetSnapshot first = snapshot();
+        advance(Duration.ofMillis(29_900));
+        assertThat(snapshot()).isSameAs(first);
+        advance(Duration.ofMillis(100));
+        assertThat(snapshot()).isNotSameAs(first);
+    }
+
+    /** One master is away, and each of its shards costs a timeout. */
+    @Test
+    void showsWhatAnswersInABoundedTime() {
+        declare(Map.of(TOPIC, 20, "mail", 3, "zeta", 1));
+        queue.line.planByShard(shard -> {
+            if (shard.shard() % 2 == 1) {
+                advance(Duration.ofSeconds(1));
+                return FaultyStore.Fault.LOST_REQUEST;
+            }
+            return FaultyStore.Fault.NONE;
+        });
+        Instant begin = queue.time.now();
+        FleetSnapshot first = snapshot();
+        assertThat(Duration.between(begin, queue.time.now())).isLessThan(Duration.ofSeconds(6));
+        assertThat(first.topics()).extracting(TopicSummary::topic).containsExactly("mail", TOPIC, "zeta");
+        assertThat(first.topics().get(0).total()).isNotNull();
+        assertThat(first.topics().get(0).failure()).contains("request lost");
+        advance(Duration.ofSeconds(5));
+        snapshot();
+        advance(Duration.ofSeconds(5));
+        FleetSnapshot third = snapshot();
+        assertThat(third.topics()).extracting(TopicSummary::total).doesNotContainNull();
+        assertThat(third.topics().get(1).failure()).contains("request lost");
+        assertThat(third.topics().get(2).failure()).as("of another master").isNull();
+
+        queue.line.planByShard(shard -> FaultyStore.Fault.NONE);
+        advance(Duration.ofSeconds(5));
+        assertThat(snapshot().topics()).extracting(TopicSummary::failure).containsOnlyNulls();
     }
 
     @Test
