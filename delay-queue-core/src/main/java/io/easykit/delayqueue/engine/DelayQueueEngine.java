@@ -146,7 +146,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     }
 
     public TopicStats stats(String topic) {
-        return EachShard.stats(topic, topics.keysToLookAt(topic), store);
+        return admin.stats(topic);
     }
 
     /** A container that is not started yet. */

@@ -25,12 +25,17 @@ final class ErrorScan {
 
     /** @param error as the store returns it, or null */
     void add(DeadLetterRef death, @Nullable String error) {
-        ErrorGroup group = error == null ? ErrorGroup.NONE : ErrorGroup.of(error);
+        ErrorGroup group = groupOf(error);
         if (groups.size() >= MOST_GROUPS && !groups.containsKey(group)) {
             group = ErrorGroup.NONE;
         }
         Instant at = death.diedAt();
         groups.merge(group, new ErrorGroups.Count(group, 1, at, at, death), ErrorScan::sum);
+    }
+
+    /** @param error as the store returns it, or null */
+    static ErrorGroup groupOf(@Nullable String error) {
+        return error == null ? ErrorGroup.NONE : ErrorGroup.of(error);
     }
 
     private static ErrorGroups.Count sum(ErrorGroups.Count one, ErrorGroups.Count other) {

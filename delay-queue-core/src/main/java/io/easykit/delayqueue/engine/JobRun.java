@@ -81,7 +81,8 @@ final class JobRun {
         this.request = JobText.request(fields);
         // Reading twice is harmless: results are collected anew, and a job that has left out shards reads all of them
         // again.
-        boolean continues = request.action().moves() && fields.getOrDefault("problem", "").isEmpty();
+        boolean continues =
+                request.action().moves() && fields.getOrDefault("problem", "").isEmpty();
         this.scanned = continues ? JobText.number(fields, "scanned", 0) : 0;
         this.matched = continues ? JobText.number(fields, "matched", 0) : 0;
         this.done = JobText.number(fields, "done", 0);

@@ -3,7 +3,6 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
-import io.easykit.delayqueue.admin.ErrorGroup;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Browsed;
@@ -149,11 +148,7 @@ final class JobScan {
 
     private boolean isInGroup(@Nullable String error) {
         String group = filter.group();
-        return group == null || group.equals(groupOf(error).key());
-    }
-
-    static ErrorGroup groupOf(@Nullable String error) {
-        return error == null ? ErrorGroup.NONE : ErrorGroup.of(error);
+        return group == null || group.equals(ErrorScan.groupOf(error).key());
     }
 
     private static boolean contains(Browsed.Entry entry, @Nullable String error, String text) {

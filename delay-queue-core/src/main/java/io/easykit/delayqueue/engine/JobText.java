@@ -58,7 +58,8 @@ final class JobText {
     /** @throws IllegalArgumentException if it cannot be read, as that of a later version */
     static JobRequest request(Map<String, String> fields) {
         if (number(fields, "format", FORMAT) > FORMAT) {
-            throw new IllegalArgumentException("A later version has started it. Run one node of that version, or stop it.");
+            throw new IllegalArgumentException(
+                    "A later version has started it. Run one node of that version, or stop it.");
         }
         String topic = fields.getOrDefault("topic", "");
         JobRequest request =

@@ -137,10 +137,8 @@ final class Snapshots {
     private TopicSummary summary(String topic, int shards, List<NodeInfo> nodes, ShardSurvey.Result counts) {
         List<ShardKey> keys = Topics.keys(topic, shards);
         int places = nodes.stream().mapToInt(node -> node.places(topic)).sum();
-        List<ShardStats> counted = keys.stream()
-                .map(counts.stats()::get)
-                .filter(Objects::nonNull)
-                .toList();
+        List<ShardStats> counted =
+                keys.stream().map(counts.stats()::get).filter(Objects::nonNull).toList();
         List<DelayQueueException> failures = keys.stream()
                 .map(counts.failures()::get)
                 .filter(Objects::nonNull)

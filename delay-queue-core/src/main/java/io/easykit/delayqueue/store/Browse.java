@@ -23,16 +23,6 @@ public record Browse(
                 "At most " + MOST_FRAME_BYTES + " of a frame are read");
     }
 
-    /** The first page, the soonest or oldest first, with frames cut after some bytes. */
-    public static Browse first(MessageInfo.State place, int count) {
-        return new Browse(place, false, null, count, 512);
-    }
-
-    /** The page behind this position. */
-    public Browse after(@Nullable Position position) {
-        return new Browse(place, newestFirst, position, count, frameBytes);
-    }
-
     private static void require(boolean holds, String complaint) {
         if (!holds) {
             throw new IllegalArgumentException(complaint + ".");

@@ -29,5 +29,5 @@ local function expect(kind, command, argument, names)
   end
 end
 expect('a hash', 'HEXISTS', '-', {'state', 'settings', 'errors', 'counters', 'samples', 'reports'})
-expect('a sorted set', 'ZSCORE', '-', {'waiting', 'inflight', 'dead', 'topics', 'since', 'until'})
+expect('a sorted set', 'ZSCORE', '-', {'waiting', 'inflight', 'dead', 'topics', 'since', 'until', 'jobs', 'running'})
 return {denied, damaged}

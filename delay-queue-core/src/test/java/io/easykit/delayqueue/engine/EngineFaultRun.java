@@ -294,9 +294,10 @@ public final class EngineFaultRun {
             acknowledgements += stats.counters().acknowledged();
             sent += stats.counters().sent();
             gone += stats.counters().cancelled();
-            List<StoredMessage> letters = store.browse(shard, Browse.first(State.DEAD, 100)).entries().stream()
-                    .map(entry -> store.find(shard, entry.id()).orElseThrow())
-                    .toList();
+            List<StoredMessage> letters =
+                    store.browse(shard, new Browse(State.DEAD, false, null, 100, 512)).entries().stream()
+                            .map(entry -> store.find(shard, entry.id()).orElseThrow())
+                            .toList();
             letters.forEach(this::checkDead);
             letters.forEach(message -> dead.add(message.id()));
             checkNothingIsLeft(shard);

@@ -94,7 +94,11 @@ class FleetIntegrationTests {
     }
 
     private List<StoredMessage> inFlight() {
-        return queue.store.browse(SHARD, Browse.first(State.IN_FLIGHT, QueueStore.MAX_BATCH)).entries().stream()
+        return queue
+                .store
+                .browse(SHARD, new Browse(State.IN_FLIGHT, false, null, QueueStore.MAX_BATCH, 512))
+                .entries()
+                .stream()
                 .flatMap(entry -> queue.store.find(SHARD, entry.id()).stream())
                 .toList();
     }

@@ -857,11 +857,7 @@ public final class InMemoryQueueStore implements QueueBackend {
         }
         shard.alerts.put(
                 name,
-                new Alert(
-                        change,
-                        report.token(),
-                        now() + ALERT_CLAIM.toMillis(),
-                        now() + ALERT_EXPIRY.toMillis()));
+                new Alert(change, report.token(), now() + ALERT_CLAIM.toMillis(), now() + ALERT_EXPIRY.toMillis()));
         return true;
     }
 

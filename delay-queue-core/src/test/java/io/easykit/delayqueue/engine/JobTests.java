@@ -323,8 +323,8 @@ class JobTests {
         healthy = true;
         ShardKey damaged = new ShardKey(TOPIC, 0);
         long inDamaged = queue.engine.stats(TOPIC).shards().get(0).dead();
-        queue.line.planCall((method, shard) ->
-                method.equals("redrive") && damaged.equals(shard) ? Fault.REFUSED : Fault.NONE);
+        queue.line.planCall(
+                (method, shard) -> method.equals("redrive") && damaged.equals(shard) ? Fault.REFUSED : Fault.NONE);
 
         Job job = await(admin.redriveAll(TOPIC, Integer.MAX_VALUE).id());
         assertThat(job.state()).isEqualTo(Job.State.FAILED);
@@ -469,7 +469,8 @@ class JobTests {
         queue.time.advance(Duration.ofSeconds(2));
         other.admin().stopJob(job.id());
         queue.time.advance(Duration.ofSeconds(1));
-        String announced = queue.memory.jobs().find(job.id()).orElseThrow().fields().get("pending");
+        String announced =
+                queue.memory.jobs().find(job.id()).orElseThrow().fields().get("pending");
         List<DeadLetterRef> pending = JobText.deaths(announced);
         assertThat(admin.purge(TOPIC, pending)).isNotEmpty().doesNotContain(false);
 

@@ -259,7 +259,7 @@ final class FaultyShard implements AutoCloseable {
             store.acknowledge(KEY, deliveries.stream().map(Delivery::lease).toList());
             store.redrive(
                     KEY,
-                    store.browse(KEY, Browse.first(State.DEAD, 100)).entries().stream()
+                    store.browse(KEY, new Browse(State.DEAD, false, null, 100, 512)).entries().stream()
                             .map(dead -> new DeadLetterRef(dead.id(), dead.at()))
                             .toList());
         }

@@ -1,7 +1,9 @@
 package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.JobStore.Saved;
 import io.easykit.delayqueue.store.JobStoreContract;
@@ -10,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The scripts of jobs, with the clock of the test; locks and jobs expire by the server's own. */
 class JobScriptTests extends JobStoreContract {
@@ -67,13 +71,10 @@ class JobScriptTests extends JobStoreContract {
         assertKept("job:j1", "jobs", "running");
         assertThat(shard.redis().snapshot().keySet().stream().filter(key -> !key.startsWith("test:")))
                 .allMatch(key -> key.startsWith(PREFIX));
-        for (Runnable change : List.<Runnable>of(
-                () -> jobs.stop("j1"),
-                () -> jobs.resume("j1"),
-                () -> {
-                    jobs.take("j1", "n1");
-                    jobs.save("j1", "n1", StoredJob.RUNNING, Map.of());
-                })) {
+        for (Runnable change : List.<Runnable>of(() -> jobs.stop("j1"), () -> jobs.resume("j1"), () -> {
+            jobs.take("j1", "n1");
+            jobs.save("j1", "n1", StoredJob.RUNNING, Map.of());
+        })) {
             shard.redis().command("ZADD", PREFIX + "running", "1", "another");
             age("job:j1", "jobs", "running");
             change.run();
@@ -116,6 +117,16 @@ class JobScriptTests extends JobStoreContract {
         assertThat(jobs.list()).extracting(StoredJob::id).containsExactly("j2");
         assertThat(jobs.running().free()).containsExactly("j2");
         assertThat(jobs.find("j1")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jobs", "running"})
+    void namesAKeyOfAnotherType(String name) {
+        shard.redis().command("SET", PREFIX + name, "garbage");
+
+        assertThatThrownBy(() -> create("j1"))
+                .isInstanceOf(StoreRefusedException.class)
+                .hasMessageContaining("The key " + PREFIX + name + " is not a sorted set");
     }
 
     /** Each script fails at each command that it executes: the same call again does the rest, and no job is lost. */

@@ -410,7 +410,16 @@ final class ProtocolChecker implements AutoCloseable {
             List<Browsed.Entry> entries = page.entries();
             return entries.isEmpty()
                     ? List.of(page)
-                    : List.of(page, store.browse(KEY, first.after(entries.get(0).position())));
+                    : List.of(
+                            page,
+                            store.browse(
+                                    KEY,
+                                    new Browse(
+                                            first.place(),
+                                            first.newestFirst(),
+                                            entries.get(0).position(),
+                                            first.count(),
+                                            first.frameBytes())));
         }
 
         private Target target() {
@@ -422,8 +431,8 @@ final class ProtocolChecker implements AutoCloseable {
         /** Deaths that an operator sees, or remembers from a while ago; now and then one that never was. */
         private List<DeadLetterRef> deaths() {
             List<DeadLetterRef> deaths = new ArrayList<>(promises.remembered(random));
-            for (Browsed.Entry dead :
-                    model.browse(KEY, Browse.first(State.DEAD, 5)).entries()) {
+            for (Browsed.Entry dead : model.browse(KEY, new Browse(State.DEAD, false, null, 5, 512))
+                    .entries()) {
                 deaths.add(new DeadLetterRef(dead.id(), dead.at().minusMillis(random.nextInt(4) == 0 ? 1 : 0)));
             }
             deaths.removeIf(death -> random.nextInt(3) == 0);

@@ -70,9 +70,9 @@ class RedisClusterIntegrationTests {
             Claimed claimed = await().until(
                             () -> STORE.claim(shard, claim("o", 1, 10, 30_000)),
                             reply -> reply.deliveries().size() == 2);
-            Browsed flying = STORE.browse(shard, Browse.first(State.IN_FLIGHT, 1));
+            Browsed flying = STORE.browse(shard, new Browse(State.IN_FLIGHT, false, null, 1, 512));
             Position first = flying.entries().get(0).position();
-            assertThat(STORE.browse(shard, Browse.first(State.IN_FLIGHT, 10).after(first))
+            assertThat(STORE.browse(shard, new Browse(State.IN_FLIGHT, false, first, 10, 512))
                             .entries())
                     .hasSize(1);
             assertThat(STORE.errors(shard, first, 10).total()).isZero();

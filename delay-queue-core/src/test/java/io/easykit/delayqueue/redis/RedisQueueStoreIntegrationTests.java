@@ -265,7 +265,8 @@ class RedisQueueStoreIntegrationTests {
                             KEY, List.of(new Reschedule(new Target("later", null), DueTime.in(Duration.ZERO)))))
                     .isInstanceOf(StoreFullException.class);
             assertThat(store.find(KEY, "new")).isEmpty();
-            assertThat(store.browse(KEY, Browse.first(State.WAITING, 10)).total())
+            assertThat(store.browse(KEY, new Browse(State.WAITING, false, null, 10, 512))
+                            .total())
                     .isEqualTo(1);
 
             assertThat(store.extend(KEY, leases.subList(0, 8), Duration.ofMinutes(1)))
@@ -288,7 +289,7 @@ class RedisQueueStoreIntegrationTests {
                     .isTrue();
             assertThat(store.fleet().wish("node", "close", true, "ops")).isTrue();
             store.fleet().addTopics(Map.of("t", 1));
-            Instant died = store.browse(KEY, Browse.first(State.DEAD, 1))
+            Instant died = store.browse(KEY, new Browse(State.DEAD, false, null, 1, 512))
                     .entries()
                     .get(0)
                     .at();

@@ -196,7 +196,9 @@ public abstract class JobStoreContract {
         create("j1");
         jobs().take("j1", "n1");
         assertThat(jobs().stop("j1")).isTrue();
-        assertThat(jobs().take("j1", "n2")).as("while the node may see the wish").isFalse();
+        assertThat(jobs().take("j1", "n2"))
+                .as("while the node may see the wish")
+                .isFalse();
         assertThat(find("j1").state()).isEqualTo(StoredJob.RUNNING);
 
         expireLock();

@@ -63,7 +63,7 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
                 TopicStats stats = snapshots.of(topic);
                 topics.put(topic, numbers(stats));
                 health.withDetail("topics", topics);
-                writes.require(topic, stats.shards().size());
+                writes.require(topic, stats.shards().size() + stats.refused().size());
             }
             return health.build();
         } catch (RuntimeException away) {

@@ -135,7 +135,9 @@ class PermissionsIntegrationTests {
         claim(store, shard, 3);
         await().until(() -> !store.reap(shard, 10, 1, Duration.ZERO).lost().isEmpty());
         assertThat(store.find(shard, "unknown")).isEmpty();
-        assertThat(store.browse(shard, Browse.first(State.DEAD, 10)).total()).isEqualTo(1);
+        assertThat(store.browse(shard, new Browse(State.DEAD, false, null, 10, 512))
+                        .total())
+                .isEqualTo(1);
         assertThat(store.purge(shard, Duration.ZERO, 10)).isEqualTo(1);
         assertThat(store.acknowledge(shard, List.of(failed))).containsExactly(Settlement.GONE);
         assertThat(store.pause(shard, "ops")).isTrue();

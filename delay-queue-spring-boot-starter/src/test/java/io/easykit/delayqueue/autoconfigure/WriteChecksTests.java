@@ -30,6 +30,30 @@ class WriteChecksTests {
     }
 
     @Test
+    void triesAFewShardsAtATimeAndEachOfThem() {
+        for (int second = 0; second < 5; second++) {
+            checks.require("orders", 10);
+            assertThat(written).hasSize(WriteChecks.MOST_SHARDS * (second + 1));
+            now += Duration.ofSeconds(1).toNanos();
+        }
+        assertThat(written.stream().map(ShardKey::shard))
+                .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    }
+
+    @Test
+    void triesTheShardThatFailedAgainFirst() {
+        checks.require("orders", 10);
+        now += Duration.ofSeconds(1).toNanos();
+        refuses = true;
+        for (int second = 0; second < 3; second++) {
+            written.clear();
+            assertThatThrownBy(() -> checks.require("orders", 10)).hasMessage("no room");
+            assertThat(written).containsExactly(new ShardKey("orders", 4));
+            now += Duration.ofSeconds(1).toNanos();
+        }
+    }
+
+    @Test
     void keepsAFailureForASecond() {
         refuses = true;
         assertThatThrownBy(() -> checks.require("orders", 2)).hasMessage("no room");

@@ -1,0 +1,45 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.ShardKey;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Status;
+
+class DelayQueueHealthIndicatorTests {
+
+    private final List<ShardKey> written = new ArrayList<>();
+
+    private final QueueBackend store = (QueueBackend) Proxy.newProxyInstance(
+            getClass().getClassLoader(), new Class<?>[] {QueueBackend.class}, (proxy, method, arguments) -> {
+                assertThat(method.getName()).isEqualTo("checkWrites");
+                written.add((ShardKey) arguments[0]);
+                return null;
+            });
+
+    /** Its figures cannot be read, because a key has another type. That says nothing about writes. */
+    @Test
+    void triesToWriteInShardsThatTheStoreRefusesToCount() {
+        ShardStats counted = new ShardStats(
+                Instant.EPOCH, null, 0, 0, 0, 0, null, Set.of(), new ShardStats.Counters(0, 0, 0, 0, 0, 0, 0, 0));
+        TopicStats stats = new TopicStats("orders", List.of(counted), List.of("shard 0 is refused"));
+        DelayQueueHealthIndicator indicator = new DelayQueueHealthIndicator(
+                store,
+                new TopicSnapshots(topic -> stats, Duration.ofSeconds(1), System::nanoTime),
+                () -> Set.of("orders"),
+                null);
+
+        assertThat(indicator.health()).isNotNull().satisfies(health -> assertThat(health.getStatus())
+                .isEqualTo(Status.UP));
+        assertThat(written).containsExactly(new ShardKey("orders", 0), new ShardKey("orders", 1));
+    }
+}
