@@ -11,6 +11,7 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -113,6 +114,10 @@ public final class DelayQueueEngine implements AutoCloseable {
 
     public FleetAdmin fleet() {
         return fleet;
+    }
+
+    public ActionLog actions() {
+        return store.actions();
     }
 
     /**

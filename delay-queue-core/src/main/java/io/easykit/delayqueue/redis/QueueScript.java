@@ -41,6 +41,8 @@ enum QueueScript {
     JOB_TAKE,
     JOB_SAVE,
     JOB_WISH,
+    NOTE_ACTION,
+    ACTIONS,
     DIAGNOSE;
 
     String file() {

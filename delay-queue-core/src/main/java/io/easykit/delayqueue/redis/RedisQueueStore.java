@@ -4,6 +4,7 @@ import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.AlertReport;
@@ -46,6 +47,7 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
     private final FleetStore fleet;
     private final WakeupSubscriptions wakeups;
     private final RedisJobStore jobs;
+    private final ActionLog actions;
 
     public RedisQueueStore(RedisConnectionFactory connections) {
         this(connections, DEFAULT_KEY_PREFIX);
@@ -86,6 +88,7 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
         this.counts = new ShardCounts(scripts);
         this.fleet = new RedisFleetStore(scripts);
         this.jobs = new RedisJobStore(scripts);
+        this.actions = new RedisActionLog(scripts);
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
@@ -289,6 +292,11 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
     @Override
     public JobStore jobs() {
         return jobs;
+    }
+
+    @Override
+    public ActionLog actions() {
+        return actions;
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.store;
 
+import io.easykit.delayqueue.admin.ActionLog;
+
 /** Everything that an engine needs of one store. */
 public interface QueueBackend extends QueueStore, QueueInspector, DeadLetterStore, TopicStore {
 
@@ -10,4 +12,9 @@ public interface QueueBackend extends QueueStore, QueueInspector, DeadLetterStor
 
     /** The jobs of the administration. */
     JobStore jobs();
+
+    /** Actions of operators; empty unless the store keeps them. */
+    default ActionLog actions() {
+        return ActionLog.NONE;
+    }
 }

@@ -152,6 +152,10 @@ class ScriptFaultTests {
                     store.jobs().save(id, "node", "running", Map.of("done", "1"));
                     return store.jobs().stop(id);
                 }),
+                new Step("actions", (s, store) -> {
+                    store.actions().add("purge", 10);
+                    return store.actions().read(0, 10);
+                }),
                 new Step("share", (s, store) -> {
                     store.fleet().sharedSnapshot(Duration.ofMinutes(1));
                     return store.fleet().sharedSnapshot(Duration.ofMinutes(1));

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.SettingsReport;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
@@ -37,5 +38,11 @@ class EngineBeans {
     @ConditionalOnMissingBean
     FleetAdmin delayQueueFleetAdmin(DelayQueueEngine engine) {
         return engine.fleet();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ActionLog delayQueueActionLog(DelayQueueEngine engine) {
+        return engine.actions();
     }
 }

@@ -11,6 +11,7 @@ import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.Job;
@@ -82,6 +83,9 @@ class PermissionsIntegrationTests {
                         lookAfterTheDead(context);
                         settleEachWay(context.getBean(QueueBackend.class));
                         lookAtTheFleet(context.getBean(FleetAdmin.class), context.getBean(QueueBackend.class));
+                        ActionLog actions = context.getBean(ActionLog.class);
+                        actions.add("purge", 10);
+                        assertThat(actions.read(0, 10)).containsExactly("purge");
                     });
             assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
             assertThat(redis.snapshot().keySet()).isNotEmpty().allMatch(key -> key.startsWith(keyPrefix));
