@@ -31,7 +31,7 @@ public final class ShownValues {
     }
 
     /**
-     * A body : {@code text}, {@code kind}, {@code size}, {@code cut}, {@code masked}.
+     * A body: {@code text}, {@code kind}, {@code size}, {@code cut}, {@code masked}.
      *
      * @param size bytes of the whole body
      */
@@ -76,6 +76,11 @@ public final class ShownValues {
         String shown = json != null ? json.text() : header("body", text);
         int end = shown.offsetByCodePoints(0, Math.min(PREVIEW, shown.codePointCount(0, shown.length())));
         return shown.substring(0, end).replaceAll("\\s+", " ");
+    }
+
+    /** The text of a whole body, or null if it is binary. */
+    public static @Nullable String text(byte[] body) {
+        return text(body, false);
     }
 
     /** The text of UTF-8 bytes, or null if they are none. A character that is cut at the end is left out. */

@@ -1,0 +1,83 @@
+package io.easykit.console;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The files of the page, read once. */
+final class Assets {
+
+    static final List<String> NAMES = List.of(
+            "index.html",
+            "console.css",
+            "icon.svg",
+            "console.js",
+            "dom.js",
+            "api.js",
+            "text.js",
+            "zh.js",
+            "parts.js",
+            "actions.js",
+            "queues.js",
+            "topic.js",
+            "message.js",
+            "jobs.js",
+            "caches.js",
+            "fleet.js");
+
+    private static final Map<String, String> TYPES = Map.of(
+            "html", "text/html;charset=UTF-8",
+            "css", "text/css;charset=UTF-8",
+            "js", "text/javascript;charset=UTF-8",
+            "svg", "image/svg+xml");
+
+    /** A file as a whole reply. */
+    private record Asset(ConsoleReply reply, String tag) {}
+
+    private final Map<String, Asset> assets = new LinkedHashMap<>();
+
+    Assets() {
+        NAMES.forEach(name -> assets.put(name, load(name)));
+    }
+
+    /** @param path behind the console's path, with a slash */
+    @Nullable ConsoleReply find(String path, ConsoleRequest request) {
+        Asset asset = assets.get(path.equals("/") ? "index.html" : path.substring(1));
+        if (asset == null) {
+            return null;
+        }
+        String known = request.header("If-None-Match");
+        ConsoleReply reply = known != null && known.contains(asset.tag()) ? ConsoleReply.empty(304) : asset.reply();
+        return reply.with("ETag", asset.tag()).with("Cache-Control", "no-cache");
+    }
+
+    private static Asset load(String name) {
+        try (InputStream in = Assets.class.getResourceAsStream("assets/" + name)) {
+            if (in == null) {
+                throw new IllegalStateException("The file " + name + " of the console is missing in its jar.");
+            }
+            byte[] content = in.readAllBytes();
+            String type = String.valueOf(TYPES.get(name.substring(name.lastIndexOf('.') + 1)));
+            return new Asset(ConsoleReply.of(200, type, content), tag(content));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The entity tag of a content. */
+    static String tag(byte[] content) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(content);
+            return '"' + HexFormat.of().formatHex(digest, 0, 8) + '"';
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+package io.easykit.console.autoconfigure;
+
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.SettingsReport;
+import io.easykit.boot.ShownValues;
+import io.easykit.boot.StartReport;
+import io.easykit.cache.EasyCache;
+import io.easykit.console.Audit;
+import io.easykit.console.AuditStore;
+import io.easykit.console.Console;
+import io.easykit.console.ConsoleAccess;
+import io.easykit.console.ConsoleAccess.Mode;
+import io.easykit.console.ConsoleApi;
+import io.easykit.console.ConsoleInfo;
+import io.easykit.console.ConsoleMeters;
+import io.easykit.console.cache.CacheApi;
+import io.easykit.console.queue.FleetApi;
+import io.easykit.console.queue.JobApi;
+import io.easykit.console.queue.LocalListeners;
+import io.easykit.console.queue.MessageViews;
+import io.easykit.console.queue.QueueApi;
+import io.easykit.console.queue.QueueAuditStore;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.admin.ActionLog;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.autoconfigure.DelayQueueCustomizer;
+import io.easykit.delayqueue.engine.ListenerContainer;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.BinaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/** Auto-configuration of the console. It is served by the configurations of the management context. */
+@AutoConfiguration(
+        afterName = {
+            "io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration",
+            "io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration"
+        })
+@ConditionalOnWebApplication
+@ConditionalOnEnabled("easykit.console")
+@EnableConfigurationProperties(ConsoleProperties.class)
+@Import(StartReport.class)
+@ImportRuntimeHints(ConsoleAutoConfiguration.Files.class)
+public final class ConsoleAutoConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger(ConsoleAutoConfiguration.class);
+
+    ConsoleAutoConfiguration() {}
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ConsoleStartCheck easykitConsoleStartCheck(Environment environment) {
+        return new ConsoleStartCheck(environment);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static SettingsReport easykitConsoleSettingsReport() {
+        return new SettingsReport("easykit.console");
+    }
+
+    @Bean
+    Audit easykitConsoleAudit(
+            ConsoleProperties properties, ObjectProvider<AuditStore> stores, ApplicationEventPublisher publisher) {
+        return new Audit(
+                node(),
+                stores.orderedStream().findFirst().orElse(null),
+                properties.auditSize(),
+                System::currentTimeMillis,
+                (user, entry) -> publisher.publishEvent(new AuditApplicationEvent(user, type(entry), entry)));
+    }
+
+    /** Such as {@code EASYKIT_JOBS_STOP}. */
+    private static String type(Map<String, Object> entry) {
+        String action = String.valueOf(entry.get("action"));
+        return "EASYKIT_" + action.toUpperCase(Locale.ROOT).replace('/', '_');
+    }
+
+    @Bean
+    ServedConsole easykitConsole(
+            ConsoleProperties properties,
+            Audit audit,
+            ObjectProvider<ConsoleApi> apis,
+            ObjectProvider<ConsoleMeters> meters,
+            ListableBeanFactory beans) {
+        boolean secured = ConsoleSecurity.isPresent(beans);
+        Mode mode = secured
+                ? Mode.ROLES
+                : switch (properties.openTo()) {
+                    case NOBODY -> null;
+                    case LOOPBACK -> Mode.LOOPBACK;
+                    case EVERYONE -> Mode.EVERYONE;
+                };
+        if (mode == null) {
+            return new ServedConsole(
+                    null,
+                    properties.path(),
+                    "The application has no Spring Security, and easykit.console.open-to is nobody. Add Spring Security"
+                            + " and give your users the role "
+                            + properties.roles().view() + " or "
+                            + properties.roles().operate()
+                            + ". On your own machine, set easykit.console.open-to=loopback.",
+                    false);
+        }
+        ConsoleAccess access = new ConsoleAccess(
+                mode,
+                properties.roles().view(),
+                properties.roles().operate(),
+                properties.access() == ConsoleProperties.Access.READ_ONLY,
+                properties.showValues(),
+                properties.origins());
+        Console console = new Console(
+                access,
+                info(properties),
+                apis.orderedStream().toList(),
+                audit,
+                meters.getIfAvailable(() -> ConsoleMeters.NONE));
+        return new ServedConsole(console, properties.path(), users(mode, properties), mode == Mode.EVERYONE);
+    }
+
+    private static String users(Mode mode, ConsoleProperties properties) {
+        return switch (mode) {
+            case ROLES ->
+                "users with the role " + properties.roles().view() + " or "
+                        + properties.roles().operate();
+            case LOOPBACK -> "requests from this machine, without a login";
+            case EVERYONE -> "everyone, without a login. Add Spring Security, or set easykit.console.open-to=loopback";
+        };
+    }
+
+    @Bean
+    ConsoleStartLine easykitConsoleStartLine(ServedConsole easykitConsole) {
+        return new ConsoleStartLine(easykitConsole);
+    }
+
+    private static ConsoleInfo info(ConsoleProperties properties) {
+        Map<String, String> versions = new LinkedHashMap<>();
+        String own = Console.class.getPackage().getImplementationVersion();
+        if (own != null) {
+            versions.put("easykit", own);
+        }
+        versions.put("Spring Boot", SpringBootVersion.getVersion());
+        versions.put("Java", System.getProperty("java.version", ""));
+        ConsoleProperties.Color color = properties.color();
+        List<ConsoleInfo.Link> links = properties.links().stream()
+                .map(link -> new ConsoleInfo.Link(link.label(), link.href()))
+                .toList();
+        return new ConsoleInfo(
+                properties.path(),
+                node(),
+                versions,
+                properties.label(),
+                color == null ? null : color.name().toLowerCase(Locale.ROOT),
+                links);
+    }
+
+    /** Host and process, as the delay queue names its nodes. */
+    private static String node() {
+        String host = "localhost";
+        try {
+            host = InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException unknown) {
+            log.debug("The name of this host is not known", unknown);
+        }
+        return host + "@" + ProcessHandle.current().pid();
+    }
+
+    /** The page's files, for native images. */
+    static final class Files implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
+            hints.resources().registerPattern("io/easykit/console/assets/*");
+        }
+    }
+
+    /** Meters, if the application has Micrometer. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    static class MetersConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        ConsoleMeters easykitConsoleMeters(ObjectProvider<MeterRegistry> registry) {
+            return new MicrometerMeters(registry);
+        }
+    }
+
+    /** The delay queue, if the application has it. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DelayQueueAdmin.class)
+    @ConditionalOnBean({DelayQueueAdmin.class, FleetAdmin.class})
+    static class QueueConfiguration {
+
+        @Bean
+        @ConditionalOnBean(ActionLog.class)
+        AuditStore easykitConsoleQueueAudit(ActionLog actions) {
+            return new QueueAuditStore(actions);
+        }
+
+        /** A customizer may replace the codec of the queue, so none is used then. */
+        @Bean
+        LocalListeners easykitConsoleListeners(
+                ObjectProvider<DelayListenerRegistry> registry,
+                ObjectProvider<PayloadCodec> codec,
+                ObjectProvider<DelayQueueCustomizer> customizers,
+                Environment environment) {
+            boolean customized = customizers.stream().findAny().isPresent();
+            return new LocalListeners(
+                    () -> registry.stream()
+                            .flatMap(listeners -> listeners.containers().stream())
+                            .map(ListenerContainer::endpoint)
+                            .toList(),
+                    customized ? null : codec.getIfUnique(),
+                    new TopicSettingSource(environment));
+        }
+
+        @Bean
+        ConsoleApi easykitConsoleQueue(
+                DelayQueueAdmin admin,
+                FleetAdmin fleet,
+                LocalListeners listeners,
+                ObjectProvider<SanitizingFunction> masking,
+                Audit audit,
+                ConsoleProperties properties) {
+            MessageViews views = new MessageViews(new ShownValues(mask(masking)), listeners, properties.edit());
+            return new QueueApi(admin, fleet, views, listeners, audit);
+        }
+
+        @Bean
+        ConsoleApi easykitConsoleJobs(DelayQueueAdmin admin, ObjectProvider<ConsoleMeters> meters) {
+            return new JobApi(admin, meters.getIfAvailable(() -> ConsoleMeters.NONE));
+        }
+
+        @Bean
+        ConsoleApi easykitConsoleFleet(FleetAdmin fleet) {
+            return new FleetApi(fleet, node());
+        }
+
+        private static @Nullable BinaryOperator<String> mask(ObjectProvider<SanitizingFunction> functions) {
+            List<SanitizingFunction> all = functions.orderedStream().toList();
+            if (all.isEmpty()) {
+                return null;
+            }
+            Sanitizer sanitizer = new Sanitizer(all);
+            return (name, value) -> String.valueOf(sanitizer.sanitize(new SanitizableData(null, name, value), true));
+        }
+    }
+
+    /** The cache, if the application has it. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(EasyCache.class)
+    @ConditionalOnBean(EasyCache.class)
+    static class CacheConfiguration {
+
+        @Bean
+        ConsoleApi easykitConsoleCache(EasyCache cache) {
+            return new CacheApi(cache);
+        }
+    }
+}

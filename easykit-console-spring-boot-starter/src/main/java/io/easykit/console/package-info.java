@@ -1,0 +1,5 @@
+/** The console in the browser: pages, rules of access, audit, and the JSON API that the products fill. */
+@NullMarked
+package io.easykit.console;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,115 @@
+package io.easykit.console.queue;
+
+import io.easykit.boot.ShownValues;
+import io.easykit.console.Audit;
+import io.easykit.console.Caller;
+import io.easykit.console.ConsoleReply;
+import io.easykit.console.Refusal;
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.MessageInfo.ErrorNote;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.MessageDetail;
+import io.easykit.delayqueue.admin.MessagePage;
+import io.easykit.delayqueue.admin.MessageQuery;
+import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.MessageSummary;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Writes all messages of one state as lines of JSON, whole and unmasked, reading them page by page. */
+final class Export {
+
+    private final DelayQueueAdmin admin;
+    private final Scans scans;
+    private final Audit audit;
+    private final JsonMapper json = JsonMapper.builder().build();
+
+    Export(DelayQueueAdmin admin, Scans scans, Audit audit) {
+        this.admin = admin;
+        this.scans = scans;
+        this.audit = audit;
+    }
+
+    /** @param group key of the group of errors, or null for all messages */
+    ConsoleReply reply(String topic, State state, @Nullable String group, Caller caller) {
+        scans.requireFree();
+        admin.stats(topic); // An error is a reply; after the first line it could only be a line.
+        String place = MessageViews.place(state);
+        audit.read("export", caller, topic, List.of(), group == null ? place : place + ", group " + group);
+        String file = topic.replaceAll("[^A-Za-z0-9._-]", "_") + "-" + place + ".ndjson";
+        return ConsoleReply.attachment(file, "application/x-ndjson", out -> scan(topic, state, group, out));
+    }
+
+    private void scan(String topic, State state, @Nullable String group, OutputStream out) throws IOException {
+        try {
+            scans.run(() -> {
+                write(topic, state, group, out);
+                return true;
+            });
+        } catch (DelayQueueException | Refusal incomplete) {
+            line(Map.of("error", "The export is incomplete: " + incomplete.getMessage()), out);
+        } catch (UncheckedIOException gone) {
+            throw gone.getCause();
+        }
+    }
+
+    private void write(String topic, State state, @Nullable String group, OutputStream out) {
+        MessageQuery query = MessageQuery.of(state).size(DelayQueueAdmin.MAX_PAGE);
+        String cursor = null;
+        do {
+            MessagePage page = admin.messages(topic, query.after(cursor));
+            for (MessageSummary summary : page.messages()) {
+                if (group == null || QueueApi.isOf(summary.group(), group)) {
+                    admin.find(topic, summary.id())
+                            .filter(detail -> detail.message().state() == state)
+                            .ifPresent(detail -> line(message(detail), out));
+                }
+            }
+            cursor = page.next();
+        } while (cursor != null);
+    }
+
+    private Map<String, Object> message(MessageDetail detail) {
+        MessageInfo message = detail.message();
+        Map<String, @Nullable Object> line = new LinkedHashMap<>();
+        line.put("topic", message.topic());
+        line.put("id", message.id());
+        line.put("place", MessageViews.place(message.state()));
+        line.put("at", message.at().toEpochMilli());
+        line.put("failures", message.failures());
+        line.put("lost", message.leaseExpirations());
+        ErrorNote error = message.lastError();
+        line.put("error", error == null ? null : error.text());
+        line.put("headers", message.headers());
+        Bytes body = detail.isCut()
+                ? admin.body(message.topic(), new MessageRef(message.id(), detail.incarnation()))
+                        .orElse(null)
+                : message.body();
+        String text = body == null ? null : ShownValues.text(body.array());
+        if (body != null && text == null) {
+            line.put("bodyBase64", Base64.getEncoder().encodeToString(body.array()));
+        } else {
+            line.put("body", text);
+        }
+        return line;
+    }
+
+    private void line(Map<String, Object> line, OutputStream out) {
+        try {
+            out.write(json.writeValueAsBytes(line));
+            out.write('\n');
+        } catch (IOException gone) {
+            throw new UncheckedIOException(gone);
+        }
+    }
+}

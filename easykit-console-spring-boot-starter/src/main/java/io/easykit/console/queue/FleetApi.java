@@ -1,0 +1,102 @@
+package io.easykit.console.queue;
+
+import io.easykit.console.Caller;
+import io.easykit.console.ConsoleApi;
+import io.easykit.console.Input;
+import io.easykit.console.Refusal;
+import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.NodeInfo;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The nodes of the delay queue in the console, and the pauses of topics and listeners. */
+public final class FleetApi implements ConsoleApi {
+
+    private static final int MAX_NAME = 200;
+
+    private final FleetAdmin fleet;
+    private final String node;
+
+    /** @param node name of this process */
+    public FleetApi(FleetAdmin fleet, String node) {
+        this.fleet = fleet;
+        this.node = node;
+    }
+
+    @Override
+    public Set<String> features() {
+        return Set.of("nodes");
+    }
+
+    @Override
+    public Map<String, Read> reads() {
+        return Map.of("nodes", StoreErrors.explained((request, caller) -> nodes()));
+    }
+
+    @Override
+    public Map<String, Change> changes() {
+        Map<String, Change> changes = Map.of(
+                "pause", (input, caller) -> planned(input, caller, true),
+                "resume", (input, caller) -> planned(input, caller, false));
+        return StoreErrors.explained(changes);
+    }
+
+    private Map<String, Object> nodes() {
+        Map<String, Object> reply = new LinkedHashMap<>();
+        reply.put("nodes", fleet.nodes().stream().map(this::node).toList());
+        return reply;
+    }
+
+    private Map<String, Object> node(NodeInfo info) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("node", info.id());
+        shown.put("self", info.id().startsWith(node + "/"));
+        shown.put("app", info.application());
+        shown.put("host", info.host());
+        shown.put("versions", info.versions());
+        shown.put("startedAt", info.startedAt().toEpochMilli());
+        shown.put("seen", info.seenAt().toEpochMilli());
+        List<Map<String, @Nullable Object>> listeners = new ArrayList<>();
+        for (NodeInfo.Listener listener : info.listeners()) {
+            Map<String, @Nullable Object> one = new LinkedHashMap<>();
+            one.put("listener", listener.id());
+            one.put("topic", listener.topic());
+            one.put("busy", listener.busy());
+            one.put("places", listener.places());
+            one.put("oldestRun", listener.oldestRun().toMillis());
+            NodeInfo.Pause pause = listener.pause();
+            one.put("paused", pause != null);
+            one.put("pausedBy", pause == null ? null : pause.by());
+            Instant at = pause == null ? null : pause.at();
+            one.put("pausedAt", at == null ? null : at.toEpochMilli());
+            listeners.add(one);
+        }
+        shown.put("listeners", listeners);
+        return shown;
+    }
+
+    private Planned planned(Input input, Caller caller, boolean stop) {
+        String topic = input.text("topic");
+        String by = caller.name().substring(0, Math.min(MAX_NAME, caller.name().length()));
+        if (topic != null) {
+            return new Planned(topic, List.of(), "on all nodes", () -> {
+                int shards = stop ? fleet.pause(topic, by) : fleet.resume(topic);
+                return Done.of(Map.of("shards", shards));
+            });
+        }
+        String listener = input.required("listener");
+        String where = input.required("node");
+        return new Planned(listener, List.of(), "on node " + where, () -> {
+            boolean known = stop ? fleet.pauseListener(where, listener, by) : fleet.resumeListener(where, listener, by);
+            if (!known) {
+                throw new Refusal(404, "There is no such node any more.", "Load the list of nodes again.");
+            }
+            return Done.nothing();
+        });
+    }
+}

@@ -1,0 +1,236 @@
+package io.easykit.console.queue;
+
+import io.easykit.console.Audit;
+import io.easykit.console.Caller;
+import io.easykit.console.ConsoleApi;
+import io.easykit.console.ConsoleReply;
+import io.easykit.console.ConsoleRequest;
+import io.easykit.console.Refusal;
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.ErrorGroup;
+import io.easykit.delayqueue.admin.ErrorGroups;
+import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.MessageDetail;
+import io.easykit.delayqueue.admin.MessagePage;
+import io.easykit.delayqueue.admin.MessageQuery;
+import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.MessageSummary;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The delay queue in the console: topics, pages of messages, single messages, groups of errors. */
+public final class QueueApi implements ConsoleApi {
+
+    private static final int MAX_FILTER = 200;
+
+    /** Pages that are read to fill one page of a group. */
+    private static final int GROUP_PAGES = 20;
+
+    private final DelayQueueAdmin admin;
+    private final MessageViews views;
+    private final Audit audit;
+    private final Map<String, Change> changes;
+    private final TopicOverview overview;
+    private final Export export;
+    private final StoreClock clock = new StoreClock();
+    private final Scans scans = new Scans();
+
+    public QueueApi(
+            DelayQueueAdmin admin, FleetAdmin fleet, MessageViews views, LocalListeners listeners, Audit audit) {
+        this.admin = admin;
+        this.views = views;
+        this.audit = audit;
+        this.changes = new QueueChanges(admin, views).all();
+        this.overview = new TopicOverview(admin, fleet, listeners, clock, System::nanoTime);
+        this.export = new Export(admin, scans, audit);
+    }
+
+    @Override
+    public Set<String> features() {
+        return Set.of(
+                "queues",
+                "waiting",
+                "flight",
+                "dead",
+                "groups",
+                "settings",
+                "find",
+                "body",
+                "export",
+                "series",
+                "rates");
+    }
+
+    @Override
+    public void changed() {
+        overview.forget();
+    }
+
+    @Override
+    public @Nullable Long now() {
+        return clock.millis();
+    }
+
+    @Override
+    public Map<String, Read> reads() {
+        return Map.of(
+                "topics", StoreErrors.explained((request, caller) -> overview.all()),
+                "topic", StoreErrors.explained((request, caller) -> topic(request)),
+                "messages", StoreErrors.explained(this::messages),
+                "message", StoreErrors.explained(this::message),
+                "body", StoreErrors.explained(this::body),
+                "export", StoreErrors.explained(this::export),
+                "groups",
+                        StoreErrors.explained((request, caller) -> scans.run(() -> groups(request.required("topic")))),
+                "find", StoreErrors.explained((request, caller) -> scans.run(() -> found(request.required("id")))));
+    }
+
+    @Override
+    public Map<String, Change> changes() {
+        return StoreErrors.explained(changes);
+    }
+
+    private Map<String, Object> topic(ConsoleRequest request) {
+        String range = request.parameter("range");
+        return overview.whole(
+                request.required("topic"), "24h".equals(range) ? TopicHistory.Range.DAY : TopicHistory.Range.HOUR);
+    }
+
+    private Map<String, Object> messages(ConsoleRequest request, Caller caller) {
+        String topic = request.required("topic");
+        MessageQuery query = MessageQuery.of(state(request.required("place")))
+                .size(request.number("size", MessageQuery.DEFAULT_SIZE, 1, DelayQueueAdmin.MAX_PAGE))
+                .after(request.parameter("after"));
+        if ("newest".equals(request.parameter("order"))) {
+            query = query.newestFirst();
+        }
+        if (request.parameter("shard") != null) {
+            query = query.shard(request.number("shard", 0, 0, Integer.MAX_VALUE));
+        }
+        String group = request.parameter("group");
+        if (group != null) {
+            MessageQuery wanted = query;
+            return scans.run(() -> ofGroup(topic, group, wanted, caller));
+        }
+        MessagePage page = admin.messages(topic, query);
+        Map<String, Object> reply = new LinkedHashMap<>();
+        reply.put("total", page.total());
+        reply.put("rank", page.rank());
+        reply.put("shard", page.shard());
+        reply.put("rows", views.rows(page.messages(), caller));
+        reply.put("next", page.next());
+        reply.put("refused", page.refused());
+        return reply;
+    }
+
+    /** Pages through the dead letters until a page of the group is full, or enough has been read. */
+    private Map<String, Object> ofGroup(String topic, String group, MessageQuery query, Caller caller) {
+        List<MessageSummary> found = new ArrayList<>();
+        Map<String, Object> reply = new LinkedHashMap<>();
+        String cursor = query.after();
+        for (int i = 0; i < GROUP_PAGES && found.size() < query.size(); i++) {
+            // The cursor is behind the last message that was read, so no page may read more than there is room for.
+            MessagePage page = admin.messages(topic, query.after(cursor).size(query.size() - found.size()));
+            page.messages().stream()
+                    .filter(message -> isOf(message.group(), group))
+                    .forEach(found::add);
+            reply.put("total", page.total());
+            reply.put("refused", page.refused());
+            cursor = page.next();
+            if (cursor == null) {
+                break;
+            }
+        }
+        reply.put("rows", views.rows(found, caller));
+        reply.put("next", cursor);
+        ErrorGroup kind = found.isEmpty() ? null : found.get(0).group();
+        if (kind != null) {
+            reply.put("group", Map.of("group", group, "error", kind.title(), "frame", kind.frame()));
+        }
+        return reply;
+    }
+
+    static boolean isOf(@Nullable ErrorGroup group, String key) {
+        return (group == null ? ErrorGroup.NONE : group).key().equals(key);
+    }
+
+    private Map<String, Object> message(ConsoleRequest request, Caller caller) {
+        String topic = request.required("topic");
+        MessageDetail detail = found(topic, request.required("id"));
+        Map<String, Object> reply = new LinkedHashMap<>();
+        reply.put("message", views.whole(detail, caller));
+        return reply;
+    }
+
+    private MessageDetail found(String topic, String id) {
+        return admin.find(topic, id)
+                .orElseThrow(() -> new Refusal(
+                        404, "There is no such message.", "It ran, or was cancelled or purged. Go back to the topic."));
+    }
+
+    private ConsoleReply body(ConsoleRequest request, Caller caller) {
+        requireSaves(caller);
+        String topic = request.required("topic");
+        String id = request.required("id");
+        MessageDetail detail = found(topic, id);
+        Bytes body = admin.body(topic, new MessageRef(id, detail.incarnation()))
+                .orElseThrow(() -> new Refusal(404, "The body was deleted.", "Go back to the topic."));
+        audit.read("body", caller, topic, List.of(id), "");
+        return ConsoleReply.attachment("body.bin", body.array());
+    }
+
+    private ConsoleReply export(ConsoleRequest request, Caller caller) {
+        requireSaves(caller);
+        return export.reply(
+                request.required("topic"), state(request.required("place")), request.parameter("group"), caller);
+    }
+
+    private static void requireSaves(Caller caller) {
+        if (!caller.operates()) {
+            throw new Refusal(403, "Only operators may save bodies.", "Use the account of an operator.");
+        }
+        if (!caller.seesValues()) {
+            throw new Refusal(
+                    403, "Nobody may save bodies: easykit.console.show-values is never.", "Change this setting.");
+        }
+    }
+
+    private Map<String, Object> groups(String topic) {
+        ErrorGroups groups = admin.groups(topic);
+        Map<String, Object> reply = new LinkedHashMap<>();
+        reply.put("total", groups.total());
+        reply.put("scanned", groups.scanned());
+        reply.put("refused", groups.refused());
+        reply.put("groups", MessageViews.groups(groups.groups()));
+        return reply;
+    }
+
+    private Map<String, Object> found(String id) {
+        if (id.length() > MAX_FILTER) {
+            throw new Refusal(400, "The id is longer than " + MAX_FILTER + " characters.", "Give a shorter one.");
+        }
+        List<Map<String, Object>> found = new ArrayList<>();
+        for (MessageDetail detail : admin.find(id)) {
+            found.add(Map.of(
+                    "topic", detail.message().topic(),
+                    "place", MessageViews.place(detail.message().state()),
+                    "at", detail.message().at().toEpochMilli()));
+        }
+        return new LinkedHashMap<>(Map.of("found", found));
+    }
+
+    static State state(String place) {
+        return switch (place) {
+            case "waiting" -> State.WAITING;
+            case "flight" -> State.IN_FLIGHT;
+            case "dead" -> State.DEAD;
+            default -> throw new Refusal(400, "There is no such place.", "Use waiting, flight or dead.");
+        };
+    }
+}

@@ -1,0 +1,161 @@
+package io.easykit.console.queue;
+
+import io.easykit.boot.ShownValues;
+import io.easykit.console.ConsoleApi.Change;
+import io.easykit.console.ConsoleApi.Done;
+import io.easykit.console.ConsoleApi.Planned;
+import io.easykit.console.Input;
+import io.easykit.console.Refusal;
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.MessageDetail;
+import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.Replacement;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Changes of single messages. Each names a death, or an incarnation, so a page that is out of date changes nothing else. */
+final class QueueChanges {
+
+    private static final String NOT_DEAD = "not dead any more, or dead again";
+    private static final String OTHER = "another message has this id now";
+
+    private final DelayQueueAdmin admin;
+    private final MessageViews views;
+
+    QueueChanges(DelayQueueAdmin admin, MessageViews views) {
+        this.admin = admin;
+        this.views = views;
+    }
+
+    Map<String, Change> all() {
+        Map<String, Change> all = new LinkedHashMap<>();
+        all.put("redrive", (input, caller) -> {
+            String topic = input.required("topic");
+            return deaths(topic, input, deaths -> admin.redrive(topic, deaths));
+        });
+        all.put("purge", (input, caller) -> {
+            String topic = input.required("topic");
+            input.requireConfirmed(topic, "topic");
+            return deaths(topic, input, deaths -> admin.purge(topic, deaths));
+        });
+        all.put("cancel", (input, caller) -> {
+            String topic = input.required("topic");
+            return targets(topic, input, "", found -> admin.cancel(topic, found));
+        });
+        all.put("reschedule", (input, caller) -> reschedule(input));
+        if (views.edits()) {
+            all.put("replace", (input, caller) -> replace(input));
+        }
+        return all;
+    }
+
+    private Planned reschedule(Input input) {
+        String topic = input.required("topic");
+        DueTime due = input.has("due")
+                ? DueTime.at(Instant.ofEpochMilli(input.number("due")))
+                : DueTime.in(Duration.ofMillis(input.number("delay")));
+        String filter = due.relative() ? "due in " + due.millis() + " ms" : "due at " + due.millis();
+        return targets(topic, input, filter, found -> admin.reschedule(topic, found, due));
+    }
+
+    private Planned replace(Input input) {
+        String topic = input.required("topic");
+        DeadLetterRef death = new DeadLetterRef(input.required("id"), Instant.ofEpochMilli(input.number("diedAt")));
+        String incarnation = input.text("incarnation");
+        Map<String, String> headers = input.texts("headers");
+        Bytes body = Bytes.of(input.content("body").getBytes(StandardCharsets.UTF_8));
+        requireEditable(topic, death.id());
+        return new Planned(
+                topic,
+                List.of(death.id()),
+                "",
+                () -> replaced(death.id(), admin.replace(topic, death, incarnation, headers, body)));
+    }
+
+    private void requireEditable(String topic, String id) {
+        MessageDetail detail = admin.find(topic, id)
+                .orElseThrow(() -> new Refusal(404, "There is no such message.", "Go back to the topic."));
+        String why = views.uneditable(detail);
+        if (why != null) {
+            throw new Refusal(409, why, "Send it back as it is, or send a new message from the application.");
+        }
+    }
+
+    private static Done replaced(String id, Replacement replacement) {
+        String why =
+                switch (replacement.outcome()) {
+                    case REPLACED -> null;
+                    case NOT_DEAD -> NOT_DEAD;
+                    case OTHER_INCARNATION -> OTHER;
+                };
+        Map<String, Object> reply = reply(List.of(id), i -> why);
+        if (why != null) {
+            return Done.of(reply);
+        }
+        Map<String, @Nullable Object> old = new LinkedHashMap<>();
+        old.put("sha256", replacement.oldSha256());
+        old.put("size", replacement.oldSize());
+        Bytes body = replacement.oldBody();
+        old.put("body", body == null ? null : ShownValues.text(body.array()));
+        old.put("headers", replacement.oldHeaders());
+        return new Done(200, reply, Map.of("moved", 1, "old", old));
+    }
+
+    private static Planned deaths(String topic, Input input, Function<List<DeadLetterRef>, List<Boolean>> change) {
+        List<DeadLetterRef> deaths = input.list("deaths", DelayQueueAdmin.MAX_PAGE).stream()
+                .map(one -> new DeadLetterRef(one.required("id"), Instant.ofEpochMilli(one.number("diedAt"))))
+                .toList();
+        List<String> ids = deaths.stream().map(DeadLetterRef::id).toList();
+        return new Planned(topic, ids, "", () -> {
+            List<Boolean> moved = change.apply(deaths);
+            return Done.of(reply(ids, i -> moved.get(i) ? null : NOT_DEAD));
+        });
+    }
+
+    private static Planned targets(
+            String topic, Input input, String filter, Function<List<MessageRef>, List<ChangeOutcome>> change) {
+        List<MessageRef> targets = input.list("targets", DelayQueueAdmin.MAX_PAGE).stream()
+                .map(one -> new MessageRef(one.required("id"), one.required("incarnation")))
+                .toList();
+        List<String> ids = targets.stream().map(MessageRef::id).toList();
+        return new Planned(topic, ids, filter, () -> {
+            List<ChangeOutcome> outcomes = change.apply(targets);
+            return Done.of(reply(ids, i -> why(outcomes.get(i))));
+        });
+    }
+
+    private static @Nullable String why(ChangeOutcome outcome) {
+        return switch (outcome) {
+            case APPLIED -> null;
+            case GONE -> "gone";
+            case IN_FLIGHT -> "in flight";
+            case DEAD -> "dead";
+            case OTHER_INCARNATION -> OTHER;
+        };
+    }
+
+    private static Map<String, Object> reply(List<String> ids, Function<Integer, @Nullable String> why) {
+        List<Map<String, String>> missed = new ArrayList<>();
+        for (int i = 0; i < ids.size(); i++) {
+            String reason = why.apply(i);
+            if (reason != null) {
+                missed.add(Map.of("id", ids.get(i), "why", reason));
+            }
+        }
+        Map<String, Object> reply = new LinkedHashMap<>();
+        reply.put("moved", ids.size() - missed.size());
+        reply.put("missed", missed);
+        return reply;
+    }
+}

@@ -1,0 +1,151 @@
+package io.easykit.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class AuditTrailTests {
+
+    private final SharedList shared = new SharedList();
+    private final AuditTrail trail = new AuditTrail(shared, 100);
+
+    /** A list in memory that can be away. */
+    private static final class SharedList implements AuditStore {
+
+        private final List<String> lines = new ArrayList<>();
+        private boolean away;
+
+        @Override
+        public void add(String line, int most) {
+            requireThere();
+            lines.add(0, line);
+            while (lines.size() > most) {
+                lines.remove(lines.size() - 1);
+            }
+        }
+
+        @Override
+        public List<String> read(long skip, int count) {
+            requireThere();
+            return lines.stream().skip(skip).limit(count).toList();
+        }
+
+        private void requireThere() {
+            if (away) {
+                throw new IllegalStateException("away");
+            }
+        }
+    }
+
+    private static void begin(AuditTrail to, String id) {
+        to.add(new LinkedHashMap<>(Map.of("id", id, "action", "purge", "outcome", "begun")));
+    }
+
+    private static void end(AuditTrail to, String id) {
+        to.add(new LinkedHashMap<>(Map.of("id", id, "outcome", "done", "moved", 3)));
+    }
+
+    private static List<Object> ids(AuditTrail.Page page) {
+        return page.entries().stream().map(entry -> entry.get("id")).toList();
+    }
+
+    @Test
+    void showsTheOutcomeOfEachChangeInOneEntry() {
+        begin(trail, "a");
+        begin(trail, "b");
+        end(trail, "a");
+
+        AuditTrail.Page page = trail.page(null, 10);
+
+        assertThat(page.shared()).isTrue();
+        assertThat(page.next()).isNull();
+        assertThat(page.entries())
+                .containsExactly(
+                        Map.of("id", "b", "action", "purge", "outcome", "begun"),
+                        Map.of("id", "a", "action", "purge", "outcome", "done", "moved", 3));
+    }
+
+    @Test
+    void pagesWhileOthersAddEntries() {
+        for (int i = 0; i < 90; i++) {
+            begin(trail, "e" + i);
+            end(trail, "e" + i);
+        }
+        List<Object> seen = new ArrayList<>();
+        String after = null;
+        int added = 0;
+        do {
+            AuditTrail.Page page = trail.page(after, 20);
+            page.entries().forEach(entry -> assertThat(entry).containsEntry("outcome", "done"));
+            seen.addAll(ids(page));
+            after = page.next();
+            begin(trail, "new" + added);
+            end(trail, "new" + added++);
+        } while (after != null);
+
+        assertThat(seen).doesNotHaveDuplicates().hasSize(90).startsWith("e89").endsWith("e0");
+    }
+
+    @Test
+    void findsTheOutcomeOfAnEntryOnTheNextPage() {
+        begin(trail, "slow");
+        begin(trail, "quick");
+        end(trail, "quick");
+        end(trail, "slow");
+
+        AuditTrail.Page first = trail.page(null, 1);
+        AuditTrail.Page second = trail.page(first.next(), 1);
+
+        assertThat(ids(first)).containsExactly("quick");
+        assertThat(second.entries())
+                .containsExactly(Map.of("id", "slow", "action", "purge", "outcome", "done", "moved", 3));
+    }
+
+    @Test
+    void keepsEntriesInMemoryWhileTheStoreIsAwayAndStoresThemLater() {
+        begin(trail, "before");
+        shared.away = true;
+        begin(trail, "meanwhile");
+        end(trail, "meanwhile");
+
+        AuditTrail.Page away = trail.page(null, 10);
+        assertThat(away.shared()).isFalse();
+        assertThat(ids(away)).containsExactly("meanwhile", "before");
+
+        shared.away = false;
+        begin(trail, "after");
+        assertThat(ids(trail.page(null, 10))).containsExactly("after", "meanwhile", "before");
+        assertThat(shared.lines).hasSize(4);
+    }
+
+    @Test
+    void keepsALimitedNumberOfEntries() {
+        AuditTrail small = new AuditTrail(null, 2);
+        for (String id : List.of("a", "b", "c")) {
+            begin(small, id);
+            end(small, id);
+        }
+
+        assertThat(ids(small.page(null, 10))).containsExactly("c", "b");
+        assertThat(small.page(null, 10).shared()).isFalse();
+        AuditTrail none = new AuditTrail(shared, 0);
+        begin(none, "a");
+        assertThat(none.page(null, 10).entries()).isEmpty();
+        assertThat(shared.lines).isEmpty();
+    }
+
+    @Test
+    void showsWhatItCanReadAndRefusesAStrangeCursor() {
+        shared.lines.add("not JSON");
+        begin(trail, "a");
+
+        assertThat(ids(trail.page(null, 10))).containsExactly("a");
+        assertThat(trail.page("5-gone", 10).entries()).isEmpty();
+        assertThatThrownBy(() -> trail.page("../x", 10)).isInstanceOf(Refusal.class);
+    }
+}

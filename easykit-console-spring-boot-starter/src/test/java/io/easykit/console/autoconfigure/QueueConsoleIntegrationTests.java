@@ -1,0 +1,517 @@
+package io.easykit.console.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.console.autoconfigure.Http.Reply;
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.test.RedisServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The API of the console on a real queue, with texts that try to be markup. */
+class QueueConsoleIntegrationTests {
+
+    private static final RedisServer SERVER = RedisServer.start();
+    private static final JsonMapper JSON = new JsonMapper();
+    private static ConfigurableApplicationContext context;
+    private static int port;
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        private volatile boolean failing = true;
+
+        @DelayListener(topic = "orders", maxAttempts = "1")
+        void on(Map<String, Object> order) {
+            if (failing) {
+                throw new IllegalStateException("order <b>" + order.get("id") + "</b> is closed");
+            }
+        }
+
+        @Bean
+        SanitizingFunction passwords() {
+            return data -> data.getLowerCaseKey().contains("password") ? data.withSanitizedValue() : data;
+        }
+    }
+
+    @BeforeAll
+    static void start() {
+        context = new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.SERVLET)
+                .properties(
+                        "server.port=0",
+                        "spring.main.banner-mode=off",
+                        "spring.autoconfigure.exclude=" + String.join(",", ConsoleSecurityContract.ofSpringSecurity()),
+                        "easykit.console.open-to=loopback",
+                        "easykit.console.edit=true",
+                        "delay-queue.topics.orders.alerts.dead=0",
+                        "delay-queue.topics.orders.concurrency=2",
+                        "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
+                .run();
+        port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+        SERVER.close();
+    }
+
+    @BeforeEach
+    void failAgain() {
+        context.getBean(Application.class).failing = true;
+    }
+
+    private static JsonNode get(String call) {
+        Reply reply = Http.to(port).get("/easykit/api/" + call);
+        assertThat(reply.status()).as(reply.body()).isEqualTo(200);
+        return JSON.readTree(reply.body());
+    }
+
+    private static Reply tryPost(String call, Object body) {
+        return Http.to(port).json(JSON.writeValueAsString(body)).post("/easykit/api/" + call);
+    }
+
+    private static JsonNode post(String call, Object body) {
+        Reply reply = tryPost(call, body);
+        assertThat(reply.status()).as(reply.body()).isIn(200, 202);
+        return JSON.readTree(reply.body());
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    private static void send(String id, Map<String, Object> order, Duration delay) {
+        context.getBean(DelayQueueTemplate.class)
+                .send(OutgoingMessage.of("orders", order)
+                        .id(id)
+                        .header("Password", "h1dden")
+                        .header("<img onerror>", "\"><script>")
+                        .in(delay));
+    }
+
+    private static JsonNode dead(String id) {
+        await().until(() -> Http.to(port)
+                .get("/easykit/api/message?topic=orders&id=" + encoded(id))
+                .body()
+                .contains("\"place\":\"dead\""));
+        return get("message?topic=orders&id=" + encoded(id)).get("message");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "سلام", "订单-𠮷-😀", "a,b&c=d/e"})
+    void showsADeadLetterAndSendsItBack(String id) {
+        send(id, Map.of("id", 9007199254740993L, "password", "s3cret", "price", 1.5), Duration.ZERO);
+
+        JsonNode message = dead(id);
+        assertThat(message.get("id").asString()).isEqualTo(id);
+        assertThat(message.get("lastError").get("text").asString()).contains("order <b>9007199254740993</b> is closed");
+        assertThat(message.get("body").get("text").asString())
+                .contains("9007199254740993", "\"******\"")
+                .doesNotContain("s3cret");
+        assertThat(message.get("headers").toString()).contains("******").doesNotContain("h1dden");
+        String list = get("messages?topic=orders&place=dead&order=newest").toString();
+        assertThat(list).contains("9007199254740993").doesNotContain("s3cret");
+
+        long diedAt = message.get("at").asLong();
+        JsonNode wrong =
+                post("redrive", Map.of("topic", "orders", "deaths", List.of(Map.of("id", id, "diedAt", diedAt - 1))));
+        assertThat(wrong.get("moved").asInt()).isZero();
+        assertThat(wrong.get("missed").get(0).get("id").asString()).isEqualTo(id);
+        context.getBean(Application.class).failing = false;
+        JsonNode right =
+                post("redrive", Map.of("topic", "orders", "deaths", List.of(Map.of("id", id, "diedAt", diedAt))));
+        assertThat(right.get("moved").asInt()).isEqualTo(1);
+        await().until(() -> Http.to(port)
+                        .get("/easykit/api/message?topic=orders&id=" + encoded(id))
+                        .status()
+                == 404);
+        JsonNode audit = get("audit");
+        assertThat(audit.get("shared").asBoolean()).isTrue();
+        assertThat(audit.get("entries").get(0).get("ids").get(0).asString()).isEqualTo(id);
+        assertThat(audit.get("entries").get(0).get("outcome").asString()).isEqualTo("done");
+        assertThat(audit.get("entries").get(0).get("moved").asInt()).isEqualTo(1);
+        assertThat(audit.get("entries").get(1).get("moved").asInt()).isZero();
+    }
+
+    @Test
+    void groupsDeadLettersAndPagesThroughOneGroup() {
+        for (int i = 0; i < 5; i++) {
+            send("group-" + i, Map.of("id", 100 + i), Duration.ZERO);
+        }
+        for (int i = 0; i < 5; i++) {
+            dead("group-" + i);
+        }
+
+        JsonNode groups = get("groups?topic=orders").get("groups");
+        assertThat(groups).hasSize(1);
+        assertThat(groups.get(0).get("error").asString()).isEqualTo("IllegalStateException: order <b>#</b> is closed");
+        String group = groups.get(0).get("group").asString();
+        JsonNode page = get("messages?topic=orders&place=dead&size=3&group=" + group);
+        assertThat(page.get("rows")).hasSize(3);
+        JsonNode next = get("messages?topic=orders&place=dead&size=3&group=" + group + "&after="
+                + encoded(page.get("next").asString()));
+        assertThat(next.get("rows")).hasSize(2);
+        assertThat(get("messages?topic=orders&place=dead&group=none").get("rows"))
+                .isEmpty();
+    }
+
+    @Test
+    void cancelsAndReschedulesTheMessageThatWasSeen() {
+        send("waits", Map.of("id", 1), Duration.ofHours(1));
+        JsonNode row = get("message?topic=orders&id=waits").get("message");
+        Map<String, Object> target =
+                Map.of("id", "waits", "incarnation", row.get("incarnation").asString());
+
+        JsonNode moved = post("reschedule", Map.of("topic", "orders", "targets", List.of(target), "delay", 7_200_000));
+        assertThat(moved.get("moved").asInt()).isEqualTo(1);
+        assertThat(get("message?topic=orders&id=waits").get("message").get("at").asLong())
+                .isGreaterThan(row.get("at").asLong());
+        assertThat(get("messages?topic=orders&place=waiting").get("rows").toString())
+                .contains("\"waits\"");
+
+        Map<String, Object> other = Map.of("id", "waits", "incarnation", "ff".repeat(8));
+        assertThat(post("cancel", Map.of("topic", "orders", "targets", List.of(other)))
+                        .get("moved")
+                        .asInt())
+                .isZero();
+        assertThat(post("cancel", Map.of("topic", "orders", "targets", List.of(target)))
+                        .get("moved")
+                        .asInt())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void purgesOnlyWithTheNameOfTheTopic() {
+        send("purged", Map.of("id", 2), Duration.ZERO);
+        JsonNode message = dead("purged");
+        Map<String, Object> death =
+                Map.of("id", "purged", "diedAt", message.get("at").asLong());
+
+        assertThat(Http.to(port)
+                        .json(JSON.writeValueAsString(
+                                Map.of("topic", "orders", "deaths", List.of(death), "confirm", "order")))
+                        .post("/easykit/api/purge")
+                        .status())
+                .isEqualTo(400);
+        assertThat(post("purge", Map.of("topic", "orders", "deaths", List.of(death), "confirm", "orders"))
+                        .get("moved")
+                        .asInt())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void showsTopicsAndNodesAndPauses() {
+        await().untilAsserted(() -> {
+            JsonNode topic = get("topics").get("topics").get(0);
+            assertThat(topic.get("topic").asString()).isEqualTo("orders");
+            assertThat(topic.get("consumers").asInt()).isEqualTo(1);
+        });
+        assertThat(get("nodes")
+                        .get("nodes")
+                        .get(0)
+                        .get("listeners")
+                        .get(0)
+                        .get("topic")
+                        .asString())
+                .isEqualTo("orders");
+
+        post("pause", Map.of("topic", "orders", "note", "deploy"));
+        JsonNode paused = get("topic?topic=orders");
+        assertThat(paused.get("pausedShards").asInt()).isEqualTo(1);
+        assertThat(paused.get("paused").get("by").asString()).isEqualTo("anonymous");
+        post("resume", Map.of("topic", "orders"));
+        assertThat(get("topic?topic=orders").get("pausedShards").asInt()).isZero();
+    }
+
+    @Test
+    void findsAnIdInAllTopics() {
+        send("needle", Map.of("id", 3), Duration.ofHours(1));
+
+        assertThat(get("find?id=needle").get("found").get(0).get("topic").asString())
+                .isEqualTo("orders");
+        assertThat(get("find?id=nothing").get("found")).isEmpty();
+        assertThat(Http.to(port).get("/easykit/api/find?id=" + "x".repeat(201)).status())
+                .isEqualTo(400);
+        JsonNode row = get("message?topic=orders&id=needle").get("message");
+        post(
+                "cancel",
+                Map.of(
+                        "topic",
+                        "orders",
+                        "targets",
+                        List.of(Map.of(
+                                "id",
+                                "needle",
+                                "incarnation",
+                                row.get("incarnation").asString()))));
+    }
+
+    @Test
+    void savesTheWholeBodyAndRecordsIt() {
+        send("raw", Map.of("password", "s3cret"), Duration.ofHours(1));
+
+        Reply reply = Http.to(port).get("/easykit/api/body?topic=orders&id=raw");
+
+        assertThat(reply.header("Content-Disposition")).startsWith("attachment");
+        assertThat(reply.body()).isEqualTo("{\"password\":\"s3cret\"}");
+        assertThat(get("audit").get("entries").get(0).get("action").asString()).isEqualTo("body");
+    }
+
+    /** Sends messages that die, and waits for that. */
+    private static void sendDead(String prefix, int count) {
+        for (int i = 0; i < count; i++) {
+            send(prefix + i, Map.of("id", i), Duration.ZERO);
+        }
+        for (int i = 0; i < count; i++) {
+            dead(prefix + i);
+        }
+    }
+
+    private static JsonNode job(JsonNode started, String state) {
+        String id = started.get("id").asString();
+        await().until(() ->
+                get("job?id=" + id).get("job").get("state").asString().equals(state));
+        return get("job?id=" + id).get("job");
+    }
+
+    @Test
+    void purgesThroughAJobThatSelectsByText() {
+        sendDead("job-purged-", 3);
+
+        assertThat(tryPost(
+                                "jobs",
+                                Map.of(
+                                        "topic", "orders",
+                                        "action", "purge",
+                                        "select", Map.of("text", "JOB-PURGED-"),
+                                        "confirm", "other"))
+                        .status())
+                .isEqualTo(400);
+        JsonNode started = post(
+                "jobs",
+                Map.of(
+                        "topic", "orders",
+                        "action", "purge",
+                        "select", Map.of("text", "JOB-PURGED-"),
+                        "perSecond", 100,
+                        "note", "ticket 12",
+                        "confirm", "orders"));
+        JsonNode done = job(started, "done");
+
+        assertThat(done.get("done").asInt()).isEqualTo(3);
+        assertThat(done.get("perSecond").asInt()).isEqualTo(100);
+        assertThat(done.get("stopAt").isNull()).isTrue();
+        assertThat(done.get("by").asString()).isEqualTo("anonymous");
+        assertThat(done.get("note").asString()).isEqualTo("ticket 12");
+        assertThat(done.get("endedAt").isNull()).isFalse();
+        assertThat(get("jobs?topic=orders").get("jobs").toString())
+                .contains(started.get("id").asString());
+        assertThat(get("jobs?topic=other").get("jobs")).isEmpty();
+        assertThat(tryPost("jobs/stop", Map.of("id", started.get("id").asString()))
+                        .status())
+                .isEqualTo(409);
+        assertThat(Http.to(port).get("/easykit/api/job?id=none").status()).isEqualTo(404);
+        assertThat(context.getBean(MeterRegistry.class)
+                        .get("easykit.console.jobs")
+                        .tags("action", "purge", "outcome", "started")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void stopsAndContinuesASlowJob() {
+        sendDead("slow-", 4);
+        context.getBean(Application.class).failing = false;
+        JsonNode started = post(
+                "jobs",
+                Map.of("topic", "orders", "action", "redrive", "select", Map.of("text", "slow-"), "perSecond", 1));
+        String id = started.get("id").asString();
+        await().until(() -> get("job?id=" + id).get("job").get("done").asInt() > 0);
+
+        post("jobs/stop", Map.of("id", id));
+        job(started, "stopped");
+        int moved = get("job?id=" + id).get("job").get("done").asInt();
+        assertThat(moved).isLessThan(4);
+        post("jobs/continue", Map.of("id", id));
+        assertThat(job(started, "done").get("done").asInt()).isEqualTo(4);
+        assertThat(get("audit").get("entries").get(0).get("action").asString()).isEqualTo("jobs/continue");
+        assertThat(get("audit").get("entries").get(0).get("job").asString()).isEqualTo(id);
+    }
+
+    @Test
+    void searchesAndGroupsInTheBackground() {
+        sendDead("searched-", 2);
+
+        JsonNode found = job(post("jobs", Map.of("topic", "orders", "action", "search", "text", "searched-")), "done");
+        JsonNode groups = job(post("jobs", Map.of("topic", "orders", "action", "group")), "done");
+
+        assertThat(found.get("matches")).hasSize(2);
+        assertThat(found.get("matches").get(0).get("id").asString()).startsWith("searched-");
+        assertThat(groups.get("groups").get(0).get("type").asString()).isEqualTo("java.lang.IllegalStateException");
+        purge("searched-0", "searched-1");
+    }
+
+    private static void purge(String... ids) {
+        List<Map<String, Object>> deaths = Stream.of(ids)
+                .<Map<String, Object>>map(
+                        id -> Map.of("id", id, "diedAt", dead(id).get("at").asLong()))
+                .toList();
+        assertThat(post("purge", Map.of("topic", "orders", "deaths", deaths, "confirm", "orders"))
+                        .get("moved")
+                        .asInt())
+                .isEqualTo(ids.length);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"topic\":\"orders\",\"action\":\"redrive\"}",
+                "{\"topic\":\"orders\",\"action\":\"redrive\",\"select\":{}}",
+                "{\"topic\":\"orders\",\"action\":\"redrive\",\"select\":{\"all\":true,\"text\":\"a\"}}",
+                "{\"topic\":\"orders\",\"action\":\"redrive\",\"select\":{\"all\":true},\"perSecond\":0}",
+                "{\"topic\":\"orders\",\"action\":\"redrive\",\"select\":{\"group\":\"x\"}}",
+                "{\"topic\":\"orders\",\"action\":\"search\"}",
+                "{\"topic\":\"orders\",\"action\":\"other\",\"select\":{\"all\":true}}",
+                "null"
+            })
+    void refusesAJobThatDoesNotSayWhatItSelects(String body) {
+        Reply reply = Http.to(port).json(body).post("/easykit/api/jobs");
+
+        assertThat(reply.status()).as(reply.body()).isEqualTo(400);
+        assertThat(JSON.readTree(reply.body()).get("action").asString()).isNotBlank();
+    }
+
+    @Test
+    void editsADeadLetterAndKeepsTheOldOneInTheAudit() {
+        context.getBean(DelayQueueTemplate.class)
+                .send(OutgoingMessage.of("orders", Map.of("id", 9007199254740993L))
+                        .id("edited")
+                        .header("tenant", "a")
+                        .in(Duration.ZERO));
+        JsonNode message = dead("edited");
+        assertThat(message.get("editable").asBoolean()).as(message.toString()).isTrue();
+        assertThat(message.get("readable").get("ok").asBoolean()).isTrue();
+        context.getBean(Application.class).failing = false;
+        Map<String, Object> change = Map.of(
+                "topic",
+                "orders",
+                "id",
+                "edited",
+                "diedAt",
+                message.get("at").asLong(),
+                "incarnation",
+                message.get("incarnation").asString(),
+                "headers",
+                Map.of("tenant", "b"),
+                "body",
+                "{\"id\": 9007199254740995}");
+
+        assertThat(post("replace", change).get("moved").asInt()).isEqualTo(1);
+        assertThat(tryPost("replace", change).status()).isIn(404, 409);
+
+        await().until(() ->
+                Http.to(port).get("/easykit/api/message?topic=orders&id=edited").status() == 404);
+        JsonNode audited = get("audit").get("entries").get(0);
+        assertThat(audited.get("action").asString()).isEqualTo("replace");
+        assertThat(audited.get("old").get("body").asString()).isEqualTo("{\"id\":9007199254740993}");
+        assertThat(audited.get("old").get("headers").get("tenant").asString()).isEqualTo("a");
+    }
+
+    @Test
+    void doesNotEditAMaskedMessage() {
+        send("masked", Map.of("id", 4), Duration.ZERO);
+        JsonNode message = dead("masked");
+        assertThat(message.get("editable").asBoolean()).isFalse();
+        assertThat(message.get("uneditable").asString()).contains("masked");
+
+        Reply reply = tryPost(
+                "replace",
+                Map.of(
+                        "topic", "orders",
+                        "id", "masked",
+                        "diedAt", message.get("at").asLong(),
+                        "headers", Map.of(),
+                        "body", "{}"));
+
+        assertThat(reply.status()).isEqualTo(409);
+        assertThat(dead("masked").get("at").asLong())
+                .isEqualTo(message.get("at").asLong());
+        purge("masked");
+    }
+
+    @Test
+    void exportsAListAsLines() {
+        sendDead("exported-", 3);
+
+        Reply reply = Http.to(port).get("/easykit/api/export?topic=orders&place=dead");
+
+        assertThat(reply.header("Content-Disposition")).contains("orders-dead.ndjson");
+        List<JsonNode> lines = reply.body()
+                .lines()
+                .map(JSON::readTree)
+                .filter(line -> line.get("id").asString().startsWith("exported-"))
+                .toList();
+        assertThat(lines).hasSize(3);
+        assertThat(lines.get(0).get("body").asString()).isEqualTo("{\"id\":0}");
+        assertThat(lines.get(0).get("headers").get("Password").asString()).isEqualTo("h1dden");
+        assertThat(lines.get(0).get("error").asString()).contains("is closed");
+        assertThat(get("audit").get("entries").get(0).get("action").asString()).isEqualTo("export");
+        assertThat(Http.to(port)
+                        .get("/easykit/api/export?topic=orders&place=dead&group=none")
+                        .body())
+                .isEmpty();
+        purge("exported-0", "exported-1", "exported-2");
+    }
+
+    @Test
+    void showsThePastTheSettingsAndTheAlertsOfATopic() {
+        sendDead("alerted-", 1);
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            JsonNode row = get("topics").get("topics").get(0);
+            assertThat(row.get("alerts").toString()).contains("\"DEAD\"");
+            assertThat(row.get("series")).hasSize(60);
+        });
+
+        JsonNode hour = get("topic?topic=orders&range=1h");
+        assertThat(hour.get("alerts").get(0).get("limit").asInt()).isZero();
+        assertThat(hour.get("series").get("waiting")).hasSize(60);
+        assertThat(hour.get("series").get("step").asInt()).isEqualTo(60_000);
+        assertThat(get("topic?topic=orders&range=24h").get("series").get("done"))
+                .hasSize(288);
+        assertThat(hour.get("settings").toString())
+                .contains(
+                        "\"name\":\"concurrency\",\"value\":\"2\",\"source\":\"delay-queue.topics[orders].concurrency\"")
+                .contains("\"name\":\"lease\",\"value\":\"30s\",\"source\":null");
+        assertThat(hour.get("counters").get("sent").asLong()).isPositive();
+        assertThat(get("nodes").get("nodes").get(0).get("self").asBoolean()).isTrue();
+        purge("alerted-0");
+    }
+}
