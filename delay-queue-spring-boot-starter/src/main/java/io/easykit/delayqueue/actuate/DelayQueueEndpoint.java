@@ -6,7 +6,6 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import java.security.Principal;
-import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -151,6 +150,7 @@ public final class DelayQueueEndpoint {
     }
 
     private static WebEndpointResponse<Object> problem(int status, @Nullable String error, String action) {
-        return new WebEndpointResponse<>(Map.of("error", String.valueOf(error), "action", action), status);
+        return new WebEndpointResponse<>(
+                new Row().with("error", error).with("action", action).values(), status);
     }
 }

@@ -8,7 +8,6 @@ import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
-import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.store.ShardKey;
@@ -132,15 +131,23 @@ final class QueueWrites {
 
     private Map<String, Object> stopJob(String topic, Fields fields, String user) {
         String id = fields.required("id", "the job that redrive-all returned; the path jobs lists them");
-        Job job = admin.job(id)
-                .filter(known -> known.request().topic().equals(topic))
-                .orElseThrow(() -> new Refusal(
-                        404,
-                        "Topic '" + topic + "' has no job '" + LogText.of(id) + "'.",
-                        "The path jobs lists those of the last day."));
+        boolean isOfTopic =
+                admin.job(id).filter(job -> job.request().topic().equals(topic)).isPresent();
+        if (!isOfTopic) {
+            throw new Refusal(
+                    404,
+                    "Topic '" + topic + "' has no job '" + LogText.of(id) + "'.",
+                    "The path jobs lists those of the last day.");
+        }
         return audit.around("stop-job", user, topic, id, fields.text("note"), () -> {
-            boolean stopped = admin.stopJob(id);
-            return QueueReads.job(stopped ? admin.job(id).orElse(job) : job);
+            if (!admin.stopJob(id)) {
+                throw new Refusal(409, "The job does not run.", "The path jobs shows its state.");
+            }
+            return new Row()
+                    .with("topic", topic)
+                    .with("job", id)
+                    .with("outcome", "stopping")
+                    .values();
         });
     }
 

@@ -355,9 +355,14 @@ class DelayQueueEndpointIntegrationTests {
         String job = started.body().get("job").asString();
         assertThat(started.body().get("by").asString()).isEqualTo("ada");
         Reply stopped = post(application, "stop-job", Map.of("topic", "mail/urgent", "id", job));
-        assertThat(stopped.body().get("state").asString()).isEqualTo("stopped");
+        assertThat(stopped.body().get("outcome").asString()).isEqualTo("stopping");
+        await().until(() ->
+                get(application, "/jobs").body().get(0).get("state").asString().equals("stopped"));
         assertThat(get(application, "/jobs").body().get(0).get("job").asString())
                 .isEqualTo(job);
+        assertThat(post(application, "stop-job", Map.of("topic", "mail/urgent", "id", job))
+                        .status())
+                .isEqualTo(409);
         assertThat(get(application, "/topic?topic=mail/urgent")
                         .body()
                         .get("dead")
