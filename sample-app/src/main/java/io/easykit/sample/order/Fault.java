@@ -1,6 +1,6 @@
 package io.easykit.sample.order;
 
-/** A reason for which the closing of an order fails, if the order asks for it. */
+/** A reason for which the closing of an order fails. It is chosen when the order is placed. */
 public enum Fault {
     WAREHOUSE,
     PRICING,
