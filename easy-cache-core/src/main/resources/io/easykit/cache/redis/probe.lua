@@ -1,5 +1,5 @@
--- Calls every command that the other scripts call on an entry, so that a refused command or write is noticed. Leaves nothing,
--- unless the user of the connection may neither remove nor expire.
+-- Calls every command that the other scripts call on an entry, so that a refused command or write is noticed.
+-- Leaves nothing, unless the user of the connection may neither remove nor expire.
 --
 -- KEYS   a key that holds nothing
 -- ARGV   none
