@@ -78,6 +78,22 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
         return new CacheKey<>(new CacheSpec<>(clusterId, name.substring(0, end), Object.class, options), name);
     }
 
+    /**
+     * The key of an entry of a cache by its name.
+     *
+     * @throws InvalidCacheKeyException if it is not the {@link #name()} of an entry of this cache
+     */
+    public static <V> CacheKey<V> named(CacheSpec<V> spec, String name) {
+        String begin = spec.prefix() + "::";
+        if (!name.startsWith(begin) || name.length() == begin.length()) {
+            throw new InvalidCacheKeyException(
+                    "'" + name + "' is not the name of an entry of '" + spec.prefix() + "'. Such a name begins with '" + begin
+                            + "' and has at least one part.");
+        }
+        requireText(name);
+        return new CacheKey<>(spec, name);
+    }
+
     static void requireText(String text) {
         try {
             KeyText.requireText(text);

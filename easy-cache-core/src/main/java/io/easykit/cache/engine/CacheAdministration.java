@@ -1,31 +1,88 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.UnknownClusterException;
+import io.easykit.cache.admin.CacheDeclaration.KeyPart;
+import io.easykit.cache.admin.CacheInfo;
+import io.easykit.cache.admin.ClusterInfo;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.admin.EntryExplanation;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.type.TypedText;
+import io.easykit.cache.type.UnfitKeyException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Explains entries from Redis or, if it is away, from what this node knows. */
+/** Shows and changes the clusters and entries of this node. Entries are explained from Redis or, if it is away, from what this node has. */
 final class CacheAdministration implements EasyCacheAdmin {
 
-    private final CacheClusters clusters;
+    private static final Logger log = LoggerFactory.getLogger(EasyCacheAdmin.class);
 
-    CacheAdministration(CacheClusters clusters) {
+    private final CacheClusters clusters;
+    private final KnownCaches caches;
+
+    CacheAdministration(CacheClusters clusters, KnownCaches caches) {
         this.clusters = clusters;
+        this.caches = caches;
+    }
+
+    @Override
+    public List<ClusterInfo> clusters() {
+        return clusters.byId().entrySet().stream()
+                .sorted(Map.Entry.comparingByKey())
+                .map(one -> info(one.getKey(), one.getValue()))
+                .toList();
+    }
+
+    private static ClusterInfo info(String id, CacheCluster cluster) {
+        ClusterAvailability availability = cluster.availability();
+        OutboxRelay relay = cluster.relay();
+        OutboxBacklog backlog = relay == null ? null : relay.backlog();
+        return new ClusterInfo(
+                id,
+                availability.state(),
+                availability.forcedState(),
+                cluster.pending().size(),
+                backlog,
+                availability.problems(),
+                availability.nodes());
+    }
+
+    @Override
+    public List<CacheInfo> caches() {
+        return caches.all();
     }
 
     @Override
     public EntryExplanation explain(CacheKey<?> key) {
         CacheCluster cluster = clusters.of(key);
         try {
-            return EntryExplainer.explain(
-                    key, cluster.inspect(key), cluster.epochs().of(key));
+            return withLimits(
+                    key,
+                    EntryExplainer.explain(
+                            key, cluster.inspect(key), cluster.epochs().of(key)));
         } catch (StoreUnavailableException away) {
             return unavailable(key, cluster, away);
         }
+    }
+
+    /** A node that only updates an entry has no type for its values, so it cannot tell which of them are readable. */
+    private static EntryExplanation withLimits(CacheKey<?> key, EntryExplanation told) {
+        if (key.spec().type() != Object.class) {
+            return told;
+        }
+        List<String> sentences = new ArrayList<>(told.sentences());
+        sentences.add("This node only invalidates entries of '" + key.spec().prefix()
+                + "'. Explain the entry on a node that reads it: which values are readable is known there.");
+        return new EntryExplanation(told.key(), told.at(), told.state(), told.nextRead(), sentences, told.fields());
     }
 
     private static EntryExplanation unavailable(CacheKey<?> key, CacheCluster cluster, StoreUnavailableException away) {
@@ -41,5 +98,78 @@ final class CacheAdministration implements EasyCacheAdmin {
             sentences.add("An invalidation of this entry waits on this node until Redis answers.");
         }
         return new EntryExplanation(key.name(), null, EntryExplanation.State.UNAVAILABLE, null, sentences, List.of());
+    }
+
+    @Override
+    public CacheKey<?> key(@Nullable String clusterId, String prefix, List<String> parts) {
+        KnownCaches.Known cache = caches.find(clusterId, prefix);
+        List<KeyPart> declared = cache.keyParts();
+        if (!declared.isEmpty() && declared.size() != parts.size()) {
+            throw new InvalidCacheKeyException("A key of '" + prefix + "' has the parts "
+                    + declared.stream().map(KeyPart::text).toList() + ", but " + parts.size()
+                    + (parts.size() == 1 ? " was" : " were") + " given. Give each of them, in this order.");
+        }
+        Object[] values = new Object[parts.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = value(prefix, parts.get(i), declared.isEmpty() ? null : declared.get(i));
+        }
+        return cache.spec().key(values);
+    }
+
+    private static Object value(String prefix, String text, @Nullable KeyPart part) {
+        try {
+            return TypedText.read(text, part == null ? null : part.type());
+        } catch (UnfitKeyException unfit) {
+            throw new InvalidCacheKeyException("The key part '" + text + "' of '" + prefix + "' "
+                    + (part == null ? "" : "(" + part.text() + ") ") + unfit.getMessage());
+        }
+    }
+
+    @Override
+    public CacheKey<?> keyNamed(@Nullable String clusterId, String name) {
+        int end = name.indexOf("::");
+        if (end < 0) {
+            throw new InvalidCacheKeyException("'" + name
+                    + "' is not the name of an entry. Such a name is a prefix, two colons and the parts, as in user::42.");
+        }
+        return CacheKey.named(caches.find(clusterId, name.substring(0, end)).spec(), name);
+    }
+
+    @Override
+    public boolean evict(CacheKey<?> key) {
+        CacheCluster cluster = clusters.of(key);
+        // As CP: without a stale window.
+        List<CacheKey<?>> keys = List.of(CacheKey.named(key.spec().clusterId(), key.name()));
+        return !cluster.invalidate(keys, "", keys).isEmpty();
+    }
+
+    @Override
+    public boolean drop(@Nullable String clusterId, String prefix) {
+        CacheSpec<?> spec = caches.find(clusterId, prefix).spec();
+        boolean acknowledged = clusters.of(spec).drop(prefix);
+        log.info(
+                "All entries of '{}' in Redis cluster '{}' are dropped by an operator{}",
+                prefix,
+                spec.clusterId(),
+                acknowledged ? "" : ", as soon as it answers");
+        return acknowledged;
+    }
+
+    @Override
+    public void force(String clusterId, Availability.State state) {
+        availability(clusterId).force(state);
+    }
+
+    @Override
+    public void reset(String clusterId) {
+        availability(clusterId).reset();
+    }
+
+    private Availability availability(String clusterId) {
+        CacheCluster cluster = clusters.byId().get(clusterId);
+        if (cluster == null) {
+            throw new UnknownClusterException(clusterId, clusters.byId().keySet());
+        }
+        return cluster.availability();
     }
 }

@@ -42,6 +42,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private final CacheReader reader;
     private final Redelivery redelivery;
     private final StoppedCluster afterStop;
+    private final PrefixDrop prefixDrop;
     private final @Nullable OutboxWriter outbox;
     private final @Nullable OutboxRelay relay;
     private final Ticker ticker;
@@ -76,6 +77,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.reader = new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
         this.afterStop = new StoppedCluster(store, delivery, outbox != null, ticker);
+        this.prefixDrop = new PrefixDrop(epochs, delivery, ticker);
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
         this.relay = outbox == null ? null : new OutboxRelay(delivery, outbox, ticker);
@@ -161,6 +163,11 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
 
     boolean holdsLocally(CacheKey<?> key) {
         return local.get(key) != null;
+    }
+
+    /** See {@link PrefixDrop#drop}. */
+    boolean drop(String prefix) {
+        return prefixDrop.drop(prefix);
     }
 
     ClusterAvailability availability() {

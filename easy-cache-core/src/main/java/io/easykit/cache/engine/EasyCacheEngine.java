@@ -11,6 +11,7 @@ import io.easykit.cache.Loader;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
@@ -37,11 +38,13 @@ public final class EasyCacheEngine implements EasyCache {
     private final CacheClusters clusters;
     private final Updates updates;
     private final ValueEnvelopes values;
+    private final CacheCounts counts;
     private final Ticker ticker;
     private final boolean disabled;
 
-    private EasyCacheEngine(CacheClusters clusters, EngineContext engine, boolean disabled) {
+    private EasyCacheEngine(CacheClusters clusters, EngineContext engine, CacheCounts counts, boolean disabled) {
         this.clusters = clusters;
+        this.counts = counts;
         this.disabled = disabled;
         this.updates = new Updates(clusters, engine);
         this.values = engine.values();
@@ -139,9 +142,18 @@ public final class EasyCacheEngine implements EasyCache {
         return relay == null ? null : relay.backlog();
     }
 
-    /** Information about this cache for operators. */
+    /** Shows and changes this cache for operators, with the caches that it has used. */
     public EasyCacheAdmin admin() {
-        return new CacheAdministration(clusters);
+        return admin(List::of);
+    }
+
+    /**
+     * Shows and changes this cache for operators.
+     *
+     * @param declared returns the caches that this node declares, used or not
+     */
+    public EasyCacheAdmin admin(Supplier<List<CacheDeclaration>> declared) {
+        return disabled ? new DisabledAdministration() : new CacheAdministration(clusters, new KnownCaches(declared, counts));
     }
 
     @Nullable CacheCluster cluster(String clusterId) {
@@ -249,11 +261,12 @@ public final class EasyCacheEngine implements EasyCache {
         }
 
         EasyCacheEngine buildStopped() {
+            CacheCounts counts = new CacheCounts(ticker);
             EngineContext engine = new EngineContext(
                     new ValueEnvelopes(codec),
                     transactions,
                     background != null ? background : fewThreads(),
-                    new SafeListener(listeners),
+                    new SafeListener(counts, listeners),
                     ticker);
             CacheCluster.Options options = new CacheCluster.Options(availability, degraded);
             Map<String, CacheCluster> clusters = new LinkedHashMap<>();
@@ -263,7 +276,7 @@ public final class EasyCacheEngine implements EasyCache {
             }
             CacheClusters all = new CacheClusters(clusters);
             clusters.values().forEach(cluster -> cluster.join(all::of));
-            return new EasyCacheEngine(all, engine, disabled);
+            return new EasyCacheEngine(all, engine, counts, disabled);
         }
 
         /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */

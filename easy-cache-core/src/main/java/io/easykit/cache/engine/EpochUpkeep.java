@@ -62,6 +62,11 @@ final class EpochUpkeep {
         this.seenAt = ticker.nanoTime();
     }
 
+    /** The ticker time at which every node has read an epoch that is raised now. */
+    static long seenEverywhere(long now) {
+        return now + SEEN_EVERYWHERE.toNanos();
+    }
+
     /** Reads the epochs. One that the store has lost is raised with the next ones. */
     void refresh() {
         for (int hash = 0; hash < hashes; hash++) {
@@ -86,7 +91,7 @@ final class EpochUpkeep {
      */
     boolean raiseBeforeReaders() {
         if (raiseFirst()) {
-            seenAt = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
+            seenAt = seenEverywhere(ticker.nanoTime());
         }
         if (seenAt - ticker.nanoTime() > 0) {
             return false;
@@ -119,7 +124,7 @@ final class EpochUpkeep {
 
     /** Values computed from dropped entries may have been computed again, before every node had read the new epochs. */
     private void raiseLater(int hash, Set<String> prefixes) {
-        long seen = ticker.nanoTime() + SEEN_EVERYWHERE.toNanos();
+        long seen = seenEverywhere(ticker.nanoTime());
         if (hashes > 1) {
             pending.raiseAgain(hash, prefixes, seen);
         }
@@ -146,8 +151,8 @@ final class EpochUpkeep {
         String where = breaker.name().isEmpty() ? "" : ", " + breaker.name() + ",";
         log.warn(
                 "All entries of '{}' in Redis cluster '{}'{} are dropped: more invalidations were pending than could be kept,"
-                        + " or the server has lost data. They are loaded again when they are read. If outages last longer,"
-                        + " raise 'degraded.max-pending-invalidations'",
+                        + " the server has lost data, or an operator dropped them while it did not answer. They are loaded"
+                        + " again when they are read. If outages last longer, raise 'degraded.max-pending-invalidations'",
                 prefix,
                 delivery.clusterId(),
                 where);

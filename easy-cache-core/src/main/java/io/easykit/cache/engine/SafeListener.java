@@ -10,34 +10,40 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Passes events to several listeners. Exceptions of listeners are logged. */
+/** Counts events, and passes them to several listeners. Exceptions of listeners are logged. */
 final class SafeListener implements CacheListener {
 
     private static final Logger log = LoggerFactory.getLogger(SafeListener.class);
 
+    private final CacheCounts counts;
     private final CacheListener[] listeners;
 
-    SafeListener(List<CacheListener> listeners) {
+    SafeListener(CacheCounts counts, List<CacheListener> listeners) {
+        this.counts = counts;
         this.listeners = listeners.toArray(CacheListener[]::new);
     }
 
     @Override
     public void onHit(CacheKey<?> key, Hit hit) {
+        counts.onHit(key, hit);
         notifyListeners(listener -> listener.onHit(key, hit));
     }
 
     @Override
     public void onMiss(CacheKey<?> key) {
+        counts.onMiss(key);
         notifyListeners(listener -> listener.onMiss(key));
     }
 
     @Override
     public void onLoad(CacheKey<?> key, Duration took, Load load) {
+        counts.onLoad(key, took, load);
         notifyListeners(listener -> listener.onLoad(key, took, load));
     }
 
     @Override
     public void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {
+        counts.onInvalidation(key, failure);
         notifyListeners(listener -> listener.onInvalidation(key, failure));
     }
 

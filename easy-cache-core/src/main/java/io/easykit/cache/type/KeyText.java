@@ -99,8 +99,8 @@ public final class KeyText {
         };
     }
 
-    private static boolean isNumber(String part) {
-        int first = part.charAt(0) == '-' ? 1 : 0;
+    static boolean isNumber(String part) {
+        int first = !part.isEmpty() && part.charAt(0) == '-' ? 1 : 0;
         for (int i = first; i < part.length(); i++) {
             if (part.charAt(i) < '0' || part.charAt(i) > '9') {
                 return false;
@@ -212,7 +212,7 @@ public final class KeyText {
         return Modifier.isFinal(type.getModifiers()) || type.isEnum() ? type.getTypeName() : null;
     }
 
-    private static boolean isWholeNumber(Class<?> type) {
+    static boolean isWholeNumber(Class<?> type) {
         return type == Long.class
                 || type == Integer.class
                 || type == Short.class

@@ -60,6 +60,25 @@ public record CacheSettings(
                 first(reload, other.reload));
     }
 
+    /** @param name as in a properties file */
+    boolean isSet(String name) {
+        Object value =
+                switch (name) {
+                    case "consistency" -> consistency;
+                    case "ttl" -> ttl;
+                    case "null-ttl" -> nullTtl;
+                    case "ttl-jitter" -> ttlJitter;
+                    case "stale-window" -> staleWindow;
+                    case "refresh-ahead" -> refreshAhead;
+                    case "load-lease" -> loadLease;
+                    case "load-wait-timeout" -> loadWaitTimeout;
+                    case "update-lease" -> updateLease;
+                    case "reload" -> reload;
+                    default -> throw new IllegalArgumentException(name);
+                };
+        return value != null;
+    }
+
     /**
      * Returns the resulting options, with the library's defaults for settings that are not set.
      *

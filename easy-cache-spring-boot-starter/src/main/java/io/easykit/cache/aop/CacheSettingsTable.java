@@ -1,10 +1,15 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.SettingChecks;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.admin.CacheDeclaration;
+import io.easykit.cache.admin.CacheDeclaration.Setting;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The settings of all caches. Those of a prefix override the annotation, which overrides the defaults.
@@ -17,6 +22,8 @@ import java.util.Set;
 public record CacheSettingsTable(
         String keyPrefix, CacheSettings defaults, Map<String, CacheSettings> caches, Set<String> externalPrefixes) {
 
+    private static final Pattern HYPHEN = Pattern.compile("-(.)");
+
     public CacheSettingsTable {
         caches = Map.copyOf(caches);
         externalPrefixes = Set.copyOf(externalPrefixes);
@@ -25,6 +32,24 @@ public record CacheSettingsTable(
     /** Returns the pattern of the Redis keys of a cache, for example {@code ec:user::{#id}}. */
     String keyPattern(CacheSpec<?> spec, List<String> keys) {
         return keyPrefix + spec.keyPattern(keys);
+    }
+
+    /**
+     * Lists the settings of a cache as they are in force, with their sources.
+     *
+     * @param declared those of the annotation
+     */
+    List<Setting> inForce(CacheSpec<?> spec, CacheSettings declared) {
+        CacheSettings own = caches.getOrDefault(spec.prefix(), CacheSettings.NONE);
+        return CacheDeclaration.settings(spec.options(), name -> {
+            if (own.isSet(name)) {
+                return SettingChecks.element("easy-cache.caches", spec.prefix()) + "." + name;
+            }
+            if (declared.isSet(name)) {
+                return "@Cacheable " + HYPHEN.matcher(name).replaceAll(next -> next.group(1).toUpperCase(Locale.ROOT));
+            }
+            return defaults.isSet(name) ? "easy-cache.defaults." + name : "default";
+        });
     }
 
     /** @throws io.easykit.cache.InvalidCacheOptionsException if they are invalid */

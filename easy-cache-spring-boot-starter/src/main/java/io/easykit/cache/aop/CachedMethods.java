@@ -1,6 +1,9 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.admin.CacheDeclaration;
+import io.easykit.cache.admin.CacheDeclaration.KeyPart;
+import io.easykit.cache.admin.CacheDeclaration.Setting;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import java.lang.reflect.Method;
@@ -12,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +48,7 @@ public final class CachedMethods {
     private final Map<MethodClassKey, Optional<ReadOperation>> reads = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Optional<UpdateOperation>> updates = new ConcurrentHashMap<>();
     private final Map<ReadOperation, CachedMethod> announced = new ConcurrentHashMap<>();
+    private final Map<String, DeclaredCache> declared = new ConcurrentSkipListMap<>();
     private final SharedCaches shared = new SharedCaches();
     private final Set<Class<?>> refused = ConcurrentHashMap.newKeySet();
 
@@ -145,7 +150,28 @@ public final class CachedMethods {
     /** Declares the cache of a bean. */
     void declare(String beanName, CacheSpec<?> spec) {
         declarations.declare(beanName, spec);
+        String source = "the bean '" + beanName + "'";
+        declared.putIfAbsent(
+                source,
+                new DeclaredCache(
+                        source, spec, List.of(), CacheDeclaration.settings(spec.options(), any -> "CacheSpec")));
     }
+
+    /** Returns the caches that the methods and beans of this context declare, as far as they were found yet. */
+    public List<CacheDeclaration> declared() {
+        return declared.values().stream()
+                .map(one -> new CacheDeclaration(
+                        one.source(),
+                        one.spec(),
+                        one.keyParts(),
+                        one.settings(),
+                        staleness.describe(
+                                one.spec().options(), declarations.isUpdatedByResult(one.spec()))))
+                .toList();
+    }
+
+    /** Whether keys are known only after the method is found out when all updates are. */
+    private record DeclaredCache(String source, CacheSpec<?> spec, List<KeyPart> keyParts, List<Setting> settings) {}
 
     /**
      * Checks the rules between several methods.
@@ -187,6 +213,13 @@ public final class CachedMethods {
         CachedMethod where = factory.site(found.get(0), method, targetClass);
         ReadOperation operation = factory.read(where, found.get(0));
         declarations.declare(where, operation.spec(), operation.key().texts());
+        declared.putIfAbsent(
+                where.describe(),
+                new DeclaredCache(
+                        where.describe(),
+                        operation.spec(),
+                        operation.key().declared(),
+                        settings.inForce(operation.spec(), operation.settings())));
         return operation;
     }
 

@@ -2,17 +2,18 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.admin.CacheDeclaration.KeyPart;
 import java.util.List;
 
 /** The parts of a key. */
 final class KeyExpression {
 
-    private final List<String> texts;
+    private final List<KeyPart> declared;
     private final CallExpression[] parts;
 
-    /** @param texts the declared expressions */
-    KeyExpression(List<String> texts, List<CallExpression> parts) {
-        this.texts = texts;
+    /** @param declared the declared expressions */
+    KeyExpression(List<KeyPart> declared, List<CallExpression> parts) {
+        this.declared = declared;
         this.parts = parts.toArray(CallExpression[]::new);
     }
 
@@ -29,6 +30,10 @@ final class KeyExpression {
     }
 
     List<String> texts() {
-        return texts;
+        return declared.stream().map(KeyPart::text).toList();
+    }
+
+    List<KeyPart> declared() {
+        return declared;
     }
 }

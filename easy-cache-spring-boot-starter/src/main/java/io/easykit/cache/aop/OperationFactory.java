@@ -5,6 +5,7 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCacheException;
 import io.easykit.cache.Reload;
+import io.easykit.cache.admin.CacheDeclaration.KeyPart;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.aop.Expressions.Compiled;
@@ -69,7 +70,8 @@ final class OperationFactory {
                 key,
                 condition == null ? null : condition.expression(),
                 unless == null ? null : unless.expression(),
-                new BackgroundReloads(where));
+                new BackgroundReloads(where),
+                declared);
     }
 
     /** @param specs finds the cache of an entry at the time of an update: its {@code @Cacheable} may be found later */
@@ -129,7 +131,13 @@ final class OperationFactory {
         List<@Nullable Class<?>> types = new ArrayList<>();
         parts.forEach(part -> types.add(part.type()));
         kinds.require(name(where, annotation), where, texts, types);
-        return new KeyExpression(texts, parts.stream().map(Compiled::expression).toList());
+        List<KeyPart> declared = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            declared.add(new KeyPart(texts.get(i), types.get(i)));
+        }
+        return new KeyExpression(
+                List.copyOf(declared),
+                parts.stream().map(Compiled::expression).toList());
     }
 
     /** Returns the cache of entries that are only updated here, with the settings alone. */

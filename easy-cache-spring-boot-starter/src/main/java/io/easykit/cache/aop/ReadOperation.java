@@ -10,13 +10,15 @@ import org.jspecify.annotations.Nullable;
  * @param condition null if there is none
  * @param unless null if there is none
  * @param reloads whether its calls can be repeated on another thread
+ * @param settings those of the annotation
  */
 record ReadOperation(
         CacheSpec<Object> spec,
         KeyExpression key,
         @Nullable CallExpression condition,
         @Nullable CallExpression unless,
-        BackgroundReloads reloads) {
+        BackgroundReloads reloads,
+        CacheSettings settings) {
 
     boolean applies(Call call) {
         return condition == null || condition.holds(call);

@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.store.Outbox;
 import java.time.Duration;
 
@@ -57,13 +58,6 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
     }
 
     static String text(Duration duration) {
-        long millis = duration.toMillis();
-        if (millis < 1000) {
-            return millis + "ms";
-        }
-        if (millis % 60_000 == 0) {
-            return millis / 60_000 + "m";
-        }
-        return millis % 1000 == 0 ? millis / 1000 + "s" : Double.toString(millis / 1000.0) + "s";
+        return CacheDeclaration.text(duration);
     }
 }

@@ -30,8 +30,8 @@ public final class DisabledEasyCacheAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
-    EasyCache easyCache(ValueCodec codec) {
+    @ConditionalOnMissingBean(EasyCache.class)
+    EasyCacheEngine easyCache(ValueCodec codec) {
         log.warn("The cache is disabled (easy-cache.enabled is false): methods run uncached, and updates"
                 + " invalidate nothing in Redis. Other processes that cache the same data may return"
                 + " stale values until the TTL.");

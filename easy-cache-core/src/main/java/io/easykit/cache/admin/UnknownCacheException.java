@@ -1,0 +1,46 @@
+package io.easykit.cache.admin;
+
+import io.easykit.cache.EasyCacheException;
+import java.util.Collection;
+import java.util.TreeSet;
+
+/** This node has no cache of a prefix, or has it on several Redis clusters. */
+public final class UnknownCacheException extends EasyCacheException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String prefix;
+
+    private UnknownCacheException(String prefix, String message) {
+        super(message, null);
+        this.prefix = prefix;
+    }
+
+    /** @param known the prefixes of the caches of this node */
+    public static UnknownCacheException unknown(String prefix, Collection<String> known) {
+        return new UnknownCacheException(
+                prefix,
+                "This node has no cache with the prefix '" + prefix + "'. Use one of " + new TreeSet<>(known)
+                        + ", or ask a node that declares it.");
+    }
+
+    /** @param clusterIds the clusters on which this node has the prefix */
+    public static UnknownCacheException ambiguous(String prefix, Collection<String> clusterIds) {
+        return new UnknownCacheException(
+                prefix,
+                "The prefix '" + prefix + "' is on the Redis clusters " + new TreeSet<>(clusterIds)
+                        + ". Name one of them.");
+    }
+
+    /** @param clusterIds the clusters on which this node has the prefix */
+    public static UnknownCacheException elsewhere(String prefix, String clusterId, Collection<String> clusterIds) {
+        return new UnknownCacheException(
+                prefix,
+                "This node has the prefix '" + prefix + "' on Redis cluster " + new TreeSet<>(clusterIds) + ", not on '"
+                        + clusterId + "'. Name that cluster.");
+    }
+
+    public String prefix() {
+        return prefix;
+    }
+}

@@ -1,0 +1,146 @@
+package io.easykit.cache.type;
+
+import java.lang.invoke.MethodType;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.Arrays;
+import java.util.Currency;
+import java.util.Date;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads one part of a key as a person types it. The text of {@link KeyText} is for machines: it tells the number 42 from the
+ * text 42, and a person should not have to.
+ */
+public final class TypedText {
+
+    /** Types whose values never look like those of another type, or that can be of any. */
+    private static final List<Class<?>> OPEN = List.of(Object.class, CharSequence.class, Comparable.class, Number.class);
+
+    /** Of the types that {@link PlainKeyTypes} lists. */
+    private static final Map<Class<?>, Function<String, Object>> READERS = Map.ofEntries(
+            Map.entry(Character.class, TypedText::character),
+            Map.entry(Float.class, Float::valueOf),
+            Map.entry(Double.class, Double::valueOf),
+            Map.entry(BigDecimal.class, BigDecimal::new),
+            Map.entry(LocalDate.class, LocalDate::parse),
+            Map.entry(LocalTime.class, LocalTime::parse),
+            Map.entry(LocalDateTime.class, LocalDateTime::parse),
+            Map.entry(Instant.class, Instant::parse),
+            Map.entry(OffsetTime.class, OffsetTime::parse),
+            Map.entry(OffsetDateTime.class, OffsetDateTime::parse),
+            Map.entry(ZonedDateTime.class, ZonedDateTime::parse),
+            Map.entry(Year.class, Year::parse),
+            Map.entry(YearMonth.class, YearMonth::parse),
+            Map.entry(MonthDay.class, MonthDay::parse),
+            Map.entry(Duration.class, Duration::parse),
+            Map.entry(Period.class, Period::parse),
+            Map.entry(Currency.class, Currency::getInstance),
+            Map.entry(ZoneId.class, ZoneId::of),
+            Map.entry(Locale.class, Locale::forLanguageTag),
+            Map.entry(Date.class, text -> Date.from(Instant.parse(text))),
+            Map.entry(UUID.class, TypedText::uuid),
+            Map.entry(Boolean.class, TypedText::truth));
+
+    private TypedText() {}
+
+    /**
+     * Reads a part.
+     *
+     * @param declared type of the part. Of null, and of a type that leaves it open, a whole number, {@code true},
+     *     {@code false} and a UUID are what they look like, and all else is a text
+     * @return a value for {@link KeyText}
+     * @throws UnfitKeyException if the text is no value of the type, or values of the type cannot be typed. The message
+     *     continues a sentence about the part
+     */
+    public static Object read(String text, @Nullable Class<?> declared) {
+        if (declared == null || OPEN.contains(declared)) {
+            return asItLooks(text);
+        }
+        Class<?> type = MethodType.methodType(declared).wrap().returnType();
+        if (type == String.class) {
+            return text;
+        }
+        if (type.isEnum()) {
+            return constant(text, type);
+        }
+        try {
+            if (KeyText.isWholeNumber(type)) {
+                return new BigInteger(text.strip());
+            }
+            Function<String, Object> reader = READERS.get(type);
+            if (reader != null) {
+                return reader.apply(text.strip());
+            }
+        } catch (RuntimeException unreadable) {
+            throw new UnfitKeyException("is not a " + type.getSimpleName() + ". Write it as Java does"
+                    + (type == Date.class ? ", as in 2030-01-31T09:00:00Z." : "."));
+        }
+        throw new UnfitKeyException("is declared as " + declared.getTypeName()
+                + ", which cannot be typed. Give the name of the key instead, as an explanation or Redis shows it.");
+    }
+
+    private static Object asItLooks(String text) {
+        if (KeyText.isNumber(text)) {
+            return new BigInteger(text);
+        }
+        if (text.equals("true") || text.equals("false")) {
+            return Boolean.valueOf(text);
+        }
+        try {
+            return uuid(text);
+        } catch (IllegalArgumentException other) {
+            return text;
+        }
+    }
+
+    private static Object constant(String text, Class<?> type) {
+        Object[] constants = type.getEnumConstants();
+        return Arrays.stream(constants)
+                .filter(one -> ((Enum<?>) one).name().equals(text.strip()))
+                .findFirst()
+                .orElseThrow(() -> new UnfitKeyException("is not a " + type.getSimpleName() + ". Use one of "
+                        + Arrays.stream(constants).map(one -> ((Enum<?>) one).name()).toList() + "."));
+    }
+
+    private static Object character(String text) {
+        if (text.length() != 1) {
+            throw new IllegalArgumentException(text);
+        }
+        return text.charAt(0);
+    }
+
+    private static Object truth(String text) {
+        if (!text.equals("true") && !text.equals("false")) {
+            throw new IllegalArgumentException(text);
+        }
+        return Boolean.valueOf(text);
+    }
+
+    /** Only the whole form: {@code UUID.fromString} also takes shorter ones. */
+    private static Object uuid(String text) {
+        UUID uuid = UUID.fromString(text);
+        if (!uuid.toString().equalsIgnoreCase(text)) {
+            throw new IllegalArgumentException(text);
+        }
+        return uuid;
+    }
+}

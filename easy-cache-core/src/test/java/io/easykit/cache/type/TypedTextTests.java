@@ -1,0 +1,102 @@
+package io.easykit.cache.type;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.DayOfWeek;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.util.Currency;
+import java.util.Date;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TypedTextTests {
+
+    private static final UUID ID = UUID.fromString("6f1c0a58-52f6-4a3e-9d6a-0c1d2e3f4a5b");
+
+    static Stream<Arguments> partsAndTheirTexts() {
+        return Stream.of(
+                Arguments.of(42L, long.class, "42"),
+                Arguments.of(42, Integer.class, " 42 "),
+                Arguments.of((short) -7, short.class, "-7"),
+                Arguments.of(new BigInteger("123456789012345678901"), BigInteger.class, "123456789012345678901"),
+                Arguments.of("42", String.class, "42"),
+                Arguments.of(" a:b\\c,[d] ", String.class, " a:b\\c,[d] "),
+                Arguments.of("true", String.class, "true"),
+                Arguments.of(ID.toString(), String.class, ID.toString()),
+                Arguments.of(true, boolean.class, "true"),
+                Arguments.of(ID, UUID.class, ID.toString().toUpperCase(Locale.ROOT)),
+                Arguments.of('x', char.class, "x"),
+                Arguments.of(DayOfWeek.MONDAY, DayOfWeek.class, "MONDAY"),
+                Arguments.of(1.5, double.class, "1.5"),
+                Arguments.of(new BigDecimal("1.50"), BigDecimal.class, "1.50"),
+                Arguments.of(LocalDate.of(2030, 1, 31), LocalDate.class, "2030-01-31"),
+                Arguments.of(YearMonth.of(2030, 1), YearMonth.class, "2030-01"),
+                Arguments.of(Instant.ofEpochSecond(1), Instant.class, "1970-01-01T00:00:01Z"),
+                Arguments.of(Duration.ofMinutes(5), Duration.class, "PT5M"),
+                Arguments.of(ZoneId.of("Asia/Shanghai"), ZoneId.class, "Asia/Shanghai"),
+                Arguments.of(Currency.getInstance("EUR"), Currency.class, "EUR"),
+                Arguments.of(Locale.GERMANY, Locale.class, "de-DE"),
+                Arguments.of(new Date(1000), Date.class, "1970-01-01T00:00:01Z"),
+                Arguments.of(42, null, "42"),
+                Arguments.of(-42, Object.class, "-42"),
+                Arguments.of(false, null, "false"),
+                Arguments.of(ID, null, ID.toString()),
+                Arguments.of("MONDAY", null, "MONDAY"),
+                Arguments.of("-", null, "-"),
+                Arguments.of("", null, ""),
+                Arguments.of("1-1-1-1-1", null, "1-1-1-1-1"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("partsAndTheirTexts")
+    void namesTheEntryThatThePartNames(Object part, @Nullable Class<?> declared, String typed) {
+        assertThat(keyText(TypedText.read(typed, declared))).isEqualTo(keyText(part));
+    }
+
+    private static String keyText(Object part) {
+        StringBuilder text = new StringBuilder();
+        KeyText.append(text, "user", part);
+        return text.toString();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {long.class, UUID.class, boolean.class, char.class, LocalDate.class, double.class})
+    void refusesWhatIsNoValueOfTheType(Class<?> declared) {
+        assertThatThrownBy(() -> TypedText.read("1-1-1-1-1", declared))
+                .isInstanceOf(UnfitKeyException.class)
+                .hasMessageStartingWith("is not a ");
+    }
+
+    @Test
+    void namesTheConstantsOfAnEnum() {
+        assertThatThrownBy(() -> TypedText.read("MOON", DayOfWeek.class))
+                .isInstanceOf(UnfitKeyException.class)
+                .hasMessageStartingWith("is not a DayOfWeek. Use one of [MONDAY, ");
+    }
+
+    record Region(String country, String city) {}
+
+    @ParameterizedTest
+    @ValueSource(classes = {Region.class, List.class, Optional.class})
+    void refusesTypesThatCannotBeTyped(Class<?> declared) {
+        assertThatThrownBy(() -> TypedText.read("x", declared))
+                .isInstanceOf(UnfitKeyException.class)
+                .hasMessageContaining("Give the name of the key instead");
+    }
+}

@@ -1,0 +1,32 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.cache.admin.EasyCacheAdmin;
+import io.easykit.cache.aop.CachedMethods;
+import io.easykit.cache.engine.EasyCacheEngine;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of the {@link EasyCacheAdmin} for operators, also of a cache that is switched off. An application that
+ * replaces the {@code EasyCache} by another type than {@link EasyCacheEngine} has none.
+ */
+@AutoConfiguration(after = {EasyCacheAutoConfiguration.class, DisabledEasyCacheAutoConfiguration.class})
+@ConditionalOnSingleCandidate(EasyCacheEngine.class)
+public final class EasyCacheAdminAutoConfiguration {
+
+    EasyCacheAdminAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    EasyCacheAdmin easyCacheAdmin(
+            EasyCacheEngine cache,
+            ObjectProvider<CachedMethods> methods,
+            ObjectProvider<EasyCacheProperties> settings,
+            Environment environment) {
+        return cache.admin(new DeclaredCaches(methods, settings, environment));
+    }
+}
