@@ -2,6 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.admin.EasyCacheAdmin;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -11,10 +12,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration of the actuator endpoint {@code easycache}. */
-@AutoConfiguration(after = EasyCacheAutoConfiguration.class)
+@AutoConfiguration(after = EasyCacheAdminAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnAvailableEndpoint(EasyCacheEndpoint.class)
-@ConditionalOnBean(EasyCache.class)
+@ConditionalOnBean({EasyCache.class, EasyCacheAdmin.class})
 @ConditionalOnEnabled("easy-cache")
 public final class EasyCacheEndpointAutoConfiguration {
 
@@ -22,7 +23,14 @@ public final class EasyCacheEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    EasyCacheEndpoint easyCacheEndpoint(EasyCache cache) {
-        return new EasyCacheEndpoint(cache);
+    EasyCacheEndpoint easyCacheEndpoint(EasyCache cache, EasyCacheAdmin admin) {
+        return new EasyCacheEndpoint(cache, admin);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(EasyCacheEndpoint.class)
+    EasyCacheEndpointWebExtension easyCacheEndpointWebExtension(EasyCacheEndpoint endpoint) {
+        return new EasyCacheEndpointWebExtension(endpoint);
     }
 }

@@ -47,6 +47,7 @@ class ClusterAutoConfigurationTests {
                     SslAutoConfiguration.class,
                     DataRedisAutoConfiguration.class,
                     EasyCacheAutoConfiguration.class,
+                    EasyCacheAdminAutoConfiguration.class,
                     EasyCacheHealthAutoConfiguration.class,
                     EasyCacheMetricsAutoConfiguration.class,
                     EasyCacheEndpointAutoConfiguration.class))
@@ -160,7 +161,7 @@ class ClusterAutoConfigurationTests {
                     MeterRegistry meters = context.getBean(MeterRegistry.class);
                     context.getBeansOfType(MeterBinder.class).values().forEach(binder -> binder.bindTo(meters));
 
-                    endpoint.set("trade", EasyCacheEndpoint.Setting.UNAVAILABLE);
+                    force(endpoint, "UNAVAILABLE");
                     context.getBean(EasyCache.class)
                             .invalidate(CacheSpec.of("stock", String.class)
                                     .withClusterId("trade")
@@ -179,10 +180,10 @@ class ClusterAutoConfigurationTests {
                     assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
                     assertThat(health.getDetails()).containsKeys("default", "trade");
 
-                    endpoint.set("trade", EasyCacheEndpoint.Setting.AVAILABLE);
+                    force(endpoint, "AVAILABLE");
                     assertThat(endpoint.clusters().get("trade").state()).isEqualTo(State.AVAILABLE);
                     assertThat(gauge(meters, "easycache.available", "trade")).isEqualTo(1);
-                    endpoint.set("trade", EasyCacheEndpoint.Setting.AUTO);
+                    force(endpoint, "AUTO");
                     assertThat(endpoint.clusters().get("trade").forced()).isFalse();
                 });
     }
@@ -197,11 +198,11 @@ class ClusterAutoConfigurationTests {
         operated.withPropertyValues("management.endpoints.jmx.exposure.include=health")
                 .run(context -> assertThat(context).doesNotHaveBean(EasyCacheEndpoint.class));
         operated.withPropertyValues("management.endpoints.jmx.exposure.include=easycache")
-                .run(context -> assertThat(operations(context)).containsExactly("clusters"));
+                .run(context -> assertThat(operations(context)).containsExactlyInAnyOrder("clusters", "show"));
         operated.withPropertyValues(
                         "management.endpoints.jmx.exposure.include=easycache",
                         "management.endpoint.easycache.access=UNRESTRICTED")
-                .run(context -> assertThat(operations(context)).containsExactlyInAnyOrder("clusters", "set"));
+                .run(context -> assertThat(operations(context)).containsExactlyInAnyOrder("clusters", "show", "act"));
     }
 
     private void refuses(String setting, String problem, String remedy) {
@@ -211,6 +212,10 @@ class ClusterAutoConfigurationTests {
             assertThat(analysis.getDescription()).contains(problem);
             assertThat(analysis.getAction()).contains(remedy);
         });
+    }
+
+    private static void force(EasyCacheEndpoint endpoint, String state) {
+        assertThat(endpoint.act("force", "trade", null, null, null, state)).isEqualTo(endpoint.clusters());
     }
 
     private static List<String> operations(ApplicationContext context) {

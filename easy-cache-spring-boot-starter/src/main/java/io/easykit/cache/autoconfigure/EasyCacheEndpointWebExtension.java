@@ -1,0 +1,58 @@
+package io.easykit.cache.autoconfigure;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.util.MimeTypeUtils;
+
+/** Answers bad requests over HTTP with the problem and its remedy. By default Spring Boot leaves the message out. */
+@EndpointWebExtension(endpoint = EasyCacheEndpoint.class)
+final class EasyCacheEndpointWebExtension {
+
+    private final EasyCacheEndpoint endpoint;
+
+    EasyCacheEndpointWebExtension(EasyCacheEndpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    /** A problem as in RFC 9457. */
+    record Refusal(int status, String title, String detail) {}
+
+    @ReadOperation
+    WebEndpointResponse<Object> show(
+            @Selector String view,
+            @Nullable String cluster,
+            @Nullable String prefix,
+            @Nullable Object part,
+            @Nullable String key) {
+        return answer(() -> endpoint.show(view, cluster, prefix, part, key));
+    }
+
+    @WriteOperation
+    WebEndpointResponse<Object> act(
+            @Selector String action,
+            @Nullable String cluster,
+            @Nullable String prefix,
+            @Nullable Object part,
+            @Nullable String key,
+            @Nullable String state) {
+        return answer(() -> endpoint.act(action, cluster, prefix, part, key, state));
+    }
+
+    private static WebEndpointResponse<Object> answer(Supplier<Object> work) {
+        try {
+            return new WebEndpointResponse<>(work.get());
+        } catch (InvalidEndpointRequestException wrong) {
+            int status = WebEndpointResponse.STATUS_BAD_REQUEST;
+            return new WebEndpointResponse<>(
+                    new Refusal(status, "Bad Request", wrong.getReason()),
+                    status,
+                    MimeTypeUtils.parseMimeType("application/problem+json"));
+        }
+    }
+}

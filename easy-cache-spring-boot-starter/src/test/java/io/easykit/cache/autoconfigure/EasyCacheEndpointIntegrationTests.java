@@ -1,0 +1,288 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.cache.Availability;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.test.RedisServer;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The endpoint over HTTP. */
+class EasyCacheEndpointIntegrationTests {
+
+    enum Stack {
+        MVC(WebApplicationType.SERVLET),
+        WEBFLUX(WebApplicationType.REACTIVE);
+
+        private final WebApplicationType type;
+
+        Stack(WebApplicationType type) {
+            this.type = type;
+        }
+    }
+
+    static class Products {
+
+        final AtomicInteger loads = new AtomicInteger();
+
+        @Cacheable(prefix = "product", keys = "#sku")
+        public String product(String sku) {
+            return "secret " + loads.incrementAndGet();
+        }
+
+        @Cacheable(prefix = "stock", keys = "#sku")
+        public String stock(String sku) {
+            return "secret " + loads.incrementAndGet();
+        }
+
+        @Cacheable(
+                prefix = "price",
+                keys = {"#id", "#currency"})
+        public String price(long id, String currency) {
+            return "secret " + loads.incrementAndGet();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        Products products() {
+            return new Products();
+        }
+    }
+
+    private static final Map<Stack, ConfigurableApplicationContext> RUNNING = new EnumMap<>(Stack.class);
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    @BeforeEach
+    void flush() {
+        RedisServer.shared().flush();
+    }
+
+    @AfterAll
+    static void stop() {
+        RUNNING.values().forEach(ConfigurableApplicationContext::close);
+        RUNNING.clear();
+        RedisServer.shared().flush();
+    }
+
+    private static ConfigurableApplicationContext start(Stack stack, String... settings) {
+        return new SpringApplicationBuilder(Application.class)
+                .web(stack.type)
+                .properties(settings)
+                .properties(
+                        "server.port=0",
+                        "spring.main.banner-mode=off",
+                        "spring.data.redis.url=" + RedisServer.shared().uri(),
+                        "management.endpoints.web.exposure.include=easycache")
+                .run();
+    }
+
+    private static ConfigurableApplicationContext application(Stack stack) {
+        return RUNNING.computeIfAbsent(
+                stack, missing -> start(missing, "management.endpoint.easycache.access=unrestricted"));
+    }
+
+    private static Products products(Stack stack) {
+        return application(stack).getBean(Products.class);
+    }
+
+    private static Availability availability(Stack stack) {
+        return Objects.requireNonNull(
+                application(stack).getBean(EasyCache.class).availability("default"));
+    }
+
+    private HttpResponse<String> send(ConfigurableApplicationContext application, String path, HttpRequest.Builder request)
+            throws IOException, InterruptedException {
+        String port = application.getEnvironment().getRequiredProperty("local.server.port");
+        URI uri = URI.create("http://localhost:" + port + "/actuator/easycache" + path);
+        return client.send(request.uri(uri).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private HttpResponse<String> get(Stack stack, String path) throws Exception {
+        return send(application(stack), path, HttpRequest.newBuilder().GET());
+    }
+
+    private HttpResponse<String> post(Stack stack, String path, String body) throws Exception {
+        return send(application(stack), path, posted("application/json", body));
+    }
+
+    private static HttpRequest.Builder posted(String type, String body) {
+        return HttpRequest.newBuilder()
+                .header("Content-Type", type)
+                .POST(HttpRequest.BodyPublishers.ofString(body.replace('\'', '"')));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void showsTheStateOfEachRedis(Stack stack) throws Exception {
+        HttpResponse<String> shown = get(stack, "");
+        assertThat(shown.statusCode()).isEqualTo(200);
+        assertThat(shown.body()).contains("\"default\":{\"state\":\"AVAILABLE\",\"forced\":false,\"undelivered\":0");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void showsTheCachesWithTheirSettingsAndNumbers(Stack stack) throws Exception {
+        products(stack).price(7, "EUR");
+        HttpResponse<String> shown = get(stack, "/caches?prefix=price");
+        assertThat(shown.statusCode()).isEqualTo(200);
+        assertThat(shown.body())
+                .contains("\"source\":\"@Cacheable " + Products.class.getName() + ".price(long, String)\"")
+                .contains("\"key\":[{\"part\":\"#id\",\"type\":\"long\"}")
+                .contains("{\"name\":\"ttl\",\"value\":\"10m\",\"source\":\"default\"}")
+                .contains("\"worstStaleness\":\"1.5s\"")
+                .containsPattern("\"misses\":[1-9]")
+                .doesNotContain("\"product\"", "secret");
+        assertThat(get(stack, "/caches").body()).contains("\"prefix\":\"product\"");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void explainsAnEntryAndShowsNoValue(Stack stack) throws Exception {
+        products(stack).price(7, "EUR");
+        HttpResponse<String> told = get(stack, "/explain?prefix=price&part=7&part=EUR");
+        assertThat(told.statusCode()).isEqualTo(200);
+        assertThat(told.body())
+                .contains("\"key\":\"price::7:EUR\"", "\"state\":\"FRESH\"", "Readers get the value.")
+                .doesNotContain("secret");
+        assertThat(get(stack, "/explain?key=price::7:EUR").body()).contains("\"state\":\"FRESH\"");
+        assertThat(get(stack, "/explain?cluster=default&prefix=price&part=8&part=EUR").body())
+                .contains("\"state\":\"ABSENT\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"MVC,'a,b'", "MVC,42", "MVC,a:b", "WEBFLUX,'a,b'", "WEBFLUX,42", "WEBFLUX,a:b"})
+    void takesAPartAsItIsTyped(Stack stack, String sku) throws Exception {
+        products(stack).product(sku);
+        assertThat(get(stack, "/explain?prefix=product&part=" + sku).body()).contains("\"state\":\"FRESH\"");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void evictsAnEntry(Stack stack) throws Exception {
+        Products products = products(stack);
+        String first = products.product("42");
+        String kept = products.product("43");
+        HttpResponse<String> done = post(stack, "/evict", "{'prefix': 'product', 'part': '42'}");
+        assertThat(done.statusCode()).isEqualTo(200);
+        assertThat(done.body()).contains("\"key\":\"product::\\\\42\"", "\"acknowledged\":true");
+        String second = products.product("42");
+        assertThat(second).isNotEqualTo(first);
+        assertThat(products.product("43")).isEqualTo(kept);
+
+        post(stack, "/evict", "{'key': 'product::\\\\42'}");
+        assertThat(products.product("42")).isNotEqualTo(second);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void dropsAPrefix(Stack stack) throws Exception {
+        Products products = products(stack);
+        String first = products.stock("42");
+        String kept = products.price(1, "EUR");
+        HttpResponse<String> done = post(stack, "/drop", "{'prefix': 'stock'}");
+        assertThat(done.statusCode()).isEqualTo(200);
+        assertThat(done.body()).contains("\"prefix\":\"stock\"", "\"acknowledged\":true");
+        assertThat(products.stock("42")).isNotEqualTo(first);
+        assertThat(products.price(1, "EUR")).isEqualTo(kept);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"MVC,true", "MVC,false", "WEBFLUX,true", "WEBFLUX,false"})
+    void forcesTheStateOfARedisAsNowAndAsBefore(Stack stack, boolean before) throws Exception {
+        String path = before ? "/default" : "/force";
+        String cluster = before ? "" : "'cluster': 'default', ";
+        HttpResponse<String> done = post(stack, path, "{" + cluster + "'state': 'UNAVAILABLE'}");
+        assertThat(done.statusCode()).isEqualTo(200);
+        assertThat(done.body()).contains("\"state\":\"UNAVAILABLE\",\"forced\":true");
+        post(stack, path, "{" + cluster + "'state': 'available'}");
+        assertThat(availability(stack).state()).isEqualTo(Availability.State.AVAILABLE);
+        assertThat(post(stack, path, "{" + cluster + "'state': 'AUTO'}").body()).contains("\"forced\":false");
+        await().until(() -> availability(stack).state() == Availability.State.AVAILABLE);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "/keys                              |                                | Use caches or explain.",
+                "/explain                           |                                | 'prefix' and 'part', or 'key'",
+                "/explain?prefix=product            |                                | 'prefix' and 'part', or 'key'",
+                "/explain?prefix=prodcut&part=42    |                                | Use one of [price, product, stock]",
+                "/explain?prefix=price&part=7       |                                | has the parts [#id, #currency]",
+                "/explain?prefix=price&part=x&part=y|                                | (#id) is not a Long",
+                "/explain?prefix=price&part=7&part=EUR&cluster=trade |               | on Redis cluster [default]",
+                "/explain?key=price                 |                                | as in user::42",
+                "/evict                             | {}                             | 'prefix' and 'part', or 'key'",
+                "/drop                              | {}                             | Name the 'prefix'",
+                "/drop                              | {'prefix': 'prodcut'}          | Use one of [price, product, stock]",
+                "/force                             | {'state': 'AUTO'}              | Name the 'cluster', one of [default]",
+                "/force                             | {'cluster': 'default'}         | AVAILABLE, UNAVAILABLE or AUTO",
+                "/force                             | {'cluster': 'trade', 'state': 'AUTO'} | Use one of [default]",
+                "/default                           | {'state': 'off'}               | AVAILABLE, UNAVAILABLE or AUTO",
+                "/trade                             | {'state': 'AUTO'}              | Use evict, drop or force."
+            })
+    void namesTheRemedyOfABadRequest(String path, String body, String remedy) throws Exception {
+        for (Stack stack : Stack.values()) {
+            HttpResponse<String> refused = body == null ? get(stack, path) : post(stack, path, body);
+            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
+            assertThat(refused.headers().firstValue("Content-Type")).hasValue("application/problem+json");
+            assertThat(refused.body()).contains("\"detail\":\"").contains(remedy);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void takesNoFormOfAnotherSite(Stack stack) throws Exception {
+        String first = products(stack).product("42");
+        for (String type : new String[] {"application/x-www-form-urlencoded", "text/plain"}) {
+            assertThat(send(application(stack), "/drop?prefix=product", posted(type, "prefix=product"))
+                            .statusCode())
+                    .isEqualTo(415);
+        }
+        assertThat(products(stack).product("42")).isEqualTo(first);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void changesNothingWithItsDefaultAccess(Stack stack) throws Exception {
+        try (ConfigurableApplicationContext readOnly = start(stack)) {
+            Products products = readOnly.getBean(Products.class);
+            String first = products.product("42");
+            for (String path : new String[] {"/evict", "/drop", "/force", "/default"}) {
+                assertThat(send(readOnly, path, posted("application/json", "{'prefix': 'product', 'part': '42'}"))
+                                .statusCode())
+                        .isIn(404, 405);
+            }
+            assertThat(products.product("42")).isEqualTo(first);
+            assertThat(send(readOnly, "/caches", HttpRequest.newBuilder().GET()).statusCode())
+                    .isEqualTo(200);
+        }
+    }
+}
