@@ -16,6 +16,9 @@ public interface CacheListener {
     /** No value could be returned at once: the caller loads, or waits for a load. */
     default void onMiss(CacheKey<?> key) {}
 
+    /** A reader has waited for the load of another reader, here or on another node, or for an update to end. */
+    default void onWait(CacheKey<?> key, Duration waited) {}
+
     /** A loader came back. */
     default void onLoad(CacheKey<?> key, Duration took, Load load) {}
 

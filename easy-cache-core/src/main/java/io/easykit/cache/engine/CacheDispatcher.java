@@ -88,9 +88,9 @@ final class CacheDispatcher implements CacheReader {
         this.entries = new StoredEntries(store, epochs, engine);
         this.loads = new StoredLoads(store, limit, failing, engine);
         this.uncachedLoads = uncachedLoads;
-        this.flights = new SingleFlight(engine.values());
+        this.flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
         this.refreshes = new Refreshes(entries, loads, flights, failing, engine);
-        this.otherNodes = new EntryPoller(entries, engine.ticker());
+        this.otherNodes = new EntryPoller(entries, engine);
         this.freshness = freshness;
         this.limit = limit;
         this.transactions = engine.transactions();

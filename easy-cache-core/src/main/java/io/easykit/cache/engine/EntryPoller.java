@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import java.time.Duration;
@@ -22,11 +23,13 @@ final class EntryPoller {
     private static final long LAST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final StoredEntries entries;
+    private final CacheListener listener;
     private final Ticker ticker;
 
-    EntryPoller(StoredEntries entries, Ticker ticker) {
+    EntryPoller(StoredEntries entries, EngineContext engine) {
         this.entries = entries;
-        this.ticker = ticker;
+        this.listener = engine.listener();
+        this.ticker = engine.ticker();
     }
 
     /**
@@ -52,6 +55,19 @@ final class EntryPoller {
     }
 
     private <V> LoadResult.@Nullable Loaded<V> await(CacheKey<V> key, long nanos, Predicate<Snapshot> unchanged)
+            throws InterruptedException {
+        if (nanos <= 0) {
+            return null;
+        }
+        long from = ticker.nanoTime();
+        try {
+            return poll(key, nanos, unchanged);
+        } finally {
+            listener.onWait(key, Duration.ofNanos(ticker.nanoTime() - from));
+        }
+    }
+
+    private <V> LoadResult.@Nullable Loaded<V> poll(CacheKey<V> key, long nanos, Predicate<Snapshot> unchanged)
             throws InterruptedException {
         long end = ticker.nanoTime() + nanos;
         long pause = FIRST_POLL_NANOS;

@@ -36,6 +36,11 @@ final class SafeListener implements CacheListener {
     }
 
     @Override
+    public void onWait(CacheKey<?> key, Duration waited) {
+        notifyListeners(listener -> listener.onWait(key, waited));
+    }
+
+    @Override
     public void onLoad(CacheKey<?> key, Duration took, Load load) {
         counts.onLoad(key, took, load);
         notifyListeners(listener -> listener.onLoad(key, took, load));

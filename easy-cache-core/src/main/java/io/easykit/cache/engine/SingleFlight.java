@@ -1,6 +1,8 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -45,10 +47,14 @@ import org.jspecify.annotations.Nullable;
 final class SingleFlight {
 
     private final ValueEnvelopes values;
+    private final CacheListener listener;
+    private final Ticker ticker;
     private final Map<CacheKey<?>, InFlightLoad<?>> inFlight = new ConcurrentHashMap<>();
 
-    SingleFlight(ValueEnvelopes values) {
+    SingleFlight(ValueEnvelopes values, CacheListener listener, Ticker ticker) {
         this.values = values;
+        this.listener = listener;
+        this.ticker = ticker;
     }
 
     /** The next step of a reader that has joined. */
@@ -90,7 +96,7 @@ final class SingleFlight {
             return new Joined.Alone<>();
         }
         boolean stuck = running.isStuck(read.options().loadWaitTimeout());
-        LoadResult<V> result = stuck || nanos <= 0 ? null : await(running, nanos, beside);
+        LoadResult<V> result = stuck || nanos <= 0 ? null : await(read, running, nanos, beside);
         if (result == null) {
             return new Joined.Overdue<>(running, stuck);
         }
@@ -102,13 +108,16 @@ final class SingleFlight {
                 : new Joined.Again<>();
     }
 
-    private static <V> @Nullable LoadResult<V> await(
-            InFlightLoad<V> running, long nanos, @Nullable InFlightLoad<V> beside) {
+    private <V> @Nullable LoadResult<V> await(
+            ReadRequest<V> read, InFlightLoad<V> running, long nanos, @Nullable InFlightLoad<V> beside) {
+        long from = ticker.nanoTime();
         try {
             return running.await(beside, nanos);
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             return null;
+        } finally {
+            listener.onWait(read.key(), Duration.ofNanos(ticker.nanoTime() - from));
         }
     }
 

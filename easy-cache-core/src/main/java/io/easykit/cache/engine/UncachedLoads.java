@@ -25,7 +25,7 @@ final class UncachedLoads {
 
     UncachedLoads(LoadBulkhead limit, EngineContext engine) {
         this.limit = limit;
-        this.flights = new SingleFlight(engine.values());
+        this.flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
         this.listener = engine.listener();
         this.ticker = engine.ticker();
     }

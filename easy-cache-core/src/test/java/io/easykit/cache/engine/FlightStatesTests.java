@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.engine.SingleFlight.Joined;
@@ -22,7 +23,7 @@ class FlightStatesTests {
     private static final long LONG = TimeUnit.SECONDS.toNanos(10);
     private static final long NOW = 1_000;
 
-    private final SingleFlight flights = new SingleFlight(new ValueEnvelopes(new JacksonValueCodec()));
+    private final SingleFlight flights = new SingleFlight(new ValueEnvelopes(new JacksonValueCodec()), CacheListener.NONE, Ticker.SYSTEM);
     private final CacheKey<String> key = key(Duration.ofMinutes(1));
     private final CountDownLatch gate = new CountDownLatch(1);
 
@@ -132,7 +133,7 @@ class FlightStatesTests {
 
     @Test
     void resultOfAnotherLoadOfTheKeyIsAsWelcome() throws Exception {
-        SingleFlight others = new SingleFlight(new ValueEnvelopes(new JacksonValueCodec()));
+        SingleFlight others = new SingleFlight(new ValueEnvelopes(new JacksonValueCodec()), CacheListener.NONE, Ticker.SYSTEM);
         InFlightLoad<String> beside = others.lead(key);
         own(() -> new Loaded<>("late", NOW));
         Caller<Joined<String>> reader =

@@ -4,14 +4,16 @@ import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.OutboxBacklog;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Meters of each Redis: {@code easycache.available} (1 or 0), {@code easycache.undelivered},
- * {@code easycache.outbox.*}.
+ * Meters of each Redis: {@code easycache.available} and {@code easycache.forced} (1 or 0), {@code easycache.undelivered},
+ * {@code easycache.changes}, {@code easycache.outbox.*}.
  */
 final class ClusterMeters implements MeterBinder {
 
@@ -28,6 +30,13 @@ final class ClusterMeters implements MeterBinder {
                     .description("Whether readers use the Redis cluster (1 or 0)")
                     .tag("cluster", id)
                     .register(registry);
+            Gauge.builder("easycache.forced", cache, all -> forced(all, id))
+                    .description("Whether an operator has set the state of the Redis cluster on this node (1 or 0)")
+                    .tag("cluster", id)
+                    .register(registry);
+            for (State state : State.values()) {
+                changes(registry, id, state);
+            }
             Gauge.builder("easycache.undelivered", cache, all -> all.undelivered(id))
                     .description("Invalidations not yet delivered to the Redis cluster")
                     .tag("cluster", id)
@@ -53,6 +62,14 @@ final class ClusterMeters implements MeterBinder {
         }
     }
 
+    /** Registered with the other meters of the cluster, so that the first change is seen as one. */
+    static Counter changes(MeterRegistry registry, String cluster, State state) {
+        return Counter.builder("easycache.changes")
+                .description("Changes of the state of the Redis cluster on this node, by new state")
+                .tags("cluster", cluster, "state", state.name().toLowerCase(Locale.ROOT))
+                .register(registry);
+    }
+
     /** NaN on nodes that do not count the outbox. */
     private void outbox(
             MeterRegistry registry, String id, String name, String description, ToDoubleFunction<OutboxBacklog> value) {
@@ -63,6 +80,11 @@ final class ClusterMeters implements MeterBinder {
                 .description(description)
                 .tag("cluster", id)
                 .register(registry);
+    }
+
+    private static double forced(EasyCache cache, String id) {
+        Availability availability = cache.availability(id);
+        return availability != null && availability.forced().isPresent() ? 1 : 0;
     }
 
     private static double available(EasyCache cache, String id) {

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.loads},
- * {@code easycache.invalidations} and {@code easycache.unreadable}. Meters are registered once for each cache. The
+ * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.waits}, {@code easycache.loads},
+ * {@code easycache.invalidations} and {@code easycache.unreadable}. Counts {@code easycache.changes} of each cluster. Meters are registered once for each cache. The
  * gauge {@code easycache.node.available} of a cluster master is registered with its first change.
  */
 final class MeteringCacheListener implements CacheListener {
@@ -40,6 +40,11 @@ final class MeteringCacheListener implements CacheListener {
     }
 
     @Override
+    public void onWait(CacheKey<?> key, Duration waited) {
+        metersOf(key).waits.record(waited);
+    }
+
+    @Override
     public void onLoad(CacheKey<?> key, Duration took, Load load) {
         metersOf(key).of(load).record(took);
     }
@@ -53,6 +58,11 @@ final class MeteringCacheListener implements CacheListener {
     @Override
     public void onUnreadable(CacheKey<?> key) {
         metersOf(key).unreadable.increment();
+    }
+
+    @Override
+    public void onAvailability(String clusterId, State state) {
+        ClusterMeters.changes(registry, clusterId, state).increment();
     }
 
     @Override
@@ -86,6 +96,7 @@ final class MeteringCacheListener implements CacheListener {
         private final Counter stale;
         private final Counter local;
         private final Counter misses;
+        private final Timer waits;
         private final Timer stored;
         private final Timer rejected;
         private final Timer notStored;
@@ -101,6 +112,10 @@ final class MeteringCacheListener implements CacheListener {
             this.stale = requests("stale");
             this.local = requests("local");
             this.misses = requests("miss");
+            this.waits = Timer.builder("easycache.waits")
+                    .description("Waits of readers for a load of another reader, or for an update")
+                    .tags(tags)
+                    .register(registry);
             this.stored = loads("stored");
             this.rejected = loads("rejected");
             this.notStored = loads("not_stored");

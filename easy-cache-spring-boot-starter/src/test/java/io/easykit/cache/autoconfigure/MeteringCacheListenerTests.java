@@ -47,6 +47,29 @@ class MeteringCacheListenerTests {
     }
 
     @Test
+    void timesWaits() {
+        listener.onWait(key, Duration.ofMillis(30));
+        listener.onWait(key, Duration.ofMillis(10));
+        assertThat(registry.get("easycache.waits")
+                        .tags("prefix", "user", "cluster", "trade")
+                        .timer()
+                        .totalTime(TimeUnit.MILLISECONDS))
+                .isEqualTo(40);
+    }
+
+    @Test
+    void countsChangesOfACluster() {
+        listener.onAvailability("trade", State.UNAVAILABLE);
+        listener.onAvailability("trade", State.AVAILABLE);
+        listener.onAvailability("trade", State.UNAVAILABLE);
+        assertThat(registry.get("easycache.changes")
+                        .tags("cluster", "trade", "state", "unavailable")
+                        .counter()
+                        .count())
+                .isEqualTo(2);
+    }
+
+    @Test
     void countsInvalidations() {
         listener.onInvalidation(key, null);
         listener.onInvalidation(key, null);
