@@ -86,9 +86,8 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     public static <V> CacheKey<V> named(CacheSpec<V> spec, String name) {
         String begin = spec.prefix() + "::";
         if (!name.startsWith(begin) || name.length() == begin.length()) {
-            throw new InvalidCacheKeyException(
-                    "'" + name + "' is not the name of an entry of '" + spec.prefix() + "'. Such a name begins with '" + begin
-                            + "' and has at least one part.");
+            throw new InvalidCacheKeyException("'" + name + "' is not the name of an entry of '" + spec.prefix()
+                    + "'. Such a name begins with '" + begin + "' and has at least one part.");
         }
         requireText(name);
         return new CacheKey<>(spec, name);

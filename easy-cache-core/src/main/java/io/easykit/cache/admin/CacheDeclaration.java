@@ -56,7 +56,12 @@ public record CacheDeclaration(
                 setting("ttl", text(options.ttl()), sources),
                 setting("null-ttl", text(options.nullTtl()), sources),
                 setting("ttl-jitter", Double.toString(options.ttlJitter()), sources),
-                changed("stale-window", options.staleWindow(), options.effectiveStaleWindow(), "zero under cp", sources),
+                changed(
+                        "stale-window",
+                        options.staleWindow(),
+                        options.effectiveStaleWindow(),
+                        "zero under cp",
+                        sources),
                 changed(
                         "refresh-ahead",
                         options.refreshAhead(),

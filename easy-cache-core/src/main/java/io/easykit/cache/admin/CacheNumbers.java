@@ -16,8 +16,7 @@ import java.util.stream.Collectors;
  * @param misses reads that loaded, or waited for a load
  * @param loads  loads by what became of them; all kinds are present
  */
-public record CacheNumbers(
-        Duration over, long hits, long stale, long local, long misses, Map<Load, Long> loads) {
+public record CacheNumbers(Duration over, long hits, long stale, long local, long misses, Map<Load, Long> loads) {
 
     public CacheNumbers {
         loads = Map.copyOf(loads);
@@ -26,11 +25,6 @@ public record CacheNumbers(
     /** The numbers of a cache that was not used. */
     public static CacheNumbers none(Duration over) {
         return new CacheNumbers(
-                over,
-                0,
-                0,
-                0,
-                0,
-                Arrays.stream(Load.values()).collect(Collectors.toMap(load -> load, load -> 0L)));
+                over, 0, 0, 0, 0, Arrays.stream(Load.values()).collect(Collectors.toMap(load -> load, load -> 0L)));
     }
 }

@@ -16,7 +16,11 @@ public final class UnknownCacheException extends EasyCacheException {
         this.prefix = prefix;
     }
 
-    /** @param known the prefixes of the caches of this node */
+    /**
+     * For a prefix that no cache of this node has.
+     *
+     * @param known the prefixes of the caches of this node
+     */
     public static UnknownCacheException unknown(String prefix, Collection<String> known) {
         return new UnknownCacheException(
                 prefix,
@@ -24,7 +28,11 @@ public final class UnknownCacheException extends EasyCacheException {
                         + ", or ask a node that declares it.");
     }
 
-    /** @param clusterIds the clusters on which this node has the prefix */
+    /**
+     * For a prefix without a cluster.
+     *
+     * @param clusterIds the clusters on which this node has the prefix
+     */
     public static UnknownCacheException ambiguous(String prefix, Collection<String> clusterIds) {
         return new UnknownCacheException(
                 prefix,
@@ -32,7 +40,11 @@ public final class UnknownCacheException extends EasyCacheException {
                         + ". Name one of them.");
     }
 
-    /** @param clusterIds the clusters on which this node has the prefix */
+    /**
+     * For a prefix with the wrong cluster.
+     *
+     * @param clusterIds the clusters on which this node has the prefix
+     */
     public static UnknownCacheException elsewhere(String prefix, String clusterId, Collection<String> clusterIds) {
         return new UnknownCacheException(
                 prefix,

@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import io.easykit.cache.Availability;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Shows and changes the clusters and entries of this node. Entries are explained from Redis or, if it is away, from what this node has. */
+/** Shows and changes what this node caches. Explains entries from Redis or, if it is away, from what this node has. */
 final class CacheAdministration implements EasyCacheAdmin {
 
     private static final Logger log = LoggerFactory.getLogger(EasyCacheAdmin.class);
@@ -129,8 +130,9 @@ final class CacheAdministration implements EasyCacheAdmin {
     public CacheKey<?> keyNamed(@Nullable String clusterId, String name) {
         int end = name.indexOf("::");
         if (end < 0) {
-            throw new InvalidCacheKeyException("'" + name
-                    + "' is not the name of an entry. Such a name is a prefix, two colons and the parts, as in user::42.");
+            throw new InvalidCacheKeyException(
+                    "'" + name
+                            + "' is not the name of an entry. Such a name is a prefix, two colons and the parts, as in user::42.");
         }
         return CacheKey.named(caches.find(clusterId, name.substring(0, end)).spec(), name);
     }

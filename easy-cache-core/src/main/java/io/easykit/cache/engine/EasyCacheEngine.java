@@ -7,6 +7,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Loader;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.Transactions;
@@ -153,7 +154,9 @@ public final class EasyCacheEngine implements EasyCache {
      * @param declared returns the caches that this node declares, used or not
      */
     public EasyCacheAdmin admin(Supplier<List<CacheDeclaration>> declared) {
-        return disabled ? new DisabledAdministration() : new CacheAdministration(clusters, new KnownCaches(declared, counts));
+        return disabled
+                ? new DisabledAdministration()
+                : new CacheAdministration(clusters, new KnownCaches(declared, counts));
     }
 
     @Nullable CacheCluster cluster(String clusterId) {
@@ -182,6 +185,7 @@ public final class EasyCacheEngine implements EasyCache {
         private DegradedOptions degraded = DegradedOptions.defaults();
         private @Nullable Outbox outbox;
         private @Nullable Executor background;
+        private LoadObserver loadObserver = LoadObserver.NONE;
         private Ticker ticker = Ticker.SYSTEM;
         private boolean disabled;
 
@@ -234,6 +238,12 @@ public final class EasyCacheEngine implements EasyCache {
             return this;
         }
 
+        /** Sets the observer of loads, for traces; without it there is none. */
+        public Builder loadObserver(LoadObserver value) {
+            this.loadObserver = value;
+            return this;
+        }
+
         public Builder listener(CacheListener value) {
             listeners.add(value);
             return this;
@@ -267,6 +277,7 @@ public final class EasyCacheEngine implements EasyCache {
                     transactions,
                     background != null ? background : fewThreads(),
                     new SafeListener(counts, listeners),
+                    loadObserver,
                     ticker);
             CacheCluster.Options options = new CacheCluster.Options(availability, degraded);
             Map<String, CacheCluster> clusters = new LinkedHashMap<>();

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheListener;
+import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Transactions;
 import java.util.concurrent.Executor;
 
@@ -10,4 +11,9 @@ import java.util.concurrent.Executor;
  * @param background executor of refreshes; may reject tasks
  */
 record EngineContext(
-        ValueEnvelopes values, Transactions transactions, Executor background, CacheListener listener, Ticker ticker) {}
+        ValueEnvelopes values,
+        Transactions transactions,
+        Executor background,
+        CacheListener listener,
+        LoadObserver observer,
+        Ticker ticker) {}

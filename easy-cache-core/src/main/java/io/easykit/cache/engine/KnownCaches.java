@@ -6,7 +6,6 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.CacheInfo;
 import io.easykit.cache.admin.UnknownCacheException;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,9 +43,8 @@ final class KnownCaches {
      */
     Known find(@Nullable String clusterId, String prefix) {
         List<Known> all = List.copyOf(known().values());
-        List<Known> found = all.stream()
-                .filter(one -> one.spec.prefix().equals(prefix))
-                .toList();
+        List<Known> found =
+                all.stream().filter(one -> one.spec.prefix().equals(prefix)).toList();
         if (found.isEmpty()) {
             throw UnknownCacheException.unknown(
                     prefix, all.stream().map(one -> one.spec.prefix()).toList());
@@ -66,8 +64,7 @@ final class KnownCaches {
 
     private Map<Name, Known> known() {
         Map<Name, List<CacheDeclaration>> declarations = declared.get().stream()
-                .collect(Collectors.groupingBy(
-                        one -> Name.of(one.spec()), LinkedHashMap::new, Collectors.toCollection(ArrayList::new)));
+                .collect(Collectors.groupingBy(one -> Name.of(one.spec()), LinkedHashMap::new, Collectors.toList()));
         Map<Name, Known> known = new LinkedHashMap<>();
         declarations.forEach((name, all) -> known.put(name, new Known(all.get(0).spec(), List.copyOf(all))));
         for (CacheSpec<?> spec : counts.specs()) {
@@ -125,8 +122,8 @@ final class KnownCaches {
             return declarations.stream()
                     .map(CacheDeclaration::keyParts)
                     .filter(parts -> !parts.isEmpty())
-                    .max(Comparator.comparingLong(
-                            parts -> parts.stream().filter(part -> part.type() != null).count()))
+                    .max(Comparator.comparingLong(parts ->
+                            parts.stream().filter(part -> part.type() != null).count()))
                     .orElse(List.of());
         }
     }

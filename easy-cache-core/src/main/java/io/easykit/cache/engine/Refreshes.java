@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.LoadAbandonedException;
+import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore.Snapshot;
@@ -29,6 +30,7 @@ final class Refreshes {
     private final FailingRefreshes failing;
     private final Transactions transactions;
     private final Executor background;
+    private final LoadObserver observer;
 
     /**
      * @param flights those of the loads that are stored
@@ -45,6 +47,7 @@ final class Refreshes {
         this.failing = failing;
         this.transactions = engine.transactions();
         this.background = engine.background();
+        this.observer = engine.observer();
     }
 
     /** A fresh value near its end is refreshed by one reader of this JVM, if no other node refreshes it already. */
@@ -108,14 +111,8 @@ final class Refreshes {
      */
     private <V> void inBackground(ReadRequest<V> read, @Nullable LoadLease lease, Supplier<LoadResult<V>> work) {
         try {
-            background.execute(() -> LoadInProgress.outside(() -> {
-                InFlightLoad<V> mine = flights.tryLead(read.key());
-                if (mine != null) {
-                    noted(read, () -> flights.run(read.key(), mine, work));
-                } else if (lease != null) {
-                    noted(read, work);
-                }
-            }));
+            background.execute(
+                    () -> observer.runInBackground(() -> LoadInProgress.outside(() -> reload(read, lease, work))));
         } catch (RejectedExecutionException full) {
             log.debug("No thread is free to refresh {}", read.key());
             giveUp(read.key(), lease);
@@ -125,6 +122,15 @@ final class Refreshes {
                     read.key(),
                     fault);
             giveUp(read.key(), lease);
+        }
+    }
+
+    private <V> void reload(ReadRequest<V> read, @Nullable LoadLease lease, Supplier<LoadResult<V>> work) {
+        InFlightLoad<V> mine = flights.tryLead(read.key());
+        if (mine != null) {
+            noted(read, () -> flights.run(read.key(), mine, work));
+        } else if (lease != null) {
+            noted(read, work);
         }
     }
 

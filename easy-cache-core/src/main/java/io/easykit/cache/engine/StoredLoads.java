@@ -3,7 +3,6 @@ package io.easykit.cache.engine;
 import static java.util.Objects.requireNonNull;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.RunningLoad;
 import io.easykit.cache.engine.LoadResult.Loaded;
@@ -11,7 +10,6 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +23,7 @@ final class StoredLoads {
     private final LoadBulkhead limit;
     private final FailingRefreshes failingRefreshes;
     private final ValueEnvelopes values;
-    private final CacheListener listener;
+    private final EngineContext engine;
     private final Ticker ticker;
 
     StoredLoads(EntryStore store, LoadBulkhead limit, FailingRefreshes failingRefreshes, EngineContext engine) {
@@ -33,7 +31,7 @@ final class StoredLoads {
         this.limit = limit;
         this.failingRefreshes = failingRefreshes;
         this.values = engine.values();
-        this.listener = engine.listener();
+        this.engine = engine;
         this.ticker = engine.ticker();
     }
 
@@ -42,10 +40,16 @@ final class StoredLoads {
     }
 
     private <V> LoadResult<V> loadInScope(ReadRequest<V> read, LoadLease lease) {
-        long startedAt = ticker.nanoTime();
+        try (LoadReport report = new LoadReport(read.key(), engine)) {
+            return load(read, lease, report);
+        }
+    }
+
+    private <V> LoadResult<V> load(ReadRequest<V> read, LoadLease lease, LoadReport report) {
         boolean needsPermit = limit.isFading() && RunningLoad.current() == null;
-        LoadResult<V> result = LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), startedAt);
-        Duration took = Duration.ofNanos(ticker.nanoTime() - startedAt);
+        LoadResult<V> result =
+                LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), report.startedAt());
+        report.loaded();
         if (result.failure() == null) {
             failingRefreshes.succeeded(read.key());
         }
@@ -53,10 +57,10 @@ final class StoredLoads {
             result = encoded(read, loaded);
         }
         if (result instanceof Loaded<V> loaded && loaded.snapshot() != null) {
-            return stored(read, lease, loaded, loaded.snapshot(), took);
+            return stored(read, lease, loaded, loaded.snapshot(), report);
         }
         release(read.key(), lease);
-        listener.onLoad(read.key(), took, result.failure() == null ? Load.NOT_STORED : Load.FAILED);
+        report.end(result.failure() == null ? Load.NOT_STORED : Load.FAILED, result.failure());
         return result;
     }
 
@@ -74,18 +78,18 @@ final class StoredLoads {
     }
 
     private <V> LoadResult<V> stored(
-            ReadRequest<V> read, LoadLease lease, Loaded<V> loaded, Envelope bytes, Duration took) {
+            ReadRequest<V> read, LoadLease lease, Loaded<V> loaded, Envelope bytes, LoadReport report) {
         @Nullable V value = loaded.value();
         long sent = ticker.nanoTime();
         try {
             boolean accepted = store.store(read.key(), lease, bytes, ValueEnvelopes.ttl(value, read.options()));
-            listener.onLoad(read.key(), took, accepted ? Load.STORED : Load.REJECTED);
+            report.end(accepted ? Load.STORED : Load.REJECTED, null);
             return accepted
                     ? new Loaded<>(value, sent, bytes)
                     : new LoadResult.Superseded<>(value, loaded.asOf(), bytes);
         } catch (StoreUnavailableException away) {
             log.debug("The load of {} could not be stored", read.key(), away);
-            listener.onLoad(read.key(), took, Load.NOT_STORED);
+            report.end(Load.NOT_STORED, null);
             return loaded;
         }
     }

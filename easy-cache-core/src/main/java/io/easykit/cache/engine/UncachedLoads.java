@@ -2,11 +2,9 @@ package io.easykit.cache.engine;
 
 import static java.util.Objects.requireNonNull;
 
-import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.CacheLoadTimeoutException;
 import io.easykit.cache.engine.SingleFlight.Joined;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,13 +18,13 @@ final class UncachedLoads {
 
     private final LoadBulkhead limit;
     private final SingleFlight flights;
-    private final CacheListener listener;
+    private final EngineContext engine;
     private final Ticker ticker;
 
     UncachedLoads(LoadBulkhead limit, EngineContext engine) {
         this.limit = limit;
         this.flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
-        this.listener = engine.listener();
+        this.engine = engine;
         this.ticker = engine.ticker();
     }
 
@@ -36,11 +34,12 @@ final class UncachedLoads {
     }
 
     private <V> LoadResult<V> loadInScope(ReadRequest<V> read) {
-        long startedAt = ticker.nanoTime();
-        LoadResult<V> result = LoadInProgress.load(read.loader(), startedAt);
-        Duration took = Duration.ofNanos(ticker.nanoTime() - startedAt);
-        listener.onLoad(read.key(), took, result.failure() == null ? Load.NOT_STORED : Load.FAILED);
-        return result;
+        try (LoadReport report = new LoadReport(read.key(), engine)) {
+            LoadResult<V> result = LoadInProgress.load(read.loader(), report.startedAt());
+            report.loaded();
+            report.end(result.failure() == null ? Load.NOT_STORED : Load.FAILED, result.failure());
+            return result;
+        }
     }
 
     /** Loads one at a time a key: waits for a load that is running, and has its result if it may. */

@@ -19,6 +19,7 @@ import java.time.ZonedDateTime;
 import java.util.Arrays;
 import java.util.Currency;
 import java.util.Date;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,32 +34,11 @@ import org.jspecify.annotations.Nullable;
 public final class TypedText {
 
     /** Types whose values never look like those of another type, or that can be of any. */
-    private static final List<Class<?>> OPEN = List.of(Object.class, CharSequence.class, Comparable.class, Number.class);
+    private static final List<Class<?>> OPEN =
+            List.of(Object.class, CharSequence.class, Comparable.class, Number.class);
 
     /** Of the types that {@link PlainKeyTypes} lists. */
-    private static final Map<Class<?>, Function<String, Object>> READERS = Map.ofEntries(
-            Map.entry(Character.class, TypedText::character),
-            Map.entry(Float.class, Float::valueOf),
-            Map.entry(Double.class, Double::valueOf),
-            Map.entry(BigDecimal.class, BigDecimal::new),
-            Map.entry(LocalDate.class, LocalDate::parse),
-            Map.entry(LocalTime.class, LocalTime::parse),
-            Map.entry(LocalDateTime.class, LocalDateTime::parse),
-            Map.entry(Instant.class, Instant::parse),
-            Map.entry(OffsetTime.class, OffsetTime::parse),
-            Map.entry(OffsetDateTime.class, OffsetDateTime::parse),
-            Map.entry(ZonedDateTime.class, ZonedDateTime::parse),
-            Map.entry(Year.class, Year::parse),
-            Map.entry(YearMonth.class, YearMonth::parse),
-            Map.entry(MonthDay.class, MonthDay::parse),
-            Map.entry(Duration.class, Duration::parse),
-            Map.entry(Period.class, Period::parse),
-            Map.entry(Currency.class, Currency::getInstance),
-            Map.entry(ZoneId.class, ZoneId::of),
-            Map.entry(Locale.class, Locale::forLanguageTag),
-            Map.entry(Date.class, text -> Date.from(Instant.parse(text))),
-            Map.entry(UUID.class, TypedText::uuid),
-            Map.entry(Boolean.class, TypedText::truth));
+    private static final Map<Class<?>, Function<String, Object>> READERS = readers();
 
     private TypedText() {}
 
@@ -98,6 +78,33 @@ public final class TypedText {
                 + ", which cannot be typed. Give the name of the key instead, as an explanation or Redis shows it.");
     }
 
+    private static Map<Class<?>, Function<String, Object>> readers() {
+        Map<Class<?>, Function<String, Object>> readers = new HashMap<>();
+        readers.put(Character.class, TypedText::character);
+        readers.put(Float.class, Float::valueOf);
+        readers.put(Double.class, Double::valueOf);
+        readers.put(BigDecimal.class, BigDecimal::new);
+        readers.put(LocalDate.class, LocalDate::parse);
+        readers.put(LocalTime.class, LocalTime::parse);
+        readers.put(LocalDateTime.class, LocalDateTime::parse);
+        readers.put(Instant.class, Instant::parse);
+        readers.put(OffsetTime.class, OffsetTime::parse);
+        readers.put(OffsetDateTime.class, OffsetDateTime::parse);
+        readers.put(ZonedDateTime.class, ZonedDateTime::parse);
+        readers.put(Year.class, Year::parse);
+        readers.put(YearMonth.class, YearMonth::parse);
+        readers.put(MonthDay.class, MonthDay::parse);
+        readers.put(Duration.class, Duration::parse);
+        readers.put(Period.class, Period::parse);
+        readers.put(Currency.class, Currency::getInstance);
+        readers.put(ZoneId.class, ZoneId::of);
+        readers.put(Locale.class, Locale::forLanguageTag);
+        readers.put(Date.class, text -> Date.from(Instant.parse(text)));
+        readers.put(UUID.class, TypedText::uuid);
+        readers.put(Boolean.class, TypedText::truth);
+        return Map.copyOf(readers);
+    }
+
     private static Object asItLooks(String text) {
         if (KeyText.isNumber(text)) {
             return new BigInteger(text);
@@ -118,7 +125,9 @@ public final class TypedText {
                 .filter(one -> ((Enum<?>) one).name().equals(text.strip()))
                 .findFirst()
                 .orElseThrow(() -> new UnfitKeyException("is not a " + type.getSimpleName() + ". Use one of "
-                        + Arrays.stream(constants).map(one -> ((Enum<?>) one).name()).toList() + "."));
+                        + Arrays.stream(constants)
+                                .map(one -> ((Enum<?>) one).name())
+                                .toList() + "."));
     }
 
     private static Object character(String text) {

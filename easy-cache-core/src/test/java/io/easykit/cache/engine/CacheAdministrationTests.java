@@ -28,6 +28,7 @@ import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.InMemoryEntryStore;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -184,14 +185,24 @@ class CacheAdministrationTests {
 
         assertThat(a.admin().drop(null, "name")).isTrue();
 
-        assertThat(List.of(0, 1, 2)).allSatisfy(hash -> assertThat(bench.store.epochs(hash))
-                .containsEntry("name", 1L));
+        List<Long> epochs = epochs();
+        assertThat(epochs).doesNotContainNull();
         for (int id = 0; id < 3; id++) {
             assertThat(a.fetch(Workbench.ap().key(id), () -> "new")).isEqualTo("new");
         }
+        tick(a, 1);
+        assertThat(epochs()).isEqualTo(epochs);
         bench.clock.advance(Duration.ofMillis(1500));
         tick(a, 1);
-        assertThat(bench.store.epochs(1)).containsEntry("name", 2L);
+        assertThat(List.of(0, 1, 2))
+                .allSatisfy(hash -> assertThat(epochs().get(hash)).isGreaterThan(epochs.get(hash)));
+    }
+
+    private List<Long> epochs() {
+        return Arrays.asList(
+                bench.store.epochs(0).get("name"),
+                bench.store.epochs(1).get("name"),
+                bench.store.epochs(2).get("name"));
     }
 
     // Keys as texts
@@ -212,9 +223,9 @@ class CacheAdministrationTests {
                 spec, new KeyPart("#id", long.class), new KeyPart("#code", String.class), new KeyPart("#x", null))));
 
         assertThat(declared.key(null, "name", List.of("42", "42", "42"))).isEqualTo(spec.key(42L, "42", 42));
-        assertThat(declared.key("default", "name", List.of("42", "a:b", "a,b")))
-                .isEqualTo(spec.key(42L, "a:b", "a,b"))
-                .extracting(CacheKey::spec)
+        CacheKey<?> named = declared.key("default", "name", List.of("42", "a:b", "a,b"));
+        assertThat(named).isEqualTo(spec.key(42L, "a:b", "a,b"));
+        assertThat(named.spec())
                 .as("with the type, so that explanations know which values are readable")
                 .isEqualTo(spec);
         assertThatThrownBy(() -> declared.key(null, "name", List.of("x", "42", "42")))
@@ -231,7 +242,8 @@ class CacheAdministrationTests {
         here.fetch(key, () -> "value");
 
         assertThat(admin.key(null, "name", List.of("1"))).isEqualTo(key);
-        assertThat(admin.key(null, "name", List.of("one", "true"))).isEqualTo(Workbench.ap().key("one", true));
+        assertThat(admin.key(null, "name", List.of("one", "true")))
+                .isEqualTo(Workbench.ap().key("one", true));
     }
 
     @Test
@@ -280,9 +292,7 @@ class CacheAdministrationTests {
         assertThat(node.fetch(key, () -> "never")).isEqualTo("value");
         assertThat(node.admin().caches())
                 .extracting(CacheInfo::clusterId, cache -> cache.numbers().misses())
-                .containsExactly(
-                        tuple("default", 1L),
-                        tuple("trade", 2L));
+                .containsExactly(tuple("default", 1L), tuple("trade", 2L));
     }
 
     // Looking
@@ -327,7 +337,9 @@ class CacheAdministrationTests {
 
         assertThat(caches).extracting(CacheInfo::prefix).containsExactly("foreign", "name", "other");
         assertThat(caches.get(0).declarations()).isEmpty();
-        assertThat(caches.get(1).declarations()).extracting(CacheDeclaration::source).containsExactly("@Cacheable Names.find");
+        assertThat(caches.get(1).declarations())
+                .extracting(CacheDeclaration::source)
+                .containsExactly("@Cacheable Names.find");
         assertThat(caches.get(1).worstStaleness()).isZero();
         assertThat(caches.get(1).numbers().hits()).isZero();
         assertThat(caches.get(2).declarations())
@@ -368,8 +380,8 @@ class CacheAdministrationTests {
             assertThat(cluster.forced()).isEqualTo(State.UNAVAILABLE);
         });
         AtomicInteger loads = new AtomicInteger();
-        here.fetch(Workbench.cp().key(1), loads::incrementAndGet);
-        here.fetch(Workbench.cp().key(1), loads::incrementAndGet);
+        here.fetch(Workbench.cp().key(1), () -> "value " + loads.incrementAndGet());
+        here.fetch(Workbench.cp().key(1), () -> "value " + loads.incrementAndGet());
         assertThat(loads).hasValue(2);
 
         admin.reset("default");

@@ -77,11 +77,12 @@ class WaitEventsTests {
 
     @Test
     void comeFromReadersOfALoadWithoutRedis() throws Exception {
+        CacheKey<String> weak = Workbench.ap().key(1);
         bench.store.away();
         GatedLoader<String> slow = new GatedLoader<>(() -> "value");
-        Caller<String> owner = Workbench.call(() -> cache.fetch(key, slow));
+        Caller<String> owner = Workbench.call(() -> cache.fetch(weak, slow));
         slow.awaitEntered();
-        Caller<String> reader = Workbench.call(() -> cache.fetch(key, () -> "never"));
+        Caller<String> reader = Workbench.call(() -> cache.fetch(weak, () -> "never"));
         reader.awaitWaiting();
         slow.letGo();
         assertThat(owner.result()).isEqualTo("value");

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@SuppressWarnings("JavaUtilDate") // it is what callers have
 class TypedTextTests {
 
     private static final UUID ID = UUID.fromString("6f1c0a58-52f6-4a3e-9d6a-0c1d2e3f4a5b");

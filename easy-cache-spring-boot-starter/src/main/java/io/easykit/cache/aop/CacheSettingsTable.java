@@ -46,7 +46,8 @@ public record CacheSettingsTable(
                 return SettingChecks.element("easy-cache.caches", spec.prefix()) + "." + name;
             }
             if (declared.isSet(name)) {
-                return "@Cacheable " + HYPHEN.matcher(name).replaceAll(next -> next.group(1).toUpperCase(Locale.ROOT));
+                return "@Cacheable "
+                        + HYPHEN.matcher(name).replaceAll(next -> next.group(1).toUpperCase(Locale.ROOT));
             }
             return defaults.isSet(name) ? "easy-cache.defaults." + name : "default";
         });

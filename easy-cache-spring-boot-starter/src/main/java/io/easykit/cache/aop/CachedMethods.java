@@ -165,8 +165,7 @@ public final class CachedMethods {
                         one.spec(),
                         one.keyParts(),
                         one.settings(),
-                        staleness.describe(
-                                one.spec().options(), declarations.isUpdatedByResult(one.spec()))))
+                        staleness.describe(one.spec().options(), declarations.isUpdatedByResult(one.spec()))))
                 .toList();
     }
 

@@ -136,8 +136,7 @@ final class OperationFactory {
             declared.add(new KeyPart(texts.get(i), types.get(i)));
         }
         return new KeyExpression(
-                List.copyOf(declared),
-                parts.stream().map(Compiled::expression).toList());
+                List.copyOf(declared), parts.stream().map(Compiled::expression).toList());
     }
 
     /** Returns the cache of entries that are only updated here, with the settings alone. */

@@ -7,6 +7,7 @@ import io.easykit.cache.admin.CacheDeclaration.Setting;
 import io.easykit.cache.admin.CacheInfo;
 import io.easykit.cache.admin.CacheNumbers;
 import io.easykit.cache.admin.EasyCacheAdmin;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -62,12 +63,11 @@ record CacheView(
     }
 
     /** Reads and loads of this node since its start. */
-    record Numbers(
-            String over, long hits, long stale, long local, long misses, Map<CacheListener.Load, Long> loads) {
+    record Numbers(String over, long hits, long stale, long local, long misses, Map<CacheListener.Load, Long> loads) {
 
         static Numbers of(CacheNumbers numbers) {
             return new Numbers(
-                    CacheDeclaration.text(numbers.over().withNanos(0)),
+                    CacheDeclaration.text(Duration.ofSeconds(numbers.over().toSeconds())),
                     numbers.hits(),
                     numbers.stale(),
                     numbers.local(),

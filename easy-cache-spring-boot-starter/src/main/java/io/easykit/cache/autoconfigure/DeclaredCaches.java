@@ -45,8 +45,7 @@ final class DeclaredCaches implements Supplier<List<CacheDeclaration>> {
         }
         List<Setting> all = new ArrayList<>(declared.settings());
         all.addAll(local);
-        return new CacheDeclaration(
-                declared.source(), declared.spec(), declared.keyParts(), all, declared.staleness());
+        return new CacheDeclaration(declared.source(), declared.spec(), declared.keyParts(), all, declared.staleness());
     }
 
     private Setting local(String name, String value) {

@@ -6,6 +6,7 @@ import io.easykit.boot.StartReport;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.LoadObserver;
 import io.easykit.cache.RunningLoad;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
@@ -141,6 +142,7 @@ public final class EasyCacheAutoConfiguration {
                 ObjectProvider<Transactions> transactions,
                 ObjectProvider<Outbox> outbox,
                 ObjectProvider<CacheListener> listeners,
+                ObjectProvider<LoadObserver> loadObserver,
                 ObjectProvider<EasyCacheCustomizer> customizers) {
             EasyCacheEngine.Builder builder = EasyCacheEngine.builder(codec)
                     .store(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections.store())
@@ -154,6 +156,7 @@ public final class EasyCacheAutoConfiguration {
             }
             easyCacheClusters.stores().forEach(builder::store);
             outbox.ifAvailable(builder::outbox);
+            loadObserver.ifAvailable(builder::loadObserver);
             builder.listener(easyCacheEvents.listener());
             listeners.orderedStream().forEach(builder::listener);
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));

@@ -50,7 +50,7 @@ final class EasyCacheEndpointWebExtension {
         } catch (InvalidEndpointRequestException wrong) {
             int status = WebEndpointResponse.STATUS_BAD_REQUEST;
             return new WebEndpointResponse<>(
-                    new Refusal(status, "Bad Request", wrong.getReason()),
+                    new Refusal(status, "Bad Request", String.valueOf(wrong.getReason())),
                     status,
                     MimeTypeUtils.parseMimeType("application/problem+json"));
         }

@@ -3,6 +3,7 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Availability.State;
+import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.engine.EasyCacheEngine;
@@ -40,11 +41,16 @@ class CacheMetersTests {
     /** Labels that Prometheus itself adds. */
     private static final Set<String> OF_PROMETHEUS = Set.of("instance", "le");
 
+    /** A Redis that does not answer is not marked, so that the test alone changes its state. */
+    private static final AvailabilityOptions NEVER_BY_ITSELF =
+            new AvailabilityOptions(Duration.ofSeconds(10), 1, 1_000_000, Duration.ofSeconds(1), 1_000_000);
+
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final LettuceConnectionFactory nowhere = new LettuceConnectionFactory("localhost", 1);
     private final MeteringCacheListener listener = new MeteringCacheListener(registry);
     private final EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
             .store("default", new RedisEntryStore(nowhere, Duration.ofMillis(100)))
+            .availability(NEVER_BY_ITSELF)
             .listener(listener)
             .build();
 

@@ -14,15 +14,18 @@ import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.redis.RedisEntryStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The bean for operators, without a Redis. */
 class EasyCacheAdminTests {
@@ -42,12 +45,19 @@ class EasyCacheAdminTests {
 
     static class Prices {
 
-        @Cacheable(prefix = "price", keys = {"#id", "#code"}, ttl = "5m", staleWindow = "2s")
+        @Cacheable(
+                prefix = "price",
+                keys = {"#id", "#code"},
+                ttl = "5m",
+                staleWindow = "2s")
         public Price find(long id, String code) {
             return new Price(id);
         }
 
-        @Cacheable(prefix = "price", keys = {"#id", "'EUR'"}, staleWindow = "2s")
+        @Cacheable(
+                prefix = "price",
+                keys = {"#id", "'EUR'"},
+                staleWindow = "2s")
         public Price euros(int id) {
             return new Price(id);
         }
@@ -104,7 +114,8 @@ class EasyCacheAdminTests {
                         "easy-cache.defaults.load-lease=4s",
                         "easy-cache.local.ttl=7s")
                 .run(context -> {
-                    List<Setting> find = cache(context, "price").declarations().get(1).settings();
+                    List<Setting> find =
+                            cache(context, "price").declarations().get(1).settings();
                     assertThat(find)
                             .contains(
                                     new Setting("ttl", "5m", "@Cacheable ttl"),
@@ -138,7 +149,8 @@ class EasyCacheAdminTests {
     @Test
     void explainsThatTheCacheIsSwitchedOff() {
         runner.withPropertyValues("easy-cache.enabled=false").run(context -> {
-            EntryExplanation told = admin(context).explain(CacheSpec.of("price", Price.class).key(1));
+            EntryExplanation told =
+                    admin(context).explain(CacheSpec.of("price", Price.class).key(1));
             assertThat(told.state()).isEqualTo(EntryExplanation.State.UNAVAILABLE);
             assertThat(told.sentences()).containsExactly("The cache is switched off: each read calls its loader.");
         });
@@ -149,8 +161,12 @@ class EasyCacheAdminTests {
         runner.withBean(
                         EasyCacheEngine.class,
                         () -> EasyCacheEngine.builder(new JacksonValueCodec())
-                                .disabled()
-                                .build())
-                .run(context -> assertThat(context).hasSingleBean(EasyCacheAdmin.class).hasSingleBean(EasyCache.class));
+                                .store(
+                                        "default",
+                                        new RedisEntryStore(new LettuceConnectionFactory(), Duration.ofMillis(100)))
+                                .build(),
+                        definition -> ((AbstractBeanDefinition) definition).setDestroyMethodName("stop"))
+                .run(context ->
+                        assertThat(context).hasSingleBean(EasyCacheAdmin.class).hasSingleBean(EasyCache.class));
     }
 }

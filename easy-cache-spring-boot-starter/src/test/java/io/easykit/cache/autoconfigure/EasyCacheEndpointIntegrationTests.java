@@ -116,7 +116,8 @@ class EasyCacheEndpointIntegrationTests {
                 application(stack).getBean(EasyCache.class).availability("default"));
     }
 
-    private HttpResponse<String> send(ConfigurableApplicationContext application, String path, HttpRequest.Builder request)
+    private HttpResponse<String> send(
+            ConfigurableApplicationContext application, String path, HttpRequest.Builder request)
             throws IOException, InterruptedException {
         String port = application.getEnvironment().getRequiredProperty("local.server.port");
         URI uri = URI.create("http://localhost:" + port + "/actuator/easycache" + path);
@@ -171,7 +172,8 @@ class EasyCacheEndpointIntegrationTests {
                 .contains("\"key\":\"price::7:EUR\"", "\"state\":\"FRESH\"", "Readers get the value.")
                 .doesNotContain("secret");
         assertThat(get(stack, "/explain?key=price::7:EUR").body()).contains("\"state\":\"FRESH\"");
-        assertThat(get(stack, "/explain?cluster=default&prefix=price&part=8&part=EUR").body())
+        assertThat(get(stack, "/explain?cluster=default&prefix=price&part=8&part=EUR")
+                        .body())
                 .contains("\"state\":\"ABSENT\"");
     }
 

@@ -1,0 +1,35 @@
+package io.easykit.cache;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observes loads, for traces: unlike a {@link CacheListener} it learns of a load before it begins, on the thread that runs it.
+ * Must be quick. Exceptions are logged and ignored.
+ */
+@FunctionalInterface
+public interface LoadObserver {
+
+    LoadObserver NONE = key -> Observed.NONE;
+
+    /** Begins the observation of a load, before its loader runs. A load inside another one begins and ends inside it. */
+    Observed begin(CacheKey<?> key);
+
+    /** Runs a reload for which no caller waits. Its thread may have inherited the context of the reader that caused it. */
+    default void runInBackground(Runnable reload) {
+        reload.run();
+    }
+
+    /** The observation of one load. */
+    @FunctionalInterface
+    interface Observed {
+
+        Observed NONE = (outcome, failure) -> {};
+
+        /**
+         * Ends the observation after the value was stored or not, on the thread of the load.
+         *
+         * @param failure the exception of the loader; null if there was none
+         */
+        void end(CacheListener.Load outcome, @Nullable Throwable failure);
+    }
+}
