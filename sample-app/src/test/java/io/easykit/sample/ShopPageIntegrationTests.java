@@ -99,6 +99,12 @@ class ShopPageIntegrationTests {
     }
 
     @Test
+    void servesTheConsoleToThisMachine() throws Exception {
+        assertThat(raw("/easykit/").statusCode()).isEqualTo(200);
+        assertThat(raw("/easykit/api/topics").statusCode()).isEqualTo(200);
+    }
+
+    @Test
     void showsWhetherAProductCameFromTheCache() throws Exception {
         shop.put("/products/3", "{\"name\": \"Lamp\", \"price\": 19.90}");
         await().until(() -> header(raw("/products/3"), "X-Shop-Source").equals("database"));
