@@ -26,7 +26,7 @@ public interface EasyCacheAdmin {
 
     /**
      * Explains the next read of an entry. Reads it once and changes nothing: an entry that is a miss
-     * stays one, and no reader is elected to load. If Redis does not answer, the explanation covers this node only.
+     * stays one, and no reader gets the lease to load. If Redis does not answer, the explanation covers this node only.
      *
      * @throws UnknownClusterException if the key's cluster is not configured
      */

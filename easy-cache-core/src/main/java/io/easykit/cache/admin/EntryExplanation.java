@@ -40,10 +40,10 @@ public record EntryExplanation(
         /** There is a valid value. */
         FRESH,
 
-        /** There is a valid value near its end; the next reader gets it and is elected to load a new one. */
+        /** There is a valid value near its end; the next reader gets it and loads a new one. */
         REFRESH_DUE,
 
-        /** There is a valid value near its end, and a reader was elected to load a new one. */
+        /** There is a valid value near its end, and a reader loads a new one. */
         REFRESHING,
 
         /** There is no value, and a reader is loading it. */

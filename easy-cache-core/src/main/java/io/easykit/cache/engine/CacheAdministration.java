@@ -65,6 +65,16 @@ final class CacheAdministration implements EasyCacheAdmin {
     @Override
     public EntryExplanation explain(CacheKey<?> key) {
         CacheCluster cluster = clusters.of(key);
+        EntryExplanation told = explain(key, cluster);
+        return cluster.pending().holds(key)
+                ? and(
+                        told,
+                        "An invalidation of this entry waits on this node until Redis takes it. Until then readers on"
+                                + " this node load for themselves.")
+                : told;
+    }
+
+    private static EntryExplanation explain(CacheKey<?> key, CacheCluster cluster) {
         try {
             return withLimits(
                     key,
@@ -80,9 +90,15 @@ final class CacheAdministration implements EasyCacheAdmin {
         if (key.spec().type() != Object.class) {
             return told;
         }
+        return and(
+                told,
+                "This node only invalidates entries of '" + key.spec().prefix()
+                        + "'. Explain the entry on a node that reads it: which values are readable is known there.");
+    }
+
+    private static EntryExplanation and(EntryExplanation told, String sentence) {
         List<String> sentences = new ArrayList<>(told.sentences());
-        sentences.add("This node only invalidates entries of '" + key.spec().prefix()
-                + "'. Explain the entry on a node that reads it: which values are readable is known there.");
+        sentences.add(sentence);
         return new EntryExplanation(told.key(), told.at(), told.state(), told.nextRead(), sentences, told.fields());
     }
 
@@ -94,9 +110,6 @@ final class CacheAdministration implements EasyCacheAdmin {
         } else {
             sentences.add(
                     "Readers on this node load for themselves, as far as the settings of degraded mode allow it.");
-        }
-        if (cluster.pending().holds(key)) {
-            sentences.add("An invalidation of this entry waits on this node until Redis answers.");
         }
         return new EntryExplanation(key.name(), null, EntryExplanation.State.UNAVAILABLE, null, sentences, List.of());
     }

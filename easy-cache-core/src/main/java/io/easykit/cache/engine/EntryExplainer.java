@@ -65,11 +65,11 @@ final class EntryExplainer {
         }
         if (stale) {
             say("The value was invalidated. Readers get it for " + until(entry.staleUntil())
-                    + " more at most, and the next one is elected to load a new one.");
+                    + " more at most, and the next one loads a new one.");
             return result(State.STALE, Outcome.SUCCESS_NEED_QUERY);
         }
         State state = missing();
-        say("The next reader is elected to load the value.");
+        say("The next reader loads the value.");
         return result(state, Outcome.NEED_QUERY);
     }
 
@@ -86,7 +86,7 @@ final class EntryExplainer {
             say("It is about to end, and a reader is loading a new one.");
             return result(State.REFRESHING, Outcome.SUCCESS);
         }
-        say("It is about to end: the next reader is elected to load a new one.");
+        say("It is about to end: the next reader loads a new one.");
         return result(State.REFRESH_DUE, Outcome.SUCCESS_NEED_QUERY);
     }
 
@@ -116,7 +116,7 @@ final class EntryExplainer {
             return result(State.STALE, Outcome.SUCCESS);
         }
         say("A reader is loading the value, and the others wait for it. Its lease lasts for " + until(leaseEnds())
-                + " more; after that another reader is elected as well.");
+                + " more; after that another reader may load it as well.");
         return result(State.LOADING, Outcome.NEED_WAIT);
     }
 

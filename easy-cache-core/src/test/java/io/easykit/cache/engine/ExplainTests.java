@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.admin.EntryExplanation;
 import io.easykit.cache.admin.EntryExplanation.State;
+import io.easykit.cache.store.InMemoryEntryStore.Fault;
+import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -49,6 +51,20 @@ class ExplainTests {
 
         assertThat(sentences(key)).contains(LOADS).doesNotContain(LOCAL);
         assertThat(cache.<String, RuntimeException>fetch(key, () -> "loaded")).isEqualTo("loaded");
+    }
+
+    @Test
+    void saysThatAnInvalidationWaitsAlsoWhileRedisAnswers() {
+        CacheKey<String> key = Workbench.ap().key(1);
+        cache.fetch(key, () -> "old");
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        cache.invalidate(key);
+
+        EntryExplanation told = cache.admin().explain(key);
+
+        assertThat(told.state()).isEqualTo(State.FRESH);
+        assertThat(told.sentences()).last().asString().startsWith("An invalidation of this entry waits on this node");
+        assertThat(cache.<String, RuntimeException>fetch(key, () -> "new")).isEqualTo("new");
     }
 
     @Test
