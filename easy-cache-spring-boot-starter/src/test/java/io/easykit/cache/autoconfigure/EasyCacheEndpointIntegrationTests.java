@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -119,7 +120,8 @@ class EasyCacheEndpointIntegrationTests {
     private HttpResponse<String> send(
             ConfigurableApplicationContext application, String path, HttpRequest.Builder request)
             throws IOException, InterruptedException {
-        String port = application.getEnvironment().getRequiredProperty("local.server.port");
+        int port = Objects.requireNonNull(((WebServerApplicationContext) application).getWebServer())
+                .getPort();
         URI uri = URI.create("http://localhost:" + port + "/actuator/easycache" + path);
         return client.send(request.uri(uri).build(), HttpResponse.BodyHandlers.ofString());
     }
