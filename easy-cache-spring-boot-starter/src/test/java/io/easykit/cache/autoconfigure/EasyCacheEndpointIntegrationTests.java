@@ -12,7 +12,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -77,6 +80,9 @@ class EasyCacheEndpointIntegrationTests {
 
     private static final Map<Stack, ConfigurableApplicationContext> RUNNING = new EnumMap<>(Stack.class);
 
+    /** All are closed at the end: the first server of WebFlux that closes ends the threads of the others. */
+    private static final List<ConfigurableApplicationContext> STARTED = new ArrayList<>();
+
     private final HttpClient client = HttpClient.newHttpClient();
 
     @BeforeEach
@@ -86,21 +92,23 @@ class EasyCacheEndpointIntegrationTests {
 
     @AfterAll
     static void stop() {
-        RUNNING.values().forEach(ConfigurableApplicationContext::close);
+        STARTED.forEach(ConfigurableApplicationContext::close);
+        STARTED.clear();
         RUNNING.clear();
         RedisServer.shared().flush();
     }
 
     private static ConfigurableApplicationContext start(Stack stack, String... settings) {
-        return new SpringApplicationBuilder(Application.class)
-                .web(stack.type)
+        ConfigurableApplicationContext started = new SpringApplicationBuilder(Application.class)
                 .properties(settings)
                 .properties(
                         "server.port=0",
                         "spring.main.banner-mode=off",
                         "spring.data.redis.url=" + RedisServer.shared().uri(),
                         "management.endpoints.web.exposure.include=easycache")
-                .run();
+                .run("--spring.main.web-application-type=" + stack.type.name().toLowerCase(Locale.ROOT));
+        STARTED.add(started);
+        return started;
     }
 
     private static ConfigurableApplicationContext application(Stack stack) {
@@ -276,17 +284,16 @@ class EasyCacheEndpointIntegrationTests {
     @ParameterizedTest
     @EnumSource
     void changesNothingWithItsDefaultAccess(Stack stack) throws Exception {
-        try (ConfigurableApplicationContext readOnly = start(stack)) {
-            Products products = readOnly.getBean(Products.class);
-            String first = products.product("42");
-            for (String path : new String[] {"/evict", "/drop", "/force", "/default"}) {
-                assertThat(send(readOnly, path, posted("application/json", "{'prefix': 'product', 'part': '42'}"))
-                                .statusCode())
-                        .isIn(404, 405);
-            }
-            assertThat(products.product("42")).isEqualTo(first);
-            assertThat(send(readOnly, "/caches", HttpRequest.newBuilder().GET()).statusCode())
-                    .isEqualTo(200);
+        ConfigurableApplicationContext readOnly = start(stack);
+        Products products = readOnly.getBean(Products.class);
+        String first = products.product("42");
+        for (String path : new String[] {"/evict", "/drop", "/force", "/default"}) {
+            assertThat(send(readOnly, path, posted("application/json", "{'prefix': 'product', 'part': '42'}"))
+                            .statusCode())
+                    .isIn(404, 405);
         }
+        assertThat(products.product("42")).isEqualTo(first);
+        assertThat(send(readOnly, "/caches", HttpRequest.newBuilder().GET()).statusCode())
+                .isEqualTo(200);
     }
 }

@@ -4,7 +4,7 @@ import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.SettingsReport;
 import io.easykit.boot.ShownValues;
 import io.easykit.boot.StartReport;
-import io.easykit.cache.EasyCache;
+import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.console.Audit;
 import io.easykit.console.AuditStore;
 import io.easykit.console.Console;
@@ -66,7 +66,8 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(
         afterName = {
             "io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration",
-            "io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration"
+            "io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration",
+            "io.easykit.cache.autoconfigure.EasyCacheAdminAutoConfiguration"
         })
 @ConditionalOnWebApplication
 @ConditionalOnEnabled("easykit.console")
@@ -281,13 +282,13 @@ public final class ConsoleAutoConfiguration {
 
     /** The cache, if the application has it. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(EasyCache.class)
-    @ConditionalOnBean(EasyCache.class)
+    @ConditionalOnClass(EasyCacheAdmin.class)
+    @ConditionalOnBean(EasyCacheAdmin.class)
     static class CacheConfiguration {
 
         @Bean
-        ConsoleApi easykitConsoleCache(EasyCache cache) {
-            return new CacheApi(cache);
+        ConsoleApi easykitConsoleCache(EasyCacheAdmin admin) {
+            return new CacheApi(admin);
         }
     }
 }

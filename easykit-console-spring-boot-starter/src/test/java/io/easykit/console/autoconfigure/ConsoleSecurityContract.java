@@ -167,7 +167,7 @@ abstract class ConsoleSecurityContract {
         return matching(List.of(".security."));
     }
 
-    private static List<String> matching(List<String> parts) {
+    static List<String> matching(List<String> parts) {
         return ImportCandidates.load(AutoConfiguration.class, null).getCandidates().stream()
                 .filter(name -> parts.stream().anyMatch(name::contains))
                 .toList();
