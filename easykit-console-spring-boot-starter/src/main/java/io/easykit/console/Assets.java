@@ -16,21 +16,13 @@ final class Assets {
 
     static final List<String> NAMES = List.of(
             "index.html",
-            "console.css",
             "icon.svg",
+            "console.css",
+            "lib.js",
             "console.js",
-            "dom.js",
-            "api.js",
-            "text.js",
-            "zh.js",
-            "parts.js",
-            "actions.js",
+            "messages.js",
             "queues.js",
-            "topic.js",
-            "message.js",
-            "jobs.js",
-            "caches.js",
-            "fleet.js");
+            "caches.js");
 
     private static final Map<String, String> TYPES = Map.of(
             "html", "text/html;charset=UTF-8",

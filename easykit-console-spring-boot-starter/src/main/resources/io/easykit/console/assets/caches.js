@@ -1,166 +1,131 @@
-// Redis clusters and caches of this node, and the state of one key in words.
+// Caches, nodes, audit.
 
-import {h} from './dom.js';
-import {can, get, has} from './api.js';
-import {duration, number, percent, t, visible} from './text.js';
 import {
-  acts, ask, button, chip, col, danger, empty, facts, field, link, num, openDialog, raw, select, table,
-} from './parts.js';
+  ACTIONS, ago, ask, bar, button, can, chip, dim, duration, empty, facts, field, get, h, has, head, hot, link, mono, number, openDialog, pageOf,
+  pager, raw, section, select, since, t, table, time, visible,
+} from './lib.js';
+import {pauseButton, settingsTable} from './queues.js';
 
-export function caches() {
-  let data = null;
-  return {
-    title: () => t('Caches'),
-    ready: () => data,
-    async load() {
-      data = await get('caches');
-    },
-    view: () => (data ? [
-      h('div.title', null, h('h1', null, t('Caches')), data.caches && h('span.dim', null, t('Counts are of node {node}, since its start.', {node: visible(data.node)}))),
-      h('h2', null, t('Redis clusters')),
-      table('Redis clusters', clusterColumns(), data.clusters, {key: one => one.cluster, css: one => (one.state === 'AVAILABLE' ? null : 'marked')}),
-      data.caches && h('h2', null, t('Caches')),
-      data.caches && (data.caches.length ? table('Caches', cacheColumns(), data.caches, {key: one => one.cluster + ' ' + one.prefix + ' ' + one.method})
-        : empty('No cached methods.')),
-    ] : empty('Loading…')),
+const CACHES = t`Caches|缓存`;
+const STATE = t`State|状态`;
+const NO_CACHES = t`No cached methods.|没有使用缓存的方法。`;
+const STATES = {AVAILABLE: ['good', t`Available|可用`], UNAVAILABLE: ['bad', t`Unavailable|不可用`]};
+
+export const caches = pageOf(CACHES, () => get('caches'), data => [
+  head(null, CACHES, dim(t`of node ${visible(data.node)}|节点 ${visible(data.node)}`)),
+  table(t`Redis clusters|Redis 集群`, [
+    [t`Redis cluster|Redis 集群`, 'cluster', 'name'],
+    [STATE, one => [chip(...STATES[one.state]), ' ', one.forced && chip('warn', t`Forced|人工指定`)]],
+    [t`Masters|主节点`, one => Object.entries(one.nodes || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...STATES[state])))],
+    [t`Undelivered|待送达`, one => hot(one.undelivered, number(one.undelivered)), 'num', '', t`Keys whose invalidation waits for Redis|等待 Redis 恢复后失效的键数`],
+    [t`Outbox|发件箱`, one => (one.outbox ? [number(one.outbox.count), one.outbox.oldest > 0 && dim(' · ', duration(one.outbox.oldest))] : '–'), 'num'],
+    can('force') && [ACTIONS, one => button(t`Force…|指定状态…`, () => forceDialog(one), 'plain'), 'act'],
+  ], data.clusters, {key: one => one.cluster, css: one => one.state !== 'AVAILABLE' && 'marked'}),
+  data.caches && section(CACHES, data.caches.length ? table(CACHES, [
+    [t`Prefix|前缀`, one => h('a.mono', {href: link('explain', {cluster: one.cluster, prefix: one.prefix})}, raw(one.prefix)), 'name'],
+    [t`Cluster|集群`, 'cluster'],
+    ['AP / CP', 'consistency'],
+    [t`Method|方法`, one => mono(one.method)],
+    [t`Hits|命中率`, ({reads: {hit, stale, local, miss}}) => (hit + stale + local + miss
+      ? number(100 - 100 * miss / (hit + stale + local + miss), 1) + ' %' : '–'), 'num'],
+    ...[['Redis', 'hit'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Misses|未命中`, 'miss']].map(([text, kind]) => [text, one => number(one.reads[kind]), 'num']),
+    [t`Failed loads|加载失败`, one => hot(one.loads.failed, number(one.loads.failed)), 'num'],
+    [t`Worst staleness|最大陈旧时间`, one => h('span', {title: one.staleness}, one.worstStaleness == null ? '–' : duration(one.worstStaleness)), 'num', ''],
+    [ACTIONS, one => [
+      button(t`Settings|设置`, () => openDialog({title: visible(one.prefix), wide: true, view: () => settingsTable(one.settings)}), 'plain'), ' ',
+      can('drop') && button(t`Drop…|整体失效…`, () => dropDialog(one), 'plain danger')], 'act'],
+  ], data.caches, {key: one => `${one.cluster} ${one.prefix} ${one.method}`}) : empty(NO_CACHES)),
+]);
+
+const forceDialog = ({cluster, forced}) => ask({
+  title: t`Force the state of ${visible(cluster)} on this node|在本节点指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'AUTO' : 'UNAVAILABLE'},
+  more: state => field(STATE, select(state, 'state', [
+    ['AUTO', t`By the circuit breaker|由熔断器判断`], ['UNAVAILABLE', t`Unavailable: Redis is not asked|不可用:不访问 Redis`],
+    ['AVAILABLE', t`Available: stale values are possible while invalidations wait|可用:失效操作等待期间可能读到旧值`]])),
+  submit: t`Force|指定状态`, path: 'force', body: state => ({cluster, state: state.state}), said: t`The state is set.|状态已设置。`,
+});
+
+const dropDialog = ({cluster, prefix}) => ask({
+  title: t`Drop all entries of ${visible(prefix)}|使 ${visible(prefix)} 的全部条目失效`, typed: prefix, danger: true,
+  more: () => t`They are loaded again: expect load on the database.|条目会重新加载:数据库压力会上升。`,
+  submit: t`Drop|整体失效`, path: 'drop', body: () => ({cluster, prefix}), said: t`All entries are invalid.|全部条目已失效。`,
+});
+
+const EXPLAIN = t`Explain a key|解释键`;
+
+export const explain = pageOf(EXPLAIN, async params => {
+  const part = params.getAll('part');
+  const wanted = {cluster: params.get('cluster'), prefix: params.get('prefix'), part};
+  const [{caches = []}, answer] = await Promise.all([get('caches'), part.length > 0 && get('explain', wanted)]);
+  return {caches, answer, part};
+}, ({caches, answer, part}, params) => {
+  const name = one => `${one.cluster} ${one.prefix}`;
+  const known = [...new Map(caches.filter(one => one.parts.length).map(one => [name(one), one])).values()];
+  const one = known.find(some => name(some) === `${params.get('cluster')} ${params.get('prefix')}`) || known[0];
+  const open = ({cluster, prefix}, parts) => {
+    location.hash = link('explain', {cluster, prefix, part: parts});
   };
-}
-
-function clusterState(one) {
-  return one.state === 'AVAILABLE' ? chip('good', 'Available') : chip('bad', 'Unavailable');
-}
-
-function clusterColumns() {
   return [
-    col('Cluster', one => raw(one.cluster), 'name'),
-    col('State', one => [clusterState(one), ' ', one.forced && chip('warn', 'Forced', one.forcedBy ? visible(one.forcedBy) : null)]),
-    col('Masters', one => Object.entries(one.nodes || {}).map(([name, value]) =>
-      h('div', {key: name}, raw(name), ' ', clusterState({state: value})))),
-    num('Undelivered', '', one => (one.undelivered ? h('span.hot', null, number(one.undelivered)) : '0'),
-      {title: t('Keys whose invalidation waits for Redis')}),
-    col('Outbox', one => (one.outbox ? [number(one.outbox.count), one.outbox.oldest ? h('span.dim', null, ' · ' + duration(one.outbox.oldest)) : null] : '–'), 'num'),
-    can('force') && acts(one => button('Force…', () => forceDialog(one), {class: 'plain'})),
-  ].filter(Boolean);
-}
+    head([[CACHES, '#/caches']], EXPLAIN),
+    one ? h('form.bar', {key: name(one), onsubmit: e => {
+      e.preventDefault();
+      open(one, [...e.target.querySelectorAll('input')].map(input => input.value));
+    }},
+    field(t`Prefix|前缀`, h('select', {value: name(one), onchange: e => open(known[e.target.selectedIndex])},
+      known.map(some => h('option', {value: name(some)}, visible(name(some)))))),
+    one.parts.map((text, i) => field(mono(text), h('input', {type: i ? 'text' : 'search', required: true, value: part[i] || ''}))),
+    h('button.strong', EXPLAIN)) : empty(NO_CACHES),
+    answer && [
+      h('p', chip({fresh: 'good', absent: 'idle', away: 'bad', unreadable: 'bad'}[answer.kind] || 'warn', visible(answer.state)), ' ', mono(answer.key)),
+      h('ul', answer.sentences.map(text => h('li', visible(text)))),
+      answer.fields?.length > 0 && section(t`Fields in Redis|Redis 中的字段`, facts(answer.fields.map(one => [mono(one.name), mono(one.value)]))),
+      can('evict') && bar(button(t`Evict…|失效…`, () => ask({
+        title: t`Evict the entry|使条目失效`, danger: true, more: () => [mono(answer.key), t`It is loaded again when it is read next.|下次读取时重新加载。`],
+        submit: t`Evict|失效`, path: 'evict', body: () => ({cluster: one.cluster, prefix: one.prefix, parts: part}), said: t`The entry is invalid.|该条目已失效。`,
+      }), 'danger'))],
+  ];
+});
 
-function cacheColumns() {
-  const sum = list => Object.values(list || {}).reduce((a, b) => a + b, 0);
-  const hits = one => (one.reads.hit || 0) + (one.reads.stale || 0) + (one.reads.local || 0);
-  return [
-    col('Prefix', one => raw(one.prefix, 'mono'), 'name'),
-    col('Cluster', 'cluster'),
-    col('Consistency', one => one.consistency),
-    col('Method', one => raw(one.method, 'mono cut')),
-    col('Key', one => raw(one.key || '–', 'mono')),
-    col('Hits', one => percent(hits(one), sum(one.reads)), 'num'),
-    col('Redis', one => number(one.reads.hit || 0), 'num'),
-    col('Stale', one => number(one.reads.stale || 0), 'num'),
-    col('Local', one => number(one.reads.local || 0), 'num'),
-    col('Misses', one => number(one.reads.miss || 0), 'num'),
-    col('Failed loads', one => (one.loads.failed ? h('span.hot', null, number(one.loads.failed)) : '0'), 'num'),
-    col('Worst staleness', one => (one.staleness === null ? t('none') : raw(one.staleness))),
-    acts(one => [
-      button('Settings', () => settingsDialog(one), {class: 'plain'}), ' ',
-      has('explain') && h('a', {href: link('explain', {cluster: one.cluster, prefix: one.prefix})}, t('Explain a key')), ' ',
-      can('drop') && danger('Drop…', () => dropDialog(one), {class: 'plain danger'}),
+const NODES = t`Nodes|节点`;
+
+export const nodes = pageOf(NODES, () => get('nodes'), data => [
+  head(null, NODES),
+  data.nodes.length ? h('div.columns', data.nodes.map(node => h('div.card', {key: node.node},
+    h('h2', raw(node.node), node.self && chip('idle', t`this node|当前节点`)),
+    facts([
+      [t`Application|应用`, raw(node.app)], [t`Host|主机`, raw(node.host)],
+      [t`Version|版本`, Object.entries(node.versions || {}).map(pair => visible(pair.join(' '))).join(' · ')],
+      [t`Up for|运行时间`, since(node.startedAt)], [t`Last report|最近上报`, ago(node.seen)],
     ]),
-  ];
-}
+    node.listeners?.length ? table(visible(node.node), [
+      [t`Listener|监听器`, one => mono(one.listener), 'name'],
+      [t`Topic|主题`, one => h('a', {href: link('topic', {topic: one.topic})}, raw(one.topic))],
+      [t`Busy|占用`, one => [number(one.busy), dim(' / ', number(one.places))], 'num'],
+      [t`Longest run|最长执行`, one => (one.oldestRun ? duration(one.oldestRun) : '–'), 'num'],
+      [STATE, one => (one.paused ? chip('warn', [t`Paused here|在此暂停`, one.pausedBy && ' · ' + visible(one.pausedBy)]) : chip('good', t`Runs|运行中`))],
+      can('pause') && [ACTIONS, one => pauseButton(one.listener, !one.paused, 'plain', {node: node.node, listener: one.listener},
+        t`Only on node ${visible(node.node)}, within 10 seconds.|仅限节点 ${visible(node.node)},10 秒内生效。`), 'act'],
+    ], node.listeners, {key: one => one.listener}) : dim(t`No listeners.|没有监听器。`))))
+    : empty(t`No nodes.|没有节点。`),
+]);
 
-function settingsDialog(one) {
-  openDialog({
-    title: ['Settings of', ' ', raw(one.prefix)],
-    wide: true,
-    view: () => table('Settings in force', [
-      col('Setting', row => h('span.mono', null, row.name)),
-      col('Value', row => raw(row.value, 'mono')),
-      col('Source', 'source'),
-    ], one.settings, {key: row => row.name}),
-  });
-}
+const AUDIT = t`Audit|审计`;
+const OUTCOMES = {done: ['good', t`Done|完成`], refused: ['bad', t`Refused|被拒绝`], failed: ['bad', t`Failed|失败`], begun: ['idle', t`Begun|已开始`]};
 
-const FORCED = {
-  AUTO: 'The circuit breaker decides again.',
-  UNAVAILABLE: 'Reads go to the loaders, and Redis is not asked, until you undo it.',
-  AVAILABLE: 'Redis is read at once, also while invalidations wait: stale values are possible.',
-};
-
-const forceDialog = one => ask({
-  title: [t('Force the state of'), ' ', raw(one.cluster)], danger: true,
-  state: {state: one.forced ? 'AUTO' : 'UNAVAILABLE'},
-  more: state => [
-    field('State on this node', select(state, 'state',
-      {AUTO: 'Decided by the circuit breaker', UNAVAILABLE: 'Unavailable', AVAILABLE: 'Available'})),
-    h('p', null, t(FORCED[state.state]))],
-  submit: 'Set the state', path: 'force', body: state => ({cluster: one.cluster, state: state.state}),
-  said: t('The state is set on this node.'),
-});
-
-const dropDialog = one => ask({
-  title: [t('Drop all entries of'), ' ', raw(one.prefix)], typed: one.prefix, danger: true,
-  text: 'All entries of the prefix become invalid on all nodes. Each is loaded again when it is read next: expect load on the database.',
-  submit: 'Drop', path: 'drop', body: () => ({cluster: one.cluster, prefix: one.prefix}),
-  said: t('All entries of {prefix} are invalid.', {prefix: one.prefix}),
-});
-
-const evictDialog = (one, parts) => ask({
-  title: t('Evict the entry'), danger: true,
-  more: () => [h('p', null, raw(one.prefix + ' ' + parts.join(', '), 'mono')),
-    h('p', null, t('The entry becomes invalid on all nodes, and is loaded again when it is read next.'))],
-  submit: 'Evict', path: 'evict', body: () => ({cluster: one.cluster, prefix: one.prefix, parts}), said: t('The entry is invalid.'),
-});
-
-const COLORS = {fresh: 'good', absent: 'idle', away: 'bad', unreadable: 'bad'};
-
-export function explain(params) {
-  const wanted = {cluster: params.get('cluster'), prefix: params.get('prefix'), parts: params.getAll('part')};
-  let list = null;
-  let answer = null;
-  return {
-    title: () => t('Explain a key'),
-    ready: () => list,
-    async load() {
-      list = await get('caches');
-      if (wanted.prefix && wanted.parts.length) {
-        answer = await get('explain', {cluster: wanted.cluster, prefix: wanted.prefix, part: wanted.parts});
-      }
-    },
-    view: () => (list ? explainView(wanted, list, answer) : empty('Loading…')),
-  };
-}
-
-function explainView(wanted, list, answer) {
-  const known = [...new Map(list.caches.map(one => [one.cluster + ' ' + one.prefix, one])).values()];
-  const one = known.find(c => c.prefix === wanted.prefix && (!wanted.cluster || c.cluster === wanted.cluster)) || known[0];
-  if (!one) {
-    return empty('No cached methods.');
-  }
-  return [
-    h('div.title', null, h('h1', null, t('Explain a key'))),
-    h('form.explain', {
-      onsubmit: e => {
-        e.preventDefault();
-        const query = new URLSearchParams({cluster: one.cluster, prefix: one.prefix});
-        e.target.querySelectorAll('input').forEach(input => query.append('part', input.value));
-        location.hash = '#/explain?' + query;
-      },
-    },
-    field('Prefix', h('select', {
-      value: one.cluster + ' ' + one.prefix, onchange: e => {
-        const chosen = known.find(c => c.cluster + ' ' + c.prefix === e.target.value);
-        location.hash = link('explain', {cluster: chosen.cluster, prefix: chosen.prefix});
-      },
-    }, known.map(c => h('option', {value: c.cluster + ' ' + c.prefix}, c.prefix + (c.cluster === 'default' ? '' : ' · ' + c.cluster))))),
-    (one.parts || ['key']).map((name, i) => h('div', {key: one.prefix + i}, field(raw(name, 'mono'), h('input', {
-      type: 'text', 'data-search': i === 0, required: true, ref: input => {
-        input.value = wanted.parts[i] || '';
-      },
-    })))),
-    h('button.strong', null, t('Explain'))),
-    answer && h('section', {'aria-live': 'polite'},
-      h('p', null, chip(COLORS[answer.kind] || 'warn', t(answer.state))),
-      h('ul.sentences', null, answer.sentences.map(text => h('li', null, visible(text)))),
-      answer.fields?.length ? [h('h2', null, t('Fields in Redis')), facts(answer.fields.map(f => [h('span.mono', null, visible(f.name)), raw(f.value, 'mono')]))] : null,
-      can('evict') && h('div.actions', null, danger('Evict…', () => evictDialog(one, wanted.parts)))),
-  ];
+export function audit() {
+  const state = {stack: []};
+  return pageOf(AUDIT, () => get('audit', {after: state.stack.at(-1), size: 50}), data => [
+    head(null, AUDIT, data.shared === false && chip('warn', t`Redis is away: only changes through this node|Redis 不可用:只显示本节点的修改`)),
+    data.entries.length ? table(AUDIT, [
+      [t`Time|时间`, one => time(one.at)],
+      [t`Who|操作人`, 'who', 'name'],
+      [t`Action|操作`, one => mono(one.action)],
+      [t`Target|对象`, one => [one.topic && raw(one.topic), one.filter && dim(' ', mono(one.filter)), one.ids?.length > 0 && h('details',
+        h('summary', t`${one.count} messages|${one.count} 条消息`), one.ids.map(id => h('div', mono(id))))], 'wide'],
+      [t`Outcome|结果`, one => chip(...OUTCOMES[one.outcome] || ['idle', visible(one.outcome)])],
+      [t`Note|备注`, one => one.note && raw(one.note), 'wide'],
+      [t`From|来源`, one => [mono(one.from), dim(' → ', raw(one.node))]],
+    ], data.entries, {key: one => one.id}) : empty(t`No changes.|没有修改。`),
+    pager(state, data.next),
+  ])();
 }

@@ -1,287 +1,194 @@
 // Start, header, routes, refreshing, keys.
 
-import {h, render} from './dom.js';
-import {get, has, openSession, Problem, session} from './api.js';
-import {clock, duration, setLanguage, settings, store, t, visible, zone} from './text.js';
-import {button, closeDialog, dialogOpen, empty, failure, link, openDialog, page, paintDialog} from './parts.js';
-import {queues} from './queues.js';
-import {topic} from './topic.js';
-import {find, message} from './message.js';
-import {job, jobs} from './jobs.js';
-import {caches, explain} from './caches.js';
-import {audit, nodes} from './fleet.js';
+import {
+  button, clock, closeDialog, dialogOpen, duration, empty, failure, h, has, lang, link, note, now, openDialog, openSession, page, paintDialog, render,
+  session, storage, t, visible, zone,
+} from './lib.js';
+import {queues, topic} from './queues.js';
+import {find, job, jobs, message} from './messages.js';
+import {audit, caches, explain, nodes} from './caches.js';
 
 const EVERY = 2000;
 const ROUTES = {queues, topic, message, find, jobs, job, caches, explain, nodes, audit};
-const NAV = [
-  ['queues', 'Queues', 'queues'], ['caches', 'Caches', 'caches'], ['explain', 'Explain', 'explain'],
-  ['jobs', 'Jobs', 'jobs'], ['nodes', 'Nodes', 'nodes'], ['audit', 'Audit', 'audit'],
-];
+const NAV = [['queues', t`Queues|队列`, 'topic message find'], ['jobs', t`Jobs|任务`, 'job'], ['caches', t`Caches|缓存`, 'explain'],
+  ['nodes', t`Nodes|节点`, ''], ['audit', t`Audit|审计`, '']];
+const element = id => document.getElementById(id);
 
-let current = {name: '', view: () => empty('Loading…'), title: () => ''};
+let current = {};
 let live = true;
 let trouble = null;
 let loadedAt = 0;
-let waitsSince = 0;
-let loading = null;
+let asked = 0;
 let again = false;
 let timer = 0;
 let notice = null;
 
-page.paint = paint;
-page.load = load;
-page.say = (text, kind = 'good') => {
-  notice = {text, kind};
-  document.getElementById('said').textContent = text;
+Object.assign(page, {paint, load, say(text) {
+  notice = text;
+  element('said').textContent = text;
   paint();
-};
+}});
 
-function home() {
-  return (NAV.find(([, , feature]) => has(feature)) || NAV[0])[0];
-}
+const home = () => (NAV.find(([name]) => has(name)) || NAV[0])[0];
 
-function go() {
-  const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
-  const name = path || home();
-  const params = new URLSearchParams(query || '');
-  const make = ROUTES[name];
-  const before = current;
-  // The same page with other parameters keeps what it has, for example the numbers of a topic when its list changes.
-  current = make
-    ? make(params, before.name === name ? before : null)
-    : {title: () => t('Unknown page'), view: () => empty('There is no such page.')};
-  current.name = name;
+function open() {
+  const [name, query] = location.hash.replace(/^#\/?/, '').split('?');
+  const before = current.name;
+  current = {view: () => empty(t`There is no such page.|没有这个页面。`), ...ROUTES[name || home()]?.(new URLSearchParams(query)), name: name || home()};
   loadedAt = 0;
-  notice = null;
-  if (dialogOpen()) {
-    closeDialog();
-  }
-  paint();
-  if (before.name && before.name !== name) {
-    document.getElementById('main').focus({preventScroll: true});
+  if (before !== current.name) {
+    notice = null;
+    element('main').focus({preventScroll: true});
     scrollTo(0, 0);
   }
+  closeDialog();
+  paint();
   load();
 }
 
-/** Reads what the page shows. While one reply is awaited, a second call waits for its turn. */
+/** Reads what the page shows. A second call waits for the first. */
 async function load() {
-  if (loading) {
-    again = true;
-    return loading;
-  }
-  clearTimeout(timer);
-  waitsSince = performance.now();
-  loading = attempt();
-  await loading;
-  loading = null;
-  waitsSince = 0;
-  paint();
+  again = asked > 0;
   if (again) {
-    again = false;
-    return load();
+    return;
   }
-  schedule();
-}
-
-async function attempt() {
+  asked = performance.now();
   const wanted = current;
   try {
-    const opened = !session.current;
-    if (opened) {
+    if (!session.node) {
       await openSession();
       if (!location.hash) {
-        current = ROUTES[home()](new URLSearchParams(), null);
-        current.name = home();
+        location.replace('#/' + home());
       }
     }
-    const target = opened ? current : wanted;
-    if (target.load) {
-      await target.load();
-    }
-    if (target === current) {
+    await wanted.load?.();
+    if (wanted === current) {
       trouble = null;
       loadedAt = performance.now();
     }
   } catch (problem) {
-    if (!(problem instanceof Problem)) {
+    if (problem.status === undefined) {
       throw problem;
     }
-    if (wanted === current || !session.current) {
-      trouble = {problem, since: trouble && trouble.problem.kind === problem.kind ? trouble.since : performance.now()};
-    }
+    trouble = problem;
+  } finally {
+    asked = 0;
   }
+  if (again) {
+    return load();
+  }
+  paint();
+  schedule();
 }
 
 function schedule() {
   clearTimeout(timer);
-  if (!document.hidden && live && current.live !== false) {
-    timer = setTimeout(() => (dialogOpen() || current.held?.() ? schedule() : load()), EVERY);
-  } else if (trouble && !document.hidden) {
-    timer = setTimeout(load, EVERY);
-  }
+  timer = setTimeout(() => ((live || trouble) && !document.hidden && !current.held?.() && !dialogOpen() ? load() : schedule()), EVERY);
 }
 
 function paint() {
-  const s = session.current;
-  const stale = Boolean(trouble && loadedAt);
-  document.title = (current.title() ? visible(current.title()) + ' · ' : '') + 'easykit' + (s?.label ? ' ' + s.label : '');
-  document.body.className = 'mark-' + (s?.color || 'none');
-  document.getElementById('skip').textContent = t('Skip to content');
-  render(document.getElementById('head'), header(s));
-  render(document.getElementById('notes'), notes(s, stale));
-  const main = document.getElementById('main');
-  main.classList.toggle('stale', stale);
-  render(main, trouble && !loadedAt && !current.ready?.() ? first(trouble.problem) : current.view());
+  document.title = [current.title && visible(current.title), 'easykit', session.label].filter(Boolean).join(' · ');
+  document.body.className = 'mark-' + (session.color || 'none');
+  render(element('skip'), t`Skip to content|跳到内容`);
+  render(element('head'), header());
+  render(element('notes'), notes());
+  element('main').className = trouble && 'stale';
+  render(element('main'), session.node && current.view());
   paintDialog();
 }
 
-function header(s) {
+function header() {
+  const search = t`Find a message id|查找消息 ID`;
   return [
-    h('div.brand', null,
-      h('a', {href: '#/' + home()}, h('img', {src: 'icon.svg', alt: '', width: '18', height: '18'}), 'easykit'),
-      s?.label && h('span.label', null, visible(s.label))),
-    h('nav.main', {'aria-label': t('Pages of the console')}, NAV.filter(([, , feature]) => has(feature)).map(([name, text]) =>
-      h('a', {href: '#/' + name, 'aria-current': selected(name) ? 'page' : null}, t(text)))),
-    has('find') && h('form.find', {
-      role: 'search',
-      onsubmit: e => {
-        e.preventDefault();
-        const id = e.target.elements.id.value.trim();
-        if (id) {
-          location.hash = link('find', {id});
-        }
-      },
-    }, h('input', {type: 'search', name: 'id', placeholder: t('Find a message id'), 'aria-label': t('Find a message id'), maxlength: '200'})),
-    h('div.tools', null,
-      s?.links?.map(l => h('a', {href: l.href, rel: 'noreferrer'}, visible(l.label))),
-      button([h('span.dot', {class: trouble ? 'off' : live ? 'on' : 'idle', 'aria-hidden': 'true'}),
-        trouble ? t('No answer') : live ? t('Live') : t('Stopped')],
-      () => {
+    h('a.brand', {href: '#/' + home()}, h('img', {src: 'icon.svg', alt: '', width: 18, height: 18}), 'easykit'),
+    session.label && h('span.label', visible(session.label)),
+    h('nav.main', {'aria-label': t`Pages of the console|控制台页面`}, NAV.filter(([name]) => has(name)).map(([name, text, inner]) =>
+      h('a', {href: '#/' + name, 'aria-current': [name, ...inner.split(' ')].includes(current.name) && 'page'}, text))),
+    has('find') && h('form.find', {role: 'search', onsubmit: e => {
+      e.preventDefault();
+      const id = e.target.elements.id.value.trim();
+      if (id) {
+        location.hash = link('find', {id});
+      }
+    }}, h('input', {type: 'search', name: 'id', placeholder: search, 'aria-label': search, maxlength: 200})),
+    h('div.tools',
+      session.links?.map(one => h('a', {href: one.href, rel: 'noreferrer'}, visible(one.label))),
+      button([h('span.dot', {class: trouble ? 'off' : live && 'on'}), trouble ? t`No answer|无响应` : live ? t`Live|实时` : t`Stopped|已停止`], () => {
         live = !live;
-        paint();
         load();
-      }, {class: 'plain', 'aria-pressed': String(live), title: t('Refresh every 2 s')}),
+      }, 'plain', {title: t`Refresh every 2 s|每 2 秒刷新`}),
       button(zone(), () => {
-        settings.utc = !settings.utc;
-        store('utc', settings.utc ? '1' : '0');
+        storage.easykitUtc = storage.easykitUtc ? '' : 'yes';
         paint();
-      }, {class: 'plain', 'aria-label': t('Times in {zone}. Switch between local time and UTC', {zone: zone()})}),
-      button(settings.lang === 'en' ? '中文' : 'English', async () => {
-        await setLanguage(settings.lang === 'en' ? 'zh-CN' : 'en');
-        store('lang', settings.lang);
-        paint();
-      }, {class: 'plain', lang: settings.lang === 'en' ? 'zh-CN' : 'en'}),
-      button('?', help, {class: 'plain', 'aria-label': t('Keys and help')})),
+      }, 'plain', {title: t`Switch between local time and UTC|切换本地时间与 UTC`}),
+      button(t`中文|English`, () => {
+        storage.easykitLang = t`zh-CN|en`;
+        location.reload();
+      }, 'plain', {lang: t`zh-CN|en`}),
+      button('?', help, 'plain', {'aria-label': t`Keys|快捷键`})),
   ];
 }
 
-function selected(name) {
-  return current.name === name || (name === 'queues' && ['topic', 'message', 'find'].includes(current.name))
-    || (name === 'jobs' && current.name === 'job');
-}
-
-function notes(s, stale) {
-  const waits = waitsSince > 0 && performance.now() - waitsSince > 2500;
+function notes() {
+  const waits = asked && performance.now() - asked;
+  const age = duration(performance.now() - loadedAt);
+  const headline = {redis: t`Redis does not answer.|Redis 没有响应。`, node: t`No connection.|连接中断。`, login: t`Not logged in.|未登录。`}[trouble?.kind];
   return [
-    s?.openTo === 'everyone' && h('p.note.warn', {key: 'open'},
-      t('This console is open to everyone who reaches this port. Add Spring Security, or set easykit.console.open-to=loopback.')),
-    s?.readOnly && h('p.note', {key: 'read'}, t('Read-only: easykit.console.access is read-only.')),
-    trouble && (stale || current.ready?.()) && h('p.note.bad', {key: 'trouble', role: 'alert'},
-      h('strong', null, headline(trouble.problem)), ' ', failure(trouble.problem), ' ',
-      stale && t('The numbers are {d} old.', {d: duration(performance.now() - loadedAt)}), ' ',
-      trouble.problem.status === 401
-        ? h('a', {href: location.pathname, onclick: () => setTimeout(() => location.reload())}, t('Load the page again'))
-        : t('Trying again every 2 s.')),
-    !trouble && waits && h('p.note.warn', {key: 'waits'},
-      t('No answer for {d}.', {d: duration(performance.now() - waitsSince)})),
-    notice && h('p.note', {key: 'notice', class: notice.kind},
-      notice.text, button('Dismiss', () => {
-        notice = null;
-        paint();
-      }, {class: 'plain'})),
+    session.openTo === 'everyone' && note('warn', t`Open to everyone by easykit.console.open-to.|所有人可用:easykit.console.open-to。`),
+    session.readOnly && note('idle', t`Read-only by easykit.console.access.|只读:easykit.console.access。`),
+    trouble ? note('bad', h('strong', {role: 'alert'}, headline), failure(trouble), ' ', loadedAt && t`The numbers are ${age} old. |数据是 ${age} 前的。`,
+      trouble.status === 401 ? button(t`Log in|登录`, () => location.reload()) : t`Trying again every 2 s.|每 2 秒重试。`)
+      : waits > EVERY && note('warn', t`No answer for ${duration(waits)}.|已 ${duration(waits)} 没有响应。`),
+    notice && note('idle', notice, button('✕', () => {
+      notice = null;
+      paint();
+    }, 'plain', {'aria-label': t`Dismiss|关闭`})),
   ];
 }
 
-function headline(problem) {
-  return {redis: t('Redis does not answer.'), node: t('No connection.'), login: t('Not logged in.')}[problem.kind] || t('Not available.');
-}
+const help = () => openDialog({
+  title: t`Keys|快捷键`,
+  view: () => [
+    Object.entries(KEYS).map(([key, [text]]) => h('p', h('kbd', key), ' ', text)),
+    h('label.check', h('input', {type: 'checkbox', checked: !storage.easykitNoKeys, onchange: e => {
+      storage.easykitNoKeys = e.target.checked ? '' : 'yes';
+    }}), t`Keys are on|启用快捷键`),
+    h('p.dim', [session.user, session.node, 'Redis ' + clock(now()), ...Object.entries(session.versions).map(pair => pair.join(' '))]
+      .filter(Boolean).map(visible).join(' · ')),
+  ],
+});
 
-function first(problem) {
-  return h('section.first', null, h('h1', null, headline(problem)), h('p', null, failure(problem)),
-    problem.status === 401 || problem.status === 403 ? null : h('p.dim', null, t('Trying again every 2 s.')));
-}
-
-const KEYS = [
-  ['/', 'Search'], ['j', 'Next row'], ['k', 'Previous row'], ['x', 'Select the row'], ['Enter', 'Open the row'],
-  ['r', 'Refresh now'], ['?', 'This help'], ['Esc', 'Close a dialog'],
-];
-
-function help() {
-  const s = session.current;
-  openDialog({
-    title: t('Keys and help'),
-    view: () => [
-      h('dl.keys', null, KEYS.map(([key, text]) => h('div', null, h('dt', null, h('kbd', null, key)), h('dd', null, t(text))))),
-      h('label.check', null, h('input', {
-        type: 'checkbox', checked: settings.keys, onchange: e => {
-          settings.keys = e.target.checked;
-          store('keys', settings.keys ? '1' : '0');
-        },
-      }), t('Keys of one letter are on')),
-      s && h('p.dim', null, t('{user} on node {node}, {access}. Redis time {time}.', {
-        user: visible(s.user || t('Anyone')), node: visible(s.node), time: clock(Date.now()),
-        access: s.actions.length ? t('may change things') : t('may look only'),
-      })),
-      s && h('p.dim', null, Object.entries(s.versions || {}).map(([name, v]) => name + ' ' + v).join(' · ')),
-    ],
-  });
-}
-
-function onKey(e) {
-  if (e.ctrlKey || e.metaKey || e.altKey || dialogOpen() || !settings.keys) {
-    return;
-  }
-  if (e.target.closest('input:not([type=checkbox]), textarea, select')) {
-    return;
-  }
-  if (e.key === '/') {
-    e.preventDefault();
-    (document.querySelector('#main [data-search]') || document.querySelector('.find input'))?.focus();
-  } else if (e.key === 'j' || e.key === 'k') {
-    move(e.key === 'j' ? 1 : -1);
-  } else if (e.key === 'x') {
-    document.activeElement.closest('tr')?.querySelector('input[type=checkbox]')?.click();
-  } else if (e.key === 'r') {
-    load();
-  } else if (e.key === '?') {
-    help();
-  }
-}
+const KEYS = {
+  '/': [t`Search|搜索`, () => (document.querySelector('#main [type=search]') || document.querySelector('.find input'))?.focus()],
+  j: [t`Next row|下一行`, () => move(1)],
+  k: [t`Previous row|上一行`, () => move(-1)],
+  x: [t`Select the row|选中该行`, () => document.activeElement.closest('tr')?.querySelector('[type=checkbox]')?.click()],
+  r: [t`Refresh now|立即刷新`, load],
+  '?': [t`This help|本帮助`, help],
+};
 
 function move(step) {
-  const rows = [...document.querySelectorAll('#main tbody tr')].filter(row => row.querySelector('a, button, input'));
-  const at = rows.indexOf(document.activeElement.closest?.('tr'));
-  const row = rows[Math.min(rows.length - 1, Math.max(0, at + step))];
-  if (row) {
-    (row.querySelector('a') || row.querySelector('button, input')).focus();
-    row.scrollIntoView({block: 'nearest'});
-  }
+  const rows = [...document.querySelectorAll('#main tbody tr')];
+  const at = rows.indexOf(document.activeElement.closest('tr')) + step;
+  const row = rows[Math.min(rows.length - 1, Math.max(0, at))];
+  (row?.querySelector('a') || row?.querySelector('button, input'))?.focus();
 }
 
-addEventListener('hashchange', go);
-document.addEventListener('keydown', onKey);
-document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : load()));
-document.getElementById('skip').addEventListener('click', e => {
-  e.preventDefault();
-  document.getElementById('main').focus();
-});
-// Countdowns and ages go on between two refreshes.
-setInterval(() => {
-  if (!document.hidden) {
-    paint();
+document.addEventListener('keydown', e => {
+  const typing = e.target.closest('input:not([type=checkbox]), textarea, select');
+  if (KEYS[e.key] && !storage.easykitNoKeys && !typing && !dialogOpen() && !e.ctrlKey && !e.metaKey && !e.altKey) {
+    e.preventDefault();
+    KEYS[e.key][1]();
   }
-}, 1000);
+});
+addEventListener('hashchange', open);
+document.addEventListener('visibilitychange', () => document.hidden || load());
+element('skip').onclick = e => {
+  e.preventDefault();
+  element('main').focus();
+};
+// Countdowns and ages go on between two refreshes.
+setInterval(() => document.hidden || paint(), 1000);
 
-await setLanguage(settings.lang);
-go();
+document.documentElement.lang = lang;
+open();

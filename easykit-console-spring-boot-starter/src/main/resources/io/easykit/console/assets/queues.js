@@ -1,139 +1,216 @@
-// All topics in one table, with what is wrong above it.
+// All topics, and one topic.
 
-import {h} from './dom.js';
-import {can, get, has} from './api.js';
-import {clock, duration, fullTime, now, number, t, visible} from './text.js';
-import {acts, ask, button, chip, col, empty, link, num, page, raw, spark, table} from './parts.js';
+import {
+  ACTIONS, ago, ask, bar, button, bytes, can, chip, clock, countdown, dim, download, duration, empty, facts, get, h, has, head, hot, link, loading,
+  mono, note, now, number, page, pageOf, pager, raw, section, select, since, spark, table, time, t, visible,
+} from './lib.js';
+import {bulkActions, DIED, groupTable, messageActions, PLACES, QUEUES, searchDialog, startJob} from './messages.js';
 
-const sort = {by: null, down: false};
+const DUE = t`Due|到期`;
+const OLDEST = t`Oldest due|最早到期`;
+const DONE = t`Done/s|完成/秒`;
+const FAILED = t`Failed/s|失败/秒`;
+const NODES = t`Nodes|节点`;
+const TOPICS = t`Topics|主题`;
+const PAUSED = t`Paused|已暂停`;
+const WAITING_60 = t`Waiting, 60 min|等待,60 分`;
+
+const sort = {};
 let filter = '';
 
-export function queues() {
-  let data = null;
+export const queues = pageOf(QUEUES[0], () => get('topics'), data => [
+  h('h1.hidden', QUEUES[0]),
+  alerts(data.topics),
+  h('div.bar',
+    data.topics.length > 8 && h('input', {
+      type: 'search', placeholder: t`Filter topics|筛选主题`, 'aria-label': t`Filter topics|筛选主题`,
+      oninput: e => {
+        filter = e.target.value.toLowerCase();
+        page.paint();
+      },
+    }),
+    dim(TOPICS, ': ', number(data.topics.length), ' · ', NODES, ': ', number(data.nodes))),
+  data.topics.length ? table(TOPICS, [
+    [t`Topic|主题`, row => [h('a', {href: link('topic', {topic: row.topic})}, raw(row.topic)), ' ', paused(row),
+      row.refused?.length > 0 && chip('bad', t`Refused|被拒绝`, row.refused.join('\n'))], 'name', 'topic'],
+    [PLACES.waiting, 'waiting', 'num'],
+    [DUE, 'due', 'num'],
+    [OLDEST, row => hot(raised(row, 'LATENESS'), since(row.oldestDue)), 'num', row => row.oldestDue && now() - row.oldestDue],
+    [PLACES.flight, row => [number(row.inFlight), dim(' / ', number(row.places))], 'num', 'inFlight'],
+    [PLACES.dead, row => (row.dead ? h('a', {href: link('topic', {topic: row.topic, tab: 'dead'}), class: raised(row, 'DEAD') && 'hot'}, number(row.dead))
+      : number(row.dead)), 'num', 'dead'],
+    [DONE, row => number(row.doneRate, 1), 'num', 'doneRate'],
+    [FAILED, row => number(row.failedRate, 1), 'num', 'failedRate'],
+    [NODES, row => hot(row.consumers === 0 && row.due, number(row.consumers)), 'num', 'consumers'],
+    [WAITING_60, row => row.series && spark(row.series, WAITING_60), '', ''],
+    can('pause') && [ACTIONS, row => pauseTopic(row, 'plain'), 'act', ''],
+  ], data.topics.filter(row => row.topic.toLowerCase().includes(filter)), {key: row => row.topic, sort, css: row => row.alerts?.length > 0 && 'marked'})
+    : empty(t`No topics yet: a listener or the first message declares one.|尚无主题:监听器或首条消息会声明主题。`),
+]);
+
+const raised = (row, kind) => row.alerts?.some(alert => alert.kind === kind);
+
+function alerts(topics, inside) {
+  const list = topics.flatMap(row => (row.alerts || []).map(alert => ({...alert, topic: row.topic})));
+  return list.length > 0 && h('ul.alerts', {'aria-label': t`Alerts|告警`}, list.map(({topic, kind, value, limit}) => {
+    const [n, most] = [value, limit].map(kind === 'LATENESS' ? one => one && duration(one) : one => number(one));
+    return h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'DEAD' && 'dead'})}, raw(topic)), ' ', {
+      LATENESS: t`the oldest due message waits for ${n}|最早到期的消息已等待 ${n}`, DUE: t`${n} messages are due|${n} 条消息到期未执行`,
+      DEAD: t`${n} dead letters|${n} 条死信`, WAITING: t`${n} messages wait|${n} 条消息等待`,
+      NO_CONSUMER: t`no node listens|没有节点监听`, FAILING: t`${n} % of the runs fail|${n} % 的执行失败`,
+    }[kind], limit != null && ` (> ${most})`);
+  }));
+}
+
+const paused = ({pausedShards, shards, paused: by}) => pausedShards > 0 && chip('warn', [PAUSED, pausedShards < shards && ` ${pausedShards} / ${shards}`],
+  by && `${visible(by.by)} ${by.at ? clock(by.at) : ''}`);
+
+/** Pauses or resumes a topic, or a listener. */
+export function pauseButton(name, stop, css, body, text) {
+  const verb = stop ? t`Pause|暂停` : t`Resume|恢复`;
+  const title = `${verb} ${visible(name)}`;
+  const path = stop ? 'pause' : 'resume';
+  return can(path) && button(verb + '…', () => ask({
+    title, danger: stop, more: () => text, submit: verb, path, body: () => body, said: title + ' ✓',
+  }), css, {'aria-label': title + '…'});
+}
+
+const pauseTopic = ({topic, pausedShards}, css) => pauseButton(topic, !pausedShards, css, {topic}, pausedShards
+  ? t`On all nodes. Messages that became due meanwhile run at once.|在所有节点。期间到期的消息立即执行。`
+  : t`On all nodes: messages wait until somebody resumes the topic. Sends are accepted.|在所有节点:恢复之前消息一直等待。发送不受影响。`);
+
+// The topic that was shown last: another list of it keeps its numbers.
+let kept = {};
+
+export function topic(params) {
+  const name = params.get('topic') || '';
+  const tab = params.get('tab') || 'waiting';
+  const group = params.get('group');
+  if (kept.topic !== name) {
+    kept = {topic: name};
+  }
+  const state = {name, tab, group, order: tab === 'dead' ? 'newest' : 'oldest', stack: [], chosen: new Map()};
   return {
-    title: () => t('Queues'),
-    ready: () => data,
-    async load() {
-      data = await get('topics');
+    title: name,
+    // A list does not move while messages of it are selected.
+    held: () => state.chosen.size > 0,
+    load: async () => {
+      // Grouping reads all dead letters, so it is not repeated with each refresh.
+      const regroup = tab === 'groups' && !(now() - kept.groups?.now < 30000);
+      const [summary, list, groups] = await Promise.all([
+        get('topic', {topic: name, range: '1h'}),
+        PLACES[tab] && get('messages', {topic: name, place: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
+        regroup && get('groups', {topic: name}),
+      ]);
+      Object.assign(kept, {summary}, groups && {groups});
+      state.list = list;
     },
-    view: () => (data ? view(data) : empty('Loading…')),
+    view: () => (kept.summary ? view(state, kept.summary) : loading()),
   };
 }
 
-function view(data) {
-  const topics = ordered(data.topics.filter(row => row.topic.toLowerCase().includes(filter.toLowerCase())));
+const view = (state, s) => [
+  head([QUEUES], raw(state.name), paused(s), h('span.grow'), pauseTopic(s)),
+  alerts([s], true),
+  s.refused?.map(text => note('bad', visible(text))),
+  charts(s),
+  h('nav.tabs', {'aria-label': visible(state.name)}, [
+    ['waiting', PLACES.waiting, s.waiting], ['flight', PLACES.flight, s.inFlight], ['dead', PLACES.dead, s.dead], ['groups', t`Errors|错误分组`],
+    ['settings', t`Settings|设置`],
+  ].map(([name, text, count]) => h('a', {href: link('topic', {topic: state.name, tab: name}), 'aria-current': state.tab === name && 'page'},
+    text, ' ', count !== undefined && dim(number(count))))),
+  state.tab === 'settings' ? settingsView(s)
+    : state.tab === 'groups' ? (kept.groups ? groupsView(state.name, kept.groups) : loading())
+      : state.list ? listView(state) : loading(),
+];
+
+const charts = ({series, ...s}) => h('div.charts', facts([
+  [DUE, number(s.due)], [OLDEST, since(s.oldestDue)], [PLACES.flight, [number(s.inFlight), dim(' / ', number(s.places))]],
+  [NODES, hot(s.consumers === 0, number(s.consumers))], [DONE, number(s.doneRate, 1)], [FAILED, hot(s.failedRate > 0, number(s.failedRate, 1))],
+  s.drain && [t`Backlog done in|积压清空还需`, duration(s.drain)],
+  ...(series ? [[WAITING_60, series.waiting], [DONE, series.done, 'good'], [FAILED, series.failed, 'bad']].map(([label, values, css]) =>
+    [label, spark(values, label, css)]) : []),
+]));
+
+const FAILURES = [t`Failures|失败次数`, row => [number(row.failures), row.lost > 0 && dim(t` + ${row.lost} lost| + ${row.lost} 次租约过期`)], 'num'];
+
+function listView(state) {
+  const {list: {rows, next, total, refused, group}, chosen, tab, name} = state;
+  const ticks = can({dead: 'redrive', waiting: 'cancel'}[tab]);
   return [
-    h('h1.hidden', null, t('Queues')),
-    alerts(data.topics),
-    h('div.bar', null,
-      data.topics.length > 8 && h('input', {
-        type: 'search', 'data-search': true, placeholder: t('Filter topics'), 'aria-label': t('Filter topics'),
-        oninput: e => {
-          filter = e.target.value;
-          page.paint();
-        },
-      }),
-      h('span.dim', null, t('Topics: {n}', {n: number(topics.length)})),
-      redis(data.redis)),
-    data.topics.length === 0
-      ? empty('No topics yet. A topic appears when a node declares it: by a listener, or by the first message.')
-      : table('Topics', columns(data), topics, {key: row => row.topic, sort, css: row => (row.alerts?.length ? 'marked' : null)}),
+    h('div.bar',
+      state.group ? h('span', h('a', {href: link('topic', {topic: name, tab: 'groups'})}, t`All errors|全部错误`), ' › ', h('strong', raw(group?.error)), ' ',
+        dim(raw(group?.frame))) : dim(t`${number(total)} in all|共 ${number(total)} 条`),
+      refused?.map(text => chip('bad', visible(text))),
+      tab !== 'flight' && h('label.inline', t`Order|顺序`, ' ', select(state, 'order',
+        [['oldest', t`Oldest first|最早在前`], ['newest', t`Newest first|最新在前`]], () => {
+          state.stack = [];
+          chosen.clear();
+          page.load();
+        })),
+      chosen.size > 0 && dim(t`The list stands still while messages are selected.|有选中消息时列表不刷新。`),
+      h('span.grow'),
+      tab === 'dead' && can('jobs') && button(t`Search…|搜索…`, () => searchDialog(name)),
+      has('export') && rows.length > 0 && download('NDJSON', 'export', {topic: name, place: tab, group: state.group})),
+    rows.length ? table(t`Messages|消息`, [
+      ticks && tickColumn(chosen, rows),
+      ['ID', row => h('a.mono', {href: link('message', {topic: name, id: row.id})}, raw(row.id)), 'name'],
+      ...{
+        waiting: [[DUE, row => [time(row.at), ' ', dim(countdown(row.at))]], FAILURES],
+        flight: [
+          [t`Node|节点`, 'owner'], [t`Running for|已执行`, row => since(row.since), 'num'], [t`Lease ends|租约到期`, row => countdown(row.at), 'num'], FAILURES],
+        dead: [DIED, FAILURES, [t`Last error|最近错误`, row => row.error && raw(row.error.line.replace(/^([a-z]\w*\.)+/, '')), 'wide']],
+      }[tab],
+      [t`Body|消息体`, row => (row.preview == null ? dim(bytes(row.size), row.hidden && t`, hidden|,已隐藏`) : mono(row.preview)), 'wide'],
+    ], rows, {key: row => row.id, first: ticks ? 1 : 0, css: row => chosen.has(row.id) && 'selected'})
+      : empty(next ? t`None on this page.|本页没有。` : t`No messages.|没有消息。`),
+    pager(state, next),
+    rows.length > 0 && selectionBar(state),
   ];
 }
 
-const rate = value => (value ? number(value, value < 100 ? 1 : 0) : number(value));
-const late = row => (row.oldestDue ? Math.max(0, now() - row.oldestDue) : 0);
-
-function columns() {
-  return [
-    {head: t('Topic'), sort: 'topic', css: 'name', cell: row => [
-      h('a', {href: link('topic', {topic: row.topic})}, raw(row.topic)), ' ', paused(row),
-      row.refused?.length ? chip('bad', 'Refused', row.refused.join('\n')) : null]},
-    num('Waiting', 'waiting'),
-    num('Due', 'due'),
-    {head: t('Oldest due'), sort: 'late', css: 'num', title: t('How long the oldest due message has waited'),
-      cell: row => (row.oldestDue
-        ? h('span', {class: alerted(row, 'LATENESS') ? 'hot' : null, title: fullTime(row.oldestDue)}, duration(late(row))) : '–')},
-    num('In flight', 'inFlight',
-      row => [number(row.inFlight), typeof row.places === 'number' && h('span.dim', null, ' / ' + number(row.places))]),
-    num('Dead', 'dead', row => (row.dead
-      ? h('a', {href: link('topic', {topic: row.topic, tab: 'dead'}), class: alerted(row, 'DEAD') ? 'hot' : null}, number(row.dead)) : '0')),
-    has('rates') && num('Done/s', 'doneRate', row => rate(row.doneRate)),
-    has('rates') && num('Failed/s', 'failedRate', row => rate(row.failedRate)),
-    has('nodes') && num('Nodes', 'consumers', row => (row.consumers === 0
-      ? h('span', {class: row.due ? 'hot' : null}, '0') : number(row.consumers))),
-    has('series') && col('Waiting, 60 min', row => (row.series ? spark(row.series, t('Waiting, 60 min')) : '–'), 'chart'),
-    (can('pause') || can('resume')) && acts(row => pauseButton(row, 'plain')),
-  ];
-}
-
-const alerted = (row, kind) => row.alerts?.some(alert => alert.kind === kind);
-
-function ordered(topics) {
-  const value = row => (sort.by === 'late' ? late(row) : row[sort.by]);
-  const list = [...topics].sort((a, b) => {
-    if (!sort.by) {
-      return (b.alerts?.length || 0) - (a.alerts?.length || 0) || a.topic.localeCompare(b.topic);
-    }
-    const x = value(a), y = value(b);
-    return (typeof x === 'string' ? x.localeCompare(y) : (x || 0) - (y || 0)) * (sort.down ? -1 : 1);
+function tickColumn(chosen, rows) {
+  const count = rows.filter(row => chosen.has(row.id)).length;
+  const box = (label, some, checked, indeterminate) => h('input', {
+    type: 'checkbox', checked, indeterminate, 'aria-label': label, onchange: e => {
+      some.forEach(row => (e.target.checked ? chosen.set(row.id, row) : chosen.delete(row.id)));
+      page.paint();
+    },
   });
-  return list;
+  return [box(t`Select all of this page|选择本页全部`, rows, count === rows.length, count > 0 && count < rows.length),
+    row => box(t`Select ${visible(row.id)}|选择 ${visible(row.id)}`, [row], chosen.has(row.id))];
 }
 
-/** What is wrong, one line each. */
-function alerts(topics) {
-  const list = topics.flatMap(row => (row.alerts || []).map(alert => ({row, alert})));
-  return list.length ? h('ul.alerts', {'aria-label': t('Alerts')}, list.map(({row, alert}) =>
-    h('li', {key: row.topic + alert.kind},
-      h('span', {'aria-hidden': 'true'}, '▲ '),
-      h('a', {href: link('topic', {topic: row.topic, tab: alert.kind === 'DEAD' ? 'dead' : null})}, raw(row.topic)), ' ',
-      alertText(alert),
-      alert.since ? h('span.dim', null, ' · ' + t('since {time}', {time: clock(alert.since)})) : null))) : null;
+function selectionBar({chosen, tab, name, group, list}) {
+  const rows = [...chosen.values()];
+  const known = kept.groups?.groups.find(one => one.group === group);
+  const buttons = [messageActions(tab, name, rows, () => chosen.clear()),
+    tab === 'dead' && bulkActions({topic: name, group, error: list.group?.error, total: group ? known?.count : list.total})];
+  return buttons.flat(2).some(Boolean) && bar(dim(t`${rows.length} selected|已选 ${rows.length} 条`), buttons);
 }
 
-export function alertText(alert) {
-  const values = {
-    n: alert.kind === 'LATENESS' ? duration(alert.value) : number(alert.value),
-    limit: alert.kind === 'LATENESS' ? duration(alert.limit) : number(alert.limit),
-  };
-  return t({
-    LATENESS: 'oldest due message waits for {n} (limit {limit})', DUE: '{n} messages are due (limit {limit})',
-    DEAD: '{n} dead letters (limit {limit})', WAITING: '{n} messages wait (limit {limit})',
-    NO_CONSUMER: 'no node listens', FAILING: '{n} % of the runs fail (limit {limit} %)',
-  }[alert.kind] || alert.kind, values);
-}
+const groupsView = (topic, {scanned, total, now: at, refused, groups}) => [
+  h('div.bar',
+    dim(t`${number(scanned)} of ${number(total)} dead letters|${number(scanned)} / ${number(total)} 条死信`, ' · ', ago(at)),
+    button(t`Group again|重新分组`, () => {
+      kept.groups = null;
+      page.load();
+    }),
+    scanned < total && can('jobs') && button(t`Group all|全部分组`, () => startJob({topic, action: 'group', select: {all: true}}))),
+  refused?.map(text => note('bad', visible(text))),
+  groupTable(topic, groups),
+];
 
-function redis(state) {
-  if (!state) {
-    return null;
-  }
-  return h('span.redis', null, [state.name, state.version].filter(Boolean).join(' '), ' ',
-    (state.warnings || []).length
-      ? state.warnings.map(text => chip('warn', visible(text)))
-      : state.checked && chip('good', 'Checked', t('Eviction policy, persistence and version are as they should be.')));
-}
+const settingsView = s => [
+  s.settings && section(t`Settings of this node|本节点的设置`, settingsTable(s.settings)),
+  section(t`Shards|分片`, table(t`Shards|分片`, [
+    [t`Shard|分片`, row => [row.shard, ' ', row.paused && chip('warn', PAUSED)]],
+    [PLACES.waiting, 'waiting', 'num'], [DUE, 'due', 'num'], [PLACES.flight, 'inFlight', 'num'], [PLACES.dead, 'dead', 'num'],
+    [t`Balance|差额`, row => hot(row.imbalance, number(row.imbalance)), 'num'],
+  ], s.shardList || [], {key: row => row.shard})),
+];
 
-export function paused(row) {
-  if (!row.pausedShards) {
-    return null;
-  }
-  const who = row.paused?.by ? t('by {who} at {time}', {who: visible(row.paused.by), time: clock(row.paused.at)}) : null;
-  return chip('warn', row.shards && row.pausedShards < row.shards
-    ? t('Paused: {n} of {m} shards', {n: row.pausedShards, m: row.shards}) : t('Paused'), who);
-}
-
-/** Pauses or resumes a topic on all nodes. */
-export const pauseDialog = (topic, stop) => ask({
-  title: [t(stop ? 'Pause' : 'Resume'), ' ', raw(topic)], danger: stop,
-  text: stop
-    ? 'No node claims messages of this topic until somebody resumes it. Runs that have begun go on to their end. Sends are still accepted.'
-    : 'All nodes claim messages of this topic again. Messages that became due meanwhile run at once.',
-  submit: stop ? 'Pause on all nodes' : 'Resume on all nodes', path: stop ? 'pause' : 'resume', body: () => ({topic}),
-  said: t(stop ? '{topic} is paused.' : '{topic} runs again.', {topic: visible(topic)}),
-});
-
-/** The button that pauses or resumes a topic. */
-export const pauseButton = (row, css) => can(row.pausedShards ? 'resume' : 'pause') && button(
-  row.pausedShards ? 'Resume…' : 'Pause…', () => pauseDialog(row.topic, !row.pausedShards),
-  {class: css, 'aria-label': t(row.pausedShards ? 'Resume {topic}…' : 'Pause {topic}…', {topic: visible(row.topic)})});
+export const settingsTable = rows => table(t`Settings|设置`, [
+  rows[0]?.listener && [t`Listener|监听器`, row => mono(row.listener)],
+  [t`Setting|设置项`, row => mono(row.name)], [t`Value|值`, row => mono(row.value)], [t`Source|来源`, 'source'],
+], rows, {key: row => row.listener + row.name});

@@ -1,0 +1,349 @@
+// One message, its changes, jobs. A change names the messages and the state they were seen in, so that it cannot hit others.
+
+import {
+  ACTIONS, ago, ask, bar, button, bytes, can, chip, countdown, dim, download, duration, empty, facts, failure, field, get, h, has, head,
+  hot, input, link, loading, mono, note, noteField, now, number, openDialog, page, pageOf, paintDialog, post, raw, section, table, time, t,
+  visible,
+} from './lib.js';
+
+export const PLACES = {waiting: t`Waiting|等待`, flight: t`In flight|执行中`, dead: t`Dead|死信`};
+export const QUEUES = [t`Queues|队列`, '#/queues'];
+export const DIED = [t`Died|死亡时间`, row => time(row.at)];
+const SEND_BACK = t`Send back|重新投递`;
+const PURGE = t`Purge|清除`;
+const CANCEL = t`Cancel|取消`;
+const RUN_NOW = t`Run now|立即执行`;
+const RESCHEDULE = t`Reschedule|改期`;
+const SEARCH = t`Search|搜索`;
+const HEADERS = t`Headers|消息头`;
+const BODY = t`Body|消息体`;
+const PER_SECOND = t`Messages a second|每秒条数`;
+const STOP_AT = t`Stop when so many died again|再次死亡达到此数时停止`;
+
+export function message(params) {
+  const topic = params.get('topic');
+  const id = params.get('id');
+  let m;
+  let gone = false;
+  return {
+    title: id,
+    load: async () => {
+      try {
+        m = (await get('message', {topic, id})).message;
+        gone = false;
+      } catch (problem) {
+        gone = problem.status === 404;
+        if (!gone) {
+          throw problem;
+        }
+      }
+    },
+    view: () => [
+      head([QUEUES, [raw(topic), link('topic', {topic, tab: m?.place})]], mono(id),
+        gone ? chip('good', t`Gone|已不存在`) : m && chip({dead: 'bad', flight: 'good'}[m.place] || 'idle', PLACES[m.place]),
+        h('span.grow'),
+        navigator.clipboard && button(t`Copy link|复制链接`, () => navigator.clipboard.writeText(location.href).then(() => page.say(t`Copied.|已复制。`)), 'plain')),
+      gone && note('idle', t`The message is gone: it ran, or was cancelled or purged.|消息已不存在:已执行、被取消或清除。`),
+      m ? details(m, gone) : !gone && loading(),
+    ],
+  };
+}
+
+const details = (m, gone) => [
+  m.damage && note('bad', visible(m.damage)),
+  m.readable?.ok === false && note('warn', t`The listener here cannot read it: |此处的监听器无法读取:`, visible(m.readable.text)),
+  h('div.columns',
+    section(t`History|历史`, history(m)),
+    section(t`Facts|概要`, facts([
+      [t`Failures|失败次数`, m.failures], [t`Expired leases|租约过期`, m.lost],
+      [t`Last node|最近节点`, raw(m.owner)], m.retry && [t`Retry|重试`, raw(m.retry)], [t`Shard|分片`, m.shard],
+    ]))),
+  errors(m),
+  section([HEADERS, dim(m.headers.length)], m.headers.length > 0 && table(HEADERS, [
+    [t`Name|名称`, one => mono(one.name)],
+    [t`Value|值`, one => (one.value === null ? dim(t`hidden|已隐藏`) : mono(one.value)), 'wide'],
+  ], m.headers, {key: one => one.name})),
+  body(m, gone),
+  !gone && bar(messageActions(m.place, m.topic, [m]), m.place === 'dead' && can('replace') && button(t`Edit and send…|编辑并投递…`, () => editDialog(m), '', {
+    disabled: !m.editable, title: m.uneditable})),
+];
+
+function history(m) {
+  const on = one => one.owner && [' · ', raw(one.owner)];
+  const {firstError: first, lastError: last} = m;
+  const steps = [
+    first && first.at !== last?.at && [first.at, t`First failure|首次失败`, on(first)],
+    last && [last.at, t`Last failure|最近失败`, on(last)],
+    m.place !== 'waiting' && [m.due, t`Last delivery was due|最近一次到期`],
+    m.place !== 'waiting' && [m.since, t`Claimed|领取`, on(m)],
+  ].filter(step => step?.[0]).sort((a, b) => a[0] - b[0]);
+  steps.push([m.at, ({dead: t`Died|成为死信`, flight: t`Lease ends|租约到期`, waiting: t`Due|到期`})[m.place], ' ', dim(countdown(m.at))]);
+  return h('ol.history', steps.map(([at, ...what]) => h('li', h('span.when', time(at)), h('span', what))));
+}
+
+function errors({firstError: first, lastError: last, failures, topic, group}) {
+  const one = (title, error, other) => h('div', h('h3', title, ' ', dim(time(error.at), ' · ', raw(error.owner))), trace(error.text, other));
+  const same = first?.text === last?.text;
+  return last && section([t`Error|错误`, group && h('a.dim', {href: link('topic', {topic, tab: 'dead', group})}, t`all like this|全部同类`)], h('div.errors', first && !same && one(t`First|首次`, first, last.text),
+    one(same && failures > 1 ? t`Last, equal to the first|最近一次,与首次相同` : t`Last|最近`, last, first?.text)));
+}
+
+/** A stack trace; lines that the other one does not have are marked. */
+function trace(text, other = text) {
+  const known = other.split('\n').map(line => line.trim());
+  return h('pre.trace', {tabindex: 0}, text.split('\n').map(line => h('span', {class: !known.includes(line.trim()) && 'differs'}, visible(line) + '\n')));
+}
+
+function body({body: b, topic, id}, gone) {
+  const kind = {json: 'JSON', text: t`text|文本`, binary: t`binary|二进制`}[b?.kind];
+  return section([BODY, dim(b ? bytes(b.size) : t`gone|已删除`, ' ', kind), h('span.grow'), b?.text != null && has('body') && !gone && download(t`Raw|原文`, 'body', {topic, id})],
+  b?.masked && h('p.dim', t`Some values are masked.|部分值已脱敏。`),
+  b?.cut && h('p.dim', t`Only the first ${bytes(b.shown)} are shown.|只显示前 ${bytes(b.shown)}。`),
+  b && (b.text == null ? h('p.dim', b.hidden === 'role' ? t`Only operators see bodies.|仅操作员可查看消息体。` : t`hidden|已隐藏`)
+    : h('pre', {tabindex: 0, dir: b.kind === 'json' ? 'ltr' : 'auto'}, b.kind === 'json' ? json(visible(b.text)) : visible(b.text))));
+}
+
+/** Colours JSON as it is. It is not parsed, so that numbers stay as they were. */
+const json = text => (text.length > 60000 ? text : text.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?)/).map((part, i) =>
+  (i % 2 ? h('span', {class: part.endsWith(':') ? 'name' : 'string'}, part) : part)));
+
+export const find = pageOf(t`Find|查找`, async params => {
+  const {found} = await get('find', {id: params.get('id')});
+  if (found.length === 1) {
+    location.replace(link('message', {topic: found[0].topic, id: params.get('id')}));
+  }
+  return found;
+}, (found, params) => [
+  head(null, [t`Find|查找`, ' ', mono(params.get('id'))]),
+  found.length ? table(t`Messages|消息`, [
+    [t`Topic|主题`, row => h('a', {href: link('message', {topic: row.topic, id: params.get('id')})}, raw(row.topic))],
+    [t`State|状态`, row => PLACES[row.place]],
+  ], found, {key: row => row.topic})
+    : empty(t`No topic has this message: it ran, or was cancelled or purged.|没有此消息:已执行、被取消或清除。`),
+]);
+
+// Changes of messages that were selected.
+
+const deaths = rows => rows.map(row => ({id: row.id, diedAt: row.at}));
+const FOR_GOOD = t`They are removed for good.|消息将被永久删除。`;
+
+const told = (verb, done) => ({moved, missed}) => {
+  done?.();
+  return `${verb}: ${moved}. ` + (missed.length ? t`Left out: |未处理:` + missed.slice(0, 3).map(one => `${visible(one.id)} (${one.why})`).join(', ') : '');
+};
+
+export function messageActions(place, topic, rows, done) {
+  const change = (path, verb, css, rest, text) => can(path) && button(verb + '…', () => ask({
+    title: `${verb}: ${rows.length}`, rows, submit: verb, path, said: told(verb, done), danger: css === 'danger', more: () => text,
+    body: state => (place === 'dead' ? {topic, deaths: deaths(rows)}
+      : {topic, targets: rows.map(row => ({id: row.id, incarnation: row.incarnation})), delay: Math.round(state.minutes * 60000) || 0}), ...rest,
+  }), css, {disabled: !rows.length});
+  return {
+    dead: [
+      change('redrive', SEND_BACK, rows.length > 0 && 'strong', {}, t`They are due at once, with all their attempts. Their errors are kept.|消息立即到期,重试次数重新计算,错误记录保留。`),
+      change('purge', PURGE, 'danger', {typed: topic}, FOR_GOOD)],
+    waiting: [
+      change('reschedule', RUN_NOW, '', {}, t`They become due at once.|消息立即到期。`),
+      change('reschedule', RESCHEDULE, '', {state: {minutes: '10'}, more: state =>
+        field(t`Due in minutes|多少分钟后到期`, input(state, 'minutes', {type: 'number', min: 0, step: 'any', required: true}))}),
+      change('cancel', CANCEL, 'danger', {}, FOR_GOOD)],
+  }[place] || [];
+}
+
+const editDialog = m => ask({
+  title: t`Edit and send back|编辑并重新投递`, rows: [m], wide: true, state: {body: m.body.text, headers: m.headers.map(one => ({...one}))},
+  more: state => [
+    h('h3', HEADERS),
+    state.headers.map((one, i) => h('div.pair.header',
+      input(one, 'name', {'aria-label': t`Name ${i + 1}|名称 ${i + 1}`}), input(one, 'value', {'aria-label': t`Value ${i + 1}|值 ${i + 1}`}),
+      button('✕', () => {
+        state.headers.splice(i, 1);
+        paintDialog();
+      }, 'plain', {'aria-label': t`Remove ${i + 1}|移除 ${i + 1}`}))),
+    button(t`Add a header|添加消息头`, () => {
+      state.headers.push({});
+      paintDialog();
+    }),
+    field(BODY, input(state, 'body', {class: 'mono', rows: 14, spellcheck: 'false', 'data-first': true}, 'textarea')),
+    t`It keeps its id and is due at once. The audit keeps the old body.|ID 不变并立即到期,审计记录保留原消息体。`],
+  submit: SEND_BACK, path: 'replace', said: told(SEND_BACK),
+  body: state => ({
+    topic: m.topic, id: m.id, diedAt: m.at, incarnation: m.incarnation, body: state.body,
+    headers: Object.fromEntries(state.headers.filter(one => one.name).map(one => [one.name, one.value || ''])),
+  }),
+});
+
+// Changes of many messages: jobs, which any node shows, stops and continues.
+
+const toJob = ({id}) => {
+  location.hash = link('job', {id});
+};
+
+export const startJob = async job => toJob(await post('jobs', job));
+
+export function searchDialog(topic) {
+  const state = {};
+  openDialog({
+    title: t`Search the dead letters of ${visible(topic)}|搜索 ${visible(topic)} 的死信`,
+    view: () => field(t`Part of an id, error, header value, or the first 8 KB of a body|ID、错误、消息头或消息体前 8 KB 的片段`,
+      input(state, 'text', {maxlength: 200, required: true})),
+    submit: SEARCH, act: () => startJob({topic, action: 'search', select: state}),
+  });
+}
+
+const selection = ({group, text}) => (group || text ? {group, text} : {all: true});
+
+const scopeText = ({topic, error, text}) => h('p', raw(topic), ' › ', text ? mono(`"${text}"`) : error ? mono(error) : t`all dead letters|全部死信`);
+
+const many = (verb, total) => verb + (total == null ? '' : ` (${number(total)})`);
+
+/** For all dead letters of a topic, of a group, or with a text. */
+export const bulkActions = (scope, css = '') => can('jobs') && [
+  button(many(t`Send back all|全部重新投递`, scope.total) + '…', () => redriveAll(scope), css), ' ',
+  button(many(t`Purge all|全部清除`, scope.total) + '…', () => purgeAll(scope), css + ' danger')];
+
+const purgeAll = scope => ask({
+  title: t`Purge dead letters|清除死信`, typed: scope.topic, danger: true,
+  more: () => [scopeText(scope), FOR_GOOD, has('export') && !scope.text
+    && download(t`Save them as NDJSON first|先导出为 NDJSON`, 'export', {topic: scope.topic, place: 'dead', group: scope.group})],
+  submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope)}),
+});
+
+/** It begins with a trial: the oldest message goes first and is watched until it is gone or dead again. */
+function redriveAll(scope) {
+  const {topic, total} = scope;
+  const state = {perSecond: '50', stopAt: '20', open: true};
+  openDialog({
+    title: t`Send back dead letters|重新投递死信`, wide: true, quiet: () => !state.trial,
+    view: () => [
+      scopeText(scope),
+      h('section.card', h('h3', t`1. Trial: the oldest one goes first and is watched.|1. 试投:先投递最早的一条并观察。`),
+        state.trial ? trialView(state.trial)
+          : button(t`Send the oldest one|投递最早的一条`, () => trial(scope, state), 'strong', {disabled: state.busy, 'data-first': true}),
+        state.problem && h('p.bad', {role: 'alert'}, state.problem)),
+      h('section.card', h('h3', t`2. The others|2. 其余消息`), h('div.pair',
+        field(PER_SECOND, input(state, 'perSecond', {type: 'number', min: 1, required: true})),
+        field(STOP_AT, input(state, 'stopAt', {type: 'number', min: 1, required: true}))),
+      noteField(state)),
+    ],
+    ready: () => !state.busy && !(state.trial && total === 1),
+    submit: () => (state.trial ? many(t`Send the others|投递其余`, total && total - 1) : many(t`Send without a trial|不试投,直接投递`, total)),
+    act: () => startJob({
+      topic, action: 'redrive', select: selection(scope), note: state.note, perSecond: +state.perSecond, stopAt: +state.stopAt, diedUntil: state.diedUntil}),
+    closed: () => {
+      state.open = false;
+    },
+  });
+}
+
+const TRIAL = {
+  waiting: ['idle', t`Waiting for its run…|等待执行…`], flight: ['idle', t`Running…|执行中…`], gone: ['good', t`Ran, and is gone|执行成功,已完成`],
+  dead: ['bad', t`Failed again|再次失败`], retry: ['bad', t`Failed again, and waits for a retry|再次失败,等待重试`],
+};
+
+const trialView = ({topic, id, place, before, error}) => [
+  h('p', {role: 'status'}, h('a', {href: link('message', {topic, id}), target: '_blank'}, mono(id)), ' ', chip(...TRIAL[place])),
+  error && h('div.errors', h('div', h('h4', t`Before|之前`), h('pre', visible(before))), h('div', h('h4', t`Now|现在`), h('pre', visible(error)))),
+];
+
+async function trial({topic, group, first}, state) {
+  Object.assign(state, {busy: true, problem: null});
+  paintDialog();
+  try {
+    let list;
+    do {
+      list = await get('messages', {topic, place: 'dead', order: 'oldest', size: 1, group, after: list?.next});
+    } while (!list.rows.length && list.next);
+    const oldest = first || list.rows[0];
+    // The others are those that are dead now: what dies from here on is not sent back a second time.
+    state.diedUntil = list.now;
+    if (!oldest || !(await post('redrive', {topic, deaths: deaths([oldest]), note: state.note})).moved) {
+      throw new Error(t`It is not dead any more. Try again.|该消息已不是死信,请重试。`);
+    }
+    state.trial = {topic, id: oldest.id, before: oldest.error?.line, place: 'waiting'};
+    await watch(state);
+  } catch (problem) {
+    state.problem = failure(problem);
+  }
+  state.busy = false;
+  paintDialog();
+}
+
+async function watch(state) {
+  const one = state.trial;
+  while (state.open && ['waiting', 'flight'].includes(one.place)) {
+    paintDialog();
+    await new Promise(resolve => setTimeout(resolve, 1000));
+    try {
+      const {message: m} = await get('message', {topic: one.topic, id: one.id});
+      one.place = m.place === 'waiting' && m.failures > 0 ? 'retry' : m.place;
+      one.error = TRIAL[one.place][0] === 'bad' && m.lastError?.text;
+    } catch (problem) {
+      if (problem.status !== 404) {
+        throw problem;
+      }
+      one.place = 'gone';
+    }
+  }
+}
+
+export const groupTable = (topic, groups) => (groups.length ? table(t`Errors|错误分组`, [
+  [t`Error|错误`, one => h('a', {href: link('topic', {topic, tab: 'dead', group: one.group})}, raw(one.error)), 'wide'],
+  [t`Count|数量`, 'count', 'num'],
+  [t`Where|位置`, one => mono(one.frame)],
+  [t`First died|最早`, one => time(one.firstAt)],
+  [t`Last died|最近`, one => time(one.lastAt)],
+  can('jobs') && [ACTIONS, one => bulkActions({...one, topic, total: one.count}, 'plain'), 'act'],
+], groups, {key: one => one.group}) : empty(t`No dead letters.|没有死信。`));
+
+const VERBS = {search: SEARCH, redrive: SEND_BACK, purge: PURGE, group: t`Group|分组`};
+const STATES = {
+  running: ['good', t`Running|进行中`], stopped: ['warn', t`Stopped|已停止`], limit: ['warn', t`Stopped: too many died again|已停止:再次死亡过多`],
+  done: ['idle', t`Done|完成`], failed: ['bad', t`Failed|失败`]};
+
+const progress = one => [chip(...STATES[one.state]), ' ',
+  h('progress', {max: one.total || 1, value: one.state === 'done' ? one.total || 1 : one.scanned, 'aria-label': t`Progress|进度`}), ' ',
+  dim(`${number(one.scanned)} / ${number(one.total)} · `, ago(one.endedAt || one.startedAt))];
+
+const result = ({action, done, matched, deaths, missed}) => [
+  number({redrive: done, purge: done}[action] ?? matched), deaths > 0 && hot(true, t`, ${deaths} died again|,${deaths} 条再次死亡`),
+  missed > 0 && dim(t`, ${missed} left out|,${missed} 条未处理`)];
+
+const who = one => [raw(one.by), one.node && dim(' · ', raw(one.node))];
+const JOBS = t`Jobs|任务`;
+const RESULT = t`Messages|消息数`;
+const BY = t`By|操作人`;
+const BEGAN = t`Began|开始`;
+
+export const jobs = pageOf(JOBS, () => get('jobs'), data => [
+  head(null, JOBS),
+  data.jobs.length ? table(JOBS, [
+    [t`Job|任务`, one => h('a', {href: link('job', {id: one.id})}, VERBS[one.action])],
+    [t`Topic|主题`, 'topic', 'name'],
+    [t`State|状态`, progress],
+    [RESULT, result],
+    [BY, who],
+    [BEGAN, one => time(one.startedAt)],
+  ], data.jobs, {key: one => one.id}) : empty(t`No jobs.|没有任务。`),
+]);
+
+export const job = pageOf(JOBS, async params => (await get('job', {id: params.get('id')})).job, one => {
+  const {id, topic, text, state, matches, groups, matched, endedAt, startedAt} = one;
+  const act = (verb, label, css) => can('jobs') && button(label, () => post('jobs/' + verb, {id}).catch(problem => page.say(failure(problem))).then(page.load), css);
+  return [
+    head([[JOBS, '#/jobs']], [VERBS[one.action], ' ', raw(topic)], h('span.grow'),
+      state === 'running' ? act('stop', t`Stop|停止`, 'danger strong') : state !== 'done' && act('continue', t`Continue|继续`, 'strong')),
+    one.why && note('warn', visible(one.why)),
+    h('p', progress(one)),
+    facts([
+      [RESULT, result(one)], [BY, who(one)], [BEGAN, time(startedAt)], [t`Took|耗时`, duration((endedAt || now()) - startedAt)],
+      text && [t`Text|文本`, mono(text)], one.perSecond && [PER_SECOND, number(one.perSecond)],
+      one.stopAt && [STOP_AT, number(one.stopAt)], one.note && [t`Note|备注`, raw(one.note)],
+    ]),
+    groups?.length > 0 && groupTable(topic, groups),
+    text && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, total: matched, first: matches?.[0]})),
+    matches?.length > 0 && table(t`Messages|消息`, [
+      ['ID', row => h('a', {href: link('message', {topic, id: row.id})}, mono(row.id)), 'name'], DIED], matches, {key: row => row.id}),
+    h('p', h('a', {href: link('topic', {topic, tab: 'dead'})}, t`Dead letters of the topic|该主题的死信`)),
+  ];
+});

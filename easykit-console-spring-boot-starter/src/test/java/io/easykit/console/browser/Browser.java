@@ -1,0 +1,214 @@
+package io.easykit.console.browser;
+
+import static org.awaitility.Awaitility.await;
+
+import com.deque.html.axecore.selenium.AxeBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.openqa.selenium.By;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.interactions.Actions;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/** A Chromium without a window that shows the console. */
+final class Browser implements AutoCloseable {
+
+    private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
+    private static final List<Path> BROWSERS = List.of(
+            Path.of("/usr/bin/chromium"), Path.of("/usr/bin/chromium-browser"), Path.of("/usr/bin/google-chrome"));
+    private static final Path SHOTS = Path.of("target/screenshots");
+
+    /** Goes to another page of the console and waits until it has its data. */
+    private static final String GO =
+            """
+            const [hash, done] = arguments;
+            const look = () => /Loading…|加载中/.test(document.getElementById('main').textContent) ? setTimeout(look, 10) : done();
+            if (location.hash === hash) { look(); } else {
+              addEventListener('hashchange', look, {once: true});
+              location.hash = hash;
+            }
+            """;
+
+    private static final String AXE = axe();
+    private static final String CHECK =
+            """
+            const done = arguments[0];
+            const told = rule => rule.id + ': ' + rule.nodes.slice(0, 3)
+              .map(node => node.html.slice(0, 150) + ' ' + (node.any[0]?.message || '')).join(' | ');
+            const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+            axe.run(document, {runOnly: tags, resultTypes: ['violations']})
+              .then(result => done(result.violations.map(told)), problem => done(['axe failed: ' + problem]));
+            """;
+
+    private final ChromeDriver driver;
+    private final String base;
+
+    /** @param base address of the console, with a slash at its end */
+    Browser(String base) {
+        this.base = base;
+        ChromeOptions options = new ChromeOptions();
+        options.setBinary(BROWSERS.stream()
+                .filter(Files::exists)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("Browser tests need a Chromium: one of " + BROWSERS))
+                .toFile());
+        options.addArguments(
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-dev-shm-usage",
+                "--disable-gpu",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync");
+        LoggingPreferences logs = new LoggingPreferences();
+        logs.enable(LogType.BROWSER, java.util.logging.Level.WARNING);
+        options.setCapability("goog:loggingPrefs", logs);
+        driver = new ChromeDriver(
+                new ChromeDriverService.Builder()
+                        .usingDriverExecutable(DRIVER.toFile())
+                        .build(),
+                options);
+        driver.manage().timeouts().scriptTimeout(Duration.ofSeconds(10));
+    }
+
+    /** Loads the page anew, as a browser of this kind. */
+    void become(int width, boolean dark, String language) {
+        driver.get("about:blank");
+        driver.executeCdpCommand(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", width < 600 ? 844 : 800, "deviceScaleFactor", 1, "mobile", false));
+        driver.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
+        driver.executeCdpCommand(
+                "Emulation.setUserAgentOverride",
+                Map.of("userAgent", driver.executeScript("return navigator.userAgent"), "acceptLanguage", language));
+        driver.get(base);
+        await().until(() -> !all("nav a").isEmpty());
+    }
+
+    void open(String hash) {
+        driver.executeAsyncScript(GO, hash);
+    }
+
+    List<WebElement> all(String css) {
+        return driver.findElements(By.cssSelector(css));
+    }
+
+    /** Text of all elements, one a line. */
+    String text(String css) {
+        try {
+            return String.join("\n", all(css).stream().map(WebElement::getText).toList());
+        } catch (StaleElementReferenceException replaced) {
+            return text(css);
+        }
+    }
+
+    /** Text as it is in the document, without the changes that its display makes. */
+    String content(String css) {
+        return String.valueOf(driver.executeScript(
+                "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent).join('\\n')", css));
+    }
+
+    void awaitText(String css, String text) {
+        await().alias(css + " shows: " + text).atMost(Duration.ofSeconds(15)).until(() -> text(css)
+                .contains(text));
+    }
+
+    /** Clicks the button or link that begins with this text. */
+    void click(String text) {
+        await().alias("a button: " + text).ignoreExceptions().until(() -> {
+            Stream.concat(all("dialog[open] button, dialog[open] a").stream(), all("button, a").stream())
+                    .filter(element -> element.getText().startsWith(text) && element.isEnabled())
+                    .findFirst()
+                    .orElseThrow()
+                    .click();
+            return true;
+        });
+    }
+
+    void fill(String css, String text) {
+        WebElement field = driver.findElement(By.cssSelector(css));
+        field.clear();
+        field.sendKeys(text);
+    }
+
+    /** Types into whatever has the focus. */
+    void type(CharSequence... keys) {
+        new Actions(driver).sendKeys(keys).perform();
+    }
+
+    /** What has the focus, as a screen reader would name it. */
+    String focused() {
+        return String.valueOf(
+                driver.executeScript(
+                        "const e = document.activeElement; return e.getAttribute('aria-label') || e.textContent.trim() || e.name || e.id"));
+    }
+
+    String script(String script) {
+        return String.valueOf(driver.executeScript(script));
+    }
+
+    /** Pixels that the page is wider than the window. */
+    long overflow() {
+        return (Long) driver.executeScript("return document.documentElement.scrollWidth - innerWidth");
+    }
+
+    /** Messages of the console since the last call. A reply of 404 or 503 is expected by the tests that cause it. */
+    List<String> errors() {
+        return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+                .map(entry -> entry.getMessage())
+                .filter(message -> !message.matches(".*the server responded with a status of (404|503).*"))
+                .toList();
+    }
+
+    /** Addresses of requests that went to another server. */
+    String requestsElsewhere() {
+        return script("return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith('"
+                + base + "')).join()");
+    }
+
+    /** What the rules of WCAG 2.2 AA find. */
+    List<String> violations() {
+        if (driver.executeScript("return typeof axe").equals("undefined")) {
+            driver.executeScript(AXE);
+        }
+        List<?> found = (List<?>) driver.executeAsyncScript(CHECK);
+        return found.stream().map(String::valueOf).toList();
+    }
+
+    private static String axe() {
+        try {
+            return new AxeBuilder().getAxeScriptProvider().getScript();
+        } catch (Exception e) {
+            throw new IllegalStateException("The script of axe is not readable", e);
+        }
+    }
+
+    /** Keeps what is shown in target/screenshots, for a look by a person. */
+    void shoot(String name) {
+        try {
+            Files.createDirectories(SHOTS);
+            Files.write(SHOTS.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        driver.quit();
+    }
+}

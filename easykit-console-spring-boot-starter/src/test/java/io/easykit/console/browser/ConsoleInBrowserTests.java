@@ -1,0 +1,308 @@
+package io.easykit.console.browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.openqa.selenium.Keys;
+
+/** The pages in a real browser, on a real application and Redis. */
+class ConsoleInBrowserTests {
+
+    private static final int WIDE = 1280;
+    private static final int NARROW = 390;
+    private static final String DEAD = "#/topic?topic=order-close&tab=dead";
+
+    private static Shop shop;
+    private static Browser browser;
+    private static String group;
+
+    @BeforeAll
+    static void start() {
+        shop = new Shop();
+        shop.fill();
+        browser = new Browser(shop.console());
+    }
+
+    @AfterAll
+    static void stop() {
+        browser.close();
+        shop.close();
+    }
+
+    @BeforeEach
+    void english() {
+        browser.become(WIDE, false, "en");
+    }
+
+    @AfterEach
+    void noErrors() {
+        assertThat(browser.errors()).isEmpty();
+        assertThat(browser.requestsElsewhere()).isEmpty();
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    private static String message(String topic, String id) {
+        return "#/message?topic=" + topic + "&id=" + encoded(id);
+    }
+
+    /** Names of pages for files, and their addresses. */
+    private static Map<String, String> pages() {
+        Map<String, String> pages = new LinkedHashMap<>();
+        pages.put("queues", "#/queues");
+        pages.put("waiting", "#/topic?topic=order-close&tab=waiting");
+        pages.put("flight", "#/topic?topic=shipping&tab=flight");
+        pages.put("dead", DEAD);
+        pages.put("errors", "#/topic?topic=order-close&tab=groups");
+        pages.put("group", DEAD + "&group=" + group);
+        pages.put("settings", "#/topic?topic=order-close&tab=settings");
+        pages.put("message", message("order-close", "close-907"));
+        pages.put("hostile", message("texts", Shop.HOSTILE[1]));
+        pages.put("waiting-message", message("order-close", "wait-9"));
+        pages.put("gone", message("order-close", "nothing"));
+        pages.put("found-nothing", "#/find?id=nothing");
+        pages.put("jobs", "#/jobs");
+        pages.put("search", "#/job?id=" + job("search"));
+        pages.put("caches", "#/caches");
+        pages.put("explain", "#/explain?cluster=default&prefix=product&part=1");
+        pages.put("nodes", "#/nodes");
+        pages.put("audit", "#/audit");
+        return pages;
+    }
+
+    /** Id of the latest job of this kind, from its link. */
+    private static String job(String text) {
+        browser.open("#/jobs");
+        return browser.script(
+                "return [...document.querySelectorAll('tbody a')].find(a => a.textContent.toLowerCase() === '" + text
+                        + "').href.split('id=')[1]");
+    }
+
+    private static void searchJob() {
+        browser.open(DEAD);
+        browser.click("Search…");
+        browser.type("close-9");
+        browser.type(Keys.ENTER);
+        browser.awaitText("main", "Done");
+        browser.open("#/topic?topic=order-close&tab=groups");
+        group = browser.script("return document.querySelector('tbody a').href.split('group=')[1]");
+    }
+
+    @Test
+    void everyPageIsAccessibleAndFitsInEachForm() {
+        searchJob();
+        Map<String, String> pages = pages();
+        List<String> findings = new ArrayList<>();
+        // Every pair of width, scheme and language.
+        for (boolean narrow : new boolean[] {false, true}) {
+            for (boolean dark : new boolean[] {false, true}) {
+                int width = narrow ? NARROW : WIDE;
+                String language = narrow == dark ? "en" : "zh-CN";
+                browser.become(width, dark, language);
+                pages.forEach((name, hash) -> {
+                    browser.open(hash);
+                    look(name + "-" + width + (dark ? "-dark-" : "-light-") + language, findings);
+                });
+            }
+        }
+
+        assertThat(findings).isEmpty();
+    }
+
+    private static void look(String form, List<String> findings) {
+        browser.violations().forEach(one -> findings.add(form + ": " + one));
+        browser.errors().forEach(one -> findings.add(form + ": " + one));
+        if (browser.overflow() > 0) {
+            findings.add(form + ": " + browser.overflow() + " pixels wider than the window");
+        }
+        browser.shoot(form);
+    }
+
+    @Test
+    void everyDialogIsAccessibleAndFits() {
+        List<String> findings = new ArrayList<>();
+        for (boolean narrow : new boolean[] {false, true}) {
+            browser.become(narrow ? NARROW : WIDE, narrow, "en");
+            Map<String, String> dialogs = new LinkedHashMap<>();
+            dialogs.put("Send back all", DEAD);
+            dialogs.put("Purge all", DEAD);
+            dialogs.put("Search…", DEAD);
+            dialogs.put("Send back…", message("order-close", "close-907"));
+            dialogs.put("Edit and send…", message("texts", Shop.HOSTILE[3]));
+            dialogs.put("Reschedule…", message("order-close", "wait-9"));
+            dialogs.put("Pause…", "#/queues");
+            dialogs.put("Force…", "#/caches");
+            dialogs.put("Settings", "#/caches");
+            dialogs.put("Drop…", "#/caches");
+            dialogs.put("?", "#/audit");
+            dialogs.forEach((button, hash) -> {
+                browser.open(hash);
+                browser.click(button);
+                assertThat(browser.all("dialog[open]")).as(button).hasSize(1);
+                look("dialog-" + button.replaceAll("\\W+", "-") + (narrow ? NARROW : WIDE), findings);
+                browser.type(Keys.ESCAPE);
+                await().until(() -> browser.all("dialog[open]").isEmpty());
+            });
+        }
+
+        assertThat(findings).isEmpty();
+    }
+
+    @Test
+    void findsADeadLetterAndSendsItBackByKeyboardAlone() {
+        browser.open("#/queues");
+        for (int i = 0; i < 9 && !browser.focused().equals("invoices"); i++) {
+            browser.type("j");
+        }
+        browser.type(Keys.ENTER);
+        browser.awaitText("h1", "invoices");
+        tabTo("Dead 2");
+        browser.type(Keys.ENTER);
+        browser.awaitText("tbody", "invoice-1");
+        browser.type("j", "j");
+        String id = browser.focused();
+        assertThat(id).startsWith("invoice-");
+        browser.type("x");
+        browser.awaitText(".actions", "1 selected");
+        tabTo("Send back…");
+        browser.type(Keys.ENTER);
+        browser.awaitText("dialog", id);
+        browser.type("after the fix", Keys.ENTER);
+
+        browser.awaitText("#notes", "Send back: 1.");
+        browser.open("#/audit");
+        assertThat(browser.text("tbody tr:first-child")).contains("redrive", "invoices", "after the fix", "Done");
+    }
+
+    private static void tabTo(String name) {
+        for (int i = 0; i < 60 && !browser.focused().equals(name); i++) {
+            browser.type(Keys.TAB);
+        }
+        assertThat(browser.focused()).isEqualTo(name);
+    }
+
+    @Test
+    void keepsTheFocusWhileTheListIsReadAgain() {
+        browser.open(DEAD);
+        browser.type("j", "j", "j");
+        String row = browser.focused();
+        browser.script("window.before = performance.getEntriesByType('resource').length");
+
+        await().until(() -> Boolean.parseBoolean(
+                browser.script("return performance.getEntriesByType('resource').length > window.before + 1")));
+        assertThat(row).startsWith("close-");
+        assertThat(browser.focused()).isEqualTo(row);
+    }
+
+    @Test
+    void showsTextsOfStrangersAsText() {
+        for (String id : Shop.HOSTILE) {
+            browser.open("#/topic?topic=texts&tab=dead");
+            assertThat(browser.content("tbody")).contains(id, "<img src=x onerror=alert(4)>");
+            browser.open(message("texts", id));
+            assertThat(browser.content("h1")).isEqualTo(id);
+            assertThat(browser.content("table")).contains("<b>header</b>", "\"><script>alert(3)</script>");
+            assertThat(browser.content(".trace")).contains("<img src=x onerror=alert(4)> " + id + " [U+202E]𠮷");
+            assertThat(browser.content("pre:not(.trace)")).contains("<script>alert(2)</script> [U+202E]evil 𠮷");
+            assertThat(browser.all("main img, main script")).isEmpty();
+        }
+        assertThat(browser.script("return document.title")).contains(Shop.HOSTILE[Shop.HOSTILE.length - 1]);
+    }
+
+    @Test
+    void showsAndEditsNumbersAsTheyWere() {
+        browser.open(message("order-close", "close-955"));
+        assertThat(browser.content("pre:not(.trace)"))
+                .contains("9007199254740993", "1.10")
+                .doesNotContain("s3cret");
+
+        browser.open(message("texts", Shop.HOSTILE[3]));
+        browser.click("Edit and send…");
+        assertThat(browser.script("return document.querySelector('textarea').value"))
+                .contains("9007199254740993", "1.10");
+        browser.click("Send back");
+        browser.awaitText("#notes", "Send back: 1.");
+        browser.awaitText("h1 + .chip", "Dead");
+        assertThat(browser.content("pre:not(.trace)")).contains("9007199254740993", "1.10");
+    }
+
+    @Test
+    void triesOneOfAGroupAndSendsTheRestUntilItIsStopped() {
+        shop.mend();
+        browser.open("#/topic?topic=refunds&tab=groups");
+        browser.click("Send back all (31)…");
+        browser.click("Send the oldest one");
+        browser.awaitText("dialog", "Ran, and is gone");
+        browser.shoot("trial");
+        browser.fill("dialog input[type=number]", "5");
+        browser.click("Send the others (30)");
+        browser.awaitText("h1", "refunds");
+        await().until(() -> shop.dead("refunds") < 28);
+        browser.click("Stop");
+        browser.awaitText("main", "Stopped");
+        browser.shoot("stopped");
+
+        long left = shop.dead("refunds");
+        assertThat(left).isBetween(1L, 28L);
+        browser.click("Continue");
+        await().atMost(Duration.ofSeconds(20)).until(() -> shop.dead("refunds") == 0);
+        browser.awaitText("main", "Done");
+    }
+
+    @Test
+    void purgesOnlyAfterTheNameWasTyped() {
+        browser.open("#/topic?topic=invoices&tab=dead");
+        browser.click("Purge all");
+        assertThat(browser.all("dialog .danger.strong:disabled")).hasSize(1);
+        browser.type("invoices");
+        assertThat(browser.all("dialog .danger.strong:disabled")).isEmpty();
+        browser.type(Keys.ESCAPE);
+    }
+
+    @Test
+    void saysThatRedisIsAwayAndGoesOnWhenItIsBack() {
+        browser.open("#/queues");
+        shop.stopRedis();
+        try {
+            await().atMost(Duration.ofSeconds(3))
+                    .until(() -> !browser.all("#notes .bad, #notes .warn").isEmpty());
+            browser.awaitText("#notes .bad", "Redis does not answer.");
+            browser.awaitText("#notes .bad", "old");
+            assertThat(browser.all("main.stale tbody tr")).isNotEmpty();
+            browser.shoot("redis-away");
+        } finally {
+            shop.startRedis();
+        }
+
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> browser.all("#notes .bad, main.stale").isEmpty());
+    }
+
+    @Test
+    void asksNothingWhileItIsHidden() {
+        browser.open("#/queues");
+        browser.script("Object.defineProperty(document, 'hidden', {value: true, configurable: true});"
+                + "window.asked = 0; const real = fetch; window.fetch = (...all) => { window.asked++; return real(...all); };"
+                + "window.ticks = 0; setInterval(() => window.ticks++, 500)");
+        await().until(() -> Integer.parseInt(browser.script("return window.ticks")) > 6);
+        assertThat(browser.script("return window.asked")).isEqualTo("0");
+
+        browser.script("Object.defineProperty(document, 'hidden', {value: false});"
+                + "document.dispatchEvent(new Event('visibilitychange'))");
+        await().until(() -> Integer.parseInt(browser.script("return window.asked")) > 0);
+    }
+}
