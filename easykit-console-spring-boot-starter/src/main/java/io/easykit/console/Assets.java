@@ -15,14 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Assets {
 
     static final List<String> NAMES = List.of(
-            "index.html",
-            "icon.svg",
-            "console.css",
-            "lib.js",
-            "console.js",
-            "messages.js",
-            "queues.js",
-            "caches.js");
+            "index.html", "icon.svg", "console.css", "lib.js", "console.js", "messages.js", "queues.js", "caches.js");
 
     private static final Map<String, String> TYPES = Map.of(
             "html", "text/html;charset=UTF-8",
