@@ -125,8 +125,8 @@ final class EntryExplainer {
             say("There is no entry.");
             return State.ABSENT;
         }
-        if (entry.fill() != null) {
-            boolean released = entry.fill().leaseEnds().equals(Instant.EPOCH);
+        if (entry.loadRight() != null) {
+            boolean released = entry.loadRight().leaseEnds().equals(Instant.EPOCH);
             say(
                     released
                             ? "The latest load failed. A load that runs longer can still be stored."
@@ -185,14 +185,14 @@ final class EntryExplainer {
             fields.add(new Field("key", life == null ? "has no end of life" : "ends in " + text(life)));
         }
         entry.values().forEach(value -> fields.add(new Field("v" + value.fingerprint(), meaning(value))));
-        if (entry.fill() != null) {
-            boolean released = entry.fill().leaseEnds().equals(Instant.EPOCH);
+        if (entry.loadRight() != null) {
+            boolean released = entry.loadRight().leaseEnds().equals(Instant.EPOCH);
             fields.add(new Field(
                     "f",
-                    "fencing token " + entry.fill().token() + ", "
+                    "fencing token " + entry.loadRight().token() + ", "
                             + (released
                                     ? "lease given up"
-                                    : "lease " + moment(entry.fill().leaseEnds()))));
+                                    : "lease " + moment(entry.loadRight().leaseEnds()))));
         }
         if (entry.staleUntil() != null) {
             fields.add(new Field("s", "stale window " + moment(entry.staleUntil())));
@@ -231,10 +231,10 @@ final class EntryExplainer {
     }
 
     private @Nullable Instant leaseEnds() {
-        if (entry.fill() == null) {
+        if (entry.loadRight() == null) {
             return null;
         }
-        Instant ends = entry.fill().leaseEnds();
+        Instant ends = entry.loadRight().leaseEnds();
         Duration longest = options.loadLease().compareTo(LONGEST_LEASE) > 0 ? options.loadLease() : LONGEST_LEASE;
         return ends.isAfter(entry.now().plus(longest)) ? Instant.EPOCH : ends;
     }

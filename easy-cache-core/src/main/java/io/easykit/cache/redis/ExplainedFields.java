@@ -17,7 +17,7 @@ final class ExplainedFields {
 
     private final List<StoredEntry.Value> values = new ArrayList<>();
     private final List<StoredEntry.Update> updates = new ArrayList<>();
-    private StoredEntry.@Nullable Fill fill;
+    private StoredEntry.@Nullable LoadRight loadRight;
     private @Nullable Instant staleUntil;
     private @Nullable Instant updatesUntil;
 
@@ -48,7 +48,7 @@ final class ExplainedFields {
                 timeToLive == OTHER_TYPE,
                 timeToLive < 0 ? null : Duration.ofMillis(timeToLive),
                 fields.values,
-                fields.fill,
+                fields.loadRight,
                 fields.staleUntil,
                 fields.updatesUntil,
                 fields.updates);
@@ -58,7 +58,7 @@ final class ExplainedFields {
         if (name.startsWith("v")) {
             values.add(value(name.substring(1), start, (int) number));
         } else if (name.equals("f")) {
-            fill = number == EntryFields.FILL_LENGTH ? fill(start) : null;
+            loadRight = number == EntryFields.LOAD_RIGHT_LENGTH ? loadRight(start) : null;
         } else if (name.equals("s")) {
             staleUntil = Instant.ofEpochMilli(number);
         } else if (name.equals("i")) {
@@ -80,8 +80,8 @@ final class ExplainedFields {
                 EntryFields.envelope(start).kind());
     }
 
-    private static StoredEntry.Fill fill(byte[] bytes) {
+    private static StoredEntry.LoadRight loadRight(byte[] bytes) {
         String token = HexFormat.of().formatHex(bytes, 0, EntryFields.LOAD_LEASE_OFFSET);
-        return new StoredEntry.Fill(token, Instant.ofEpochMilli(EntryFields.leaseEnd(bytes)));
+        return new StoredEntry.LoadRight(token, Instant.ofEpochMilli(EntryFields.leaseEnd(bytes)));
     }
 }

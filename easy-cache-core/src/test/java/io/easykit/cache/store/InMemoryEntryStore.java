@@ -294,7 +294,7 @@ public final class InMemoryEntryStore implements EntryStore {
                     values,
                     entry == null || entry.fill == null
                             ? null
-                            : new StoredEntry.Fill(entry.fill, Instant.ofEpochMilli(entry.electedUntil)),
+                            : new StoredEntry.LoadRight(entry.fill, Instant.ofEpochMilli(entry.electedUntil)),
                     entry == null || entry.staleUntil == null ? null : Instant.ofEpochMilli(entry.staleUntil),
                     updates.stream()
                             .map(StoredEntry.Update::leaseEnds)
