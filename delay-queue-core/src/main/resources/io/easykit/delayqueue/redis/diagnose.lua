@@ -28,6 +28,6 @@ local function expect(kind, command, argument, names)
     end
   end
 end
-expect('a hash', 'HEXISTS', '-', {'state', 'settings', 'errors', 'counters', 'samples', 'reports'})
+expect('a hash', 'HEXISTS', '-', {'state', 'settings', 'errors', 'counters', 'samples', 'reports', 'actions'})
 expect('a sorted set', 'ZSCORE', '-', {'waiting', 'inflight', 'dead', 'topics', 'since', 'until', 'jobs', 'running'})
 return {denied, damaged}

@@ -40,7 +40,8 @@ class SamplerTests {
         assertThat(Collections.frequency(calls, "sample")).isEqualTo(4 * 60);
         assertThat(Collections.frequency(calls, "beat")).isEqualTo(360);
         assertThat(Collections.frequency(calls, "topics")).isEqualTo(60);
-        assertThat(calls).hasSize(4 * 60 + 360 + 60);
+        assertThat(Collections.frequency(calls, "addTopics")).isEqualTo(60);
+        assertThat(calls).hasSize(4 * 60 + 360 + 60 + 60);
         assertThat(ofOther).hasSize(360).containsOnly("beat");
     }
 
