@@ -3,6 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.FleetStore;
@@ -44,6 +45,7 @@ final class DisabledQueue implements InvocationHandler {
             case "declare" -> arguments[1];
             case "declared" -> 0;
             case "fleet" -> FleetStore.NONE;
+            case "actions" -> ActionLog.NONE;
             case "subscribe" -> (Subscription) () -> {};
             case "toString" -> "a disabled delay queue";
             case "hashCode" -> System.identityHashCode(proxy);

@@ -10,6 +10,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 
 /** Beans of an enabled and of a disabled delay queue, made from its {@link DelayQueueEngine}. */
@@ -41,6 +42,7 @@ class EngineBeans {
     }
 
     @Bean
+    @Lazy
     @ConditionalOnMissingBean
     ActionLog delayQueueActionLog(DelayQueueEngine engine) {
         return engine.actions();

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.DelayQueueTemplate;
@@ -39,8 +38,9 @@ class ClusterIntegrationTests {
 
                         Set<Integer> got = context.getBean(Orders.class).got;
                         await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 60);
-                        assertThat(context.getBean(RedisStartupCheck.class).report())
-                                .isPresent();
+                        await().atMost(Duration.ofSeconds(30)).until(() -> context.getBean(RedisStartupCheck.class)
+                                .report()
+                                .isPresent());
                     });
         }
     }
