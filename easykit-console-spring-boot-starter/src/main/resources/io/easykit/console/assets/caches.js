@@ -110,7 +110,7 @@ export const nodes = pageOf(NODES, () => get('nodes'), data => [
 ]);
 
 const AUDIT = t`Audit|审计`;
-const OUTCOMES = {done: ['good', t`Done|完成`], refused: ['bad', t`Refused|被拒绝`], failed: ['bad', t`Failed|失败`], begun: ['idle', t`Begun|已开始`]};
+const OUTCOMES = {done: ['good', t`Done|完成`], refused: ['bad', t`Refused|被拒绝`], failed: ['bad', t`Failed|失败`], unknown: ['warn', t`Unknown|未知`], begun: ['idle', t`Begun|已开始`]};
 
 export function audit() {
   const state = {stack: []};

@@ -110,7 +110,7 @@ function header() {
       if (id) {
         location.hash = link('find', {id});
       }
-    }}, h('input', {type: 'search', name: 'id', placeholder: search, 'aria-label': search, maxlength: 200})),
+    }}, h('input', {type: 'search', name: 'id', placeholder: search, 'aria-label': search, maxlength: 256})),
     h('div.tools',
       session.links?.map(one => h('a', {href: one.href, rel: 'noreferrer'}, visible(one.label))),
       button([h('span.dot', {class: trouble ? 'off' : live && 'on'}), trouble ? t`No answer|无响应` : live ? t`Live|实时` : t`Stopped|已停止`], () => {
