@@ -1,4 +1,5 @@
--- Notes an action of an operator, and forgets the oldest. At most 1000 are forgotten at a time.
+-- Notes an action of an operator, and forgets the oldest: at most 1000 at a time. The field "first" is the number from which
+-- on entries are kept. So it does not matter how many the call before has kept.
 --
 -- KEYS   prefix, settings
 -- ARGV   entry, most entries to keep (1 to 1000000)
@@ -9,9 +10,11 @@ check(#ARGV[1] <= 131072, 'entry too long')
 allowWhenFull()
 local number = redis.call('HINCRBY', actions, 'last', 1)
 redis.call('HSET', actions, string.format('%d', number), ARGV[1])
-local old = number - most
-for _ = 1, 1000 do
-  if old < 1 or redis.call('HDEL', actions, string.format('%d', old)) == 0 then break end
-  old = old - 1
-end
+local oldest = math.max(tonumber(redis.call('HGET', actions, 'first') or 1) or 1, 1)
+local kept = math.min(number - most + 1, oldest + 1000)
+if kept <= oldest then return number end
+local old = {}
+for gone = oldest, kept - 1 do old[#old + 1] = string.format('%d', gone) end
+redis.call('HDEL', actions, unpack(old))
+redis.call('HSET', actions, 'first', string.format('%d', kept))
 return number

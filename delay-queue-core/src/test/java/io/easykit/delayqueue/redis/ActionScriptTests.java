@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.admin.ActionLog;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -44,6 +45,24 @@ class ActionScriptTests {
         actions.add("force", 1);
         assertThat(actions.read(0, 100)).containsExactly("force");
         assertThat(state().keySet()).containsExactly(KEY);
+    }
+
+    @Test
+    void forgetsOldActionsThatALargerNumberKept() {
+        for (int i = 1; i <= 2500; i++) {
+            actions.add("a" + i, 5000);
+        }
+
+        actions.add("a2501", 10);
+        actions.add("a2502", 10);
+        actions.add("a2503", 5000);
+        actions.add("a2504", 10);
+
+        Map<String, String> kept = new HashMap<>(Map.of("last", "2504", "first", "2495"));
+        for (int i = 2495; i <= 2504; i++) {
+            kept.put(String.valueOf(i), "a" + i);
+        }
+        assertThat(shard.redis().snapshot().get(KEY).content()).isEqualTo(kept);
     }
 
     @Test
