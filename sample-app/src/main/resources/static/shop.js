@@ -6,9 +6,11 @@ const STATES = {PENDING_PAYMENT: 'not paid', PAID: 'paid', CLOSED: 'closed'};
 const at = id => document.getElementById(id);
 const rows = new Map();
 let names = new Map();
+const faultBoxes = new Map();
 let orders = [];
 let clock = 0;
 let hasConsole = false;
+let hasProducts = false;
 
 function element(name, text, classes) {
   const made = document.createElement(name);
@@ -132,6 +134,7 @@ async function showProducts() {
     option.value = id;
     return option;
   }));
+  hasProducts = true;
 }
 
 // Orders
@@ -215,28 +218,39 @@ async function place(times) {
   await refresh();
 }
 
+function faultBox(fault) {
+  const label = element('label');
+  const box = element('input');
+  box.type = 'checkbox';
+  box.addEventListener('change', () =>
+    busy(box, async () => { await call('PUT', 'faults/' + fault, {broken: box.checked}); }));
+  label.append(box, ' ' + FAULTS[fault]);
+  at('faults').append(label);
+  return box;
+}
+
+/** Other pages change the faults, too. A box whose change is on its way stays as it is. */
 function showFaults(all) {
-  at('faults').replaceChildren(...Object.entries(all).map(([fault, broken]) => {
-    const label = element('label');
-    const box = element('input');
-    box.type = 'checkbox';
-    box.checked = broken;
-    box.addEventListener('change', () =>
-      busy(box, async () => { await call('PUT', 'faults/' + fault, {broken: box.checked}); }));
-    label.append(box, ' ' + FAULTS[fault]);
-    return label;
-  }));
+  for (const [fault, broken] of Object.entries(all)) {
+    if (!faultBoxes.has(fault)) {
+      faultBoxes.set(fault, faultBox(fault));
+    }
+    const box = faultBoxes.get(fault);
+    box.checked = box.disabled ? box.checked : broken;
+  }
 }
 
 // State
 
 async function refresh() {
-  const [redis, now, latest] = await Promise.all([call('GET', 'redis'), call('GET', 'state'), call('GET', 'orders')]);
+  const [redis, now, latest, faults] = await Promise.all(['redis', 'state', 'orders', 'faults'].map(path => call('GET', path)));
   const {cache, queue, reads} = now.data;
   clock = Date.parse(now.data.now) - Date.now();
-  badge('redis', redis.data.running ? (redis.data.embedded ? 'on' : 'not embedded') : 'off', redis.data.running ? 'good' : 'bad');
-  at('redis-switch').hidden = !redis.data.embedded;
-  at('redis-switch').textContent = redis.data.running ? 'Turn off' : 'Turn on';
+  const {embedded, running} = redis.data;
+  badge('redis', !embedded ? 'not embedded' : running ? 'on' : 'off', embedded && (running ? 'good' : 'bad'));
+  at('redis-switch').hidden = !embedded;
+  at('redis-elsewhere').hidden = embedded;
+  at('redis-switch').textContent = running ? 'Turn off' : 'Turn on';
   badge('cache', cache.state.toLowerCase(), cache.state === 'AVAILABLE' ? 'good' : 'warn');
   at('loads').textContent = reads.productLoads;
   at('undelivered').textContent = cache.undelivered;
@@ -244,6 +258,7 @@ async function refresh() {
   at('waiting').textContent = queue ? queue.waiting : '?';
   at('flight').textContent = queue ? queue.inFlight : '?';
   at('dead').textContent = queue ? queue.dead : '?';
+  showFaults(faults.data);
   orders = latest.data;
   showOrders();
 }
@@ -254,6 +269,9 @@ async function poll() {
   if (!document.hidden) {
     try {
       await refresh();
+      if (!hasProducts) {
+        await showProducts();
+      }
       if (failed) {
         notice('');
       }
@@ -291,10 +309,4 @@ at('order-ten').addEventListener('click', event => busy(event.currentTarget, () 
 
 await findConsole();
 setInterval(showOrders, 1000);
-try {
-  showFaults((await call('GET', 'faults')).data);
-  await showProducts();
-} catch (error) {
-  notice(error.message);
-}
 poll();
