@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Messages as the page shows them. ShownValues are masked, and left out for users who may not see them. */
+/** Messages as the page shows them. Values are masked, and left out for users who may not see them. */
 public final class MessageViews {
 
     private final ShownValues values;
@@ -109,14 +109,17 @@ public final class MessageViews {
         whole.put(
                 "readable",
                 body == null || detail.isCut() ? null : listeners.readable(message.topic(), body, caller.seesValues()));
-        String uneditable = edits && caller.changes() ? uneditable(detail) : "Nobody may edit messages here.";
+        String uneditable = edits && caller.changes() ? uneditable(detail, caller) : "Nobody may edit messages here.";
         whole.put("editable", uneditable == null);
         whole.put("uneditable", uneditable);
         return whole;
     }
 
-    /** The reason why a message cannot be edited here, or null if it can. Masked values would be lost. */
-    @Nullable String uneditable(MessageDetail detail) {
+    /** The reason why the caller cannot edit a message here, or null. Values that are hidden or masked would be lost. */
+    @Nullable String uneditable(MessageDetail detail, Caller caller) {
+        if (!caller.seesValues()) {
+            return "Its values are not shown to you, and would be lost.";
+        }
         MessageInfo message = detail.message();
         Bytes body = message.body();
         if (message.state() != State.DEAD) {
@@ -135,7 +138,7 @@ public final class MessageViews {
         boolean masked = Boolean.TRUE.equals(shown.get("masked"))
                 || message.headers().entrySet().stream().anyMatch(header -> !header.getValue()
                         .equals(values.header(header.getKey(), header.getValue())));
-        return masked ? "ShownValues of the message are masked, and would be lost." : null;
+        return masked ? "Values of the message are masked, and would be lost." : null;
     }
 
     static List<Map<String, Object>> groups(List<ErrorGroups.Count> groups) {

@@ -1,6 +1,7 @@
 package io.easykit.console.queue;
 
 import io.easykit.boot.ShownValues;
+import io.easykit.console.Caller;
 import io.easykit.console.ConsoleApi.Change;
 import io.easykit.console.ConsoleApi.Done;
 import io.easykit.console.ConsoleApi.Planned;
@@ -55,7 +56,7 @@ final class QueueChanges {
         });
         all.put("reschedule", (input, caller) -> reschedule(input));
         if (views.edits()) {
-            all.put("replace", (input, caller) -> replace(input));
+            all.put("replace", this::replace);
         }
         return all;
     }
@@ -69,13 +70,13 @@ final class QueueChanges {
         return targets(topic, input, filter, found -> admin.reschedule(topic, found, due));
     }
 
-    private Planned replace(Input input) {
+    private Planned replace(Input input, Caller caller) {
         String topic = input.required("topic");
         DeadLetterRef death = new DeadLetterRef(input.required("id"), Instant.ofEpochMilli(input.number("diedAt")));
         String incarnation = input.text("incarnation");
         Map<String, String> headers = input.texts("headers");
         Bytes body = Bytes.of(input.content("body").getBytes(StandardCharsets.UTF_8));
-        requireEditable(topic, death.id());
+        requireEditable(topic, death.id(), caller);
         return new Planned(
                 topic,
                 List.of(death.id()),
@@ -83,10 +84,10 @@ final class QueueChanges {
                 () -> replaced(death.id(), admin.replace(topic, death, incarnation, headers, body)));
     }
 
-    private void requireEditable(String topic, String id) {
+    private void requireEditable(String topic, String id, Caller caller) {
         MessageDetail detail = admin.find(topic, id)
-                .orElseThrow(() -> new Refusal(404, "There is no such message.", "Go back to the topic."));
-        String why = views.uneditable(detail);
+                .orElseThrow(() -> new Refusal(404, "There is no such message.", "Go back to the topic.", "gone"));
+        String why = views.uneditable(detail, caller);
         if (why != null) {
             throw new Refusal(409, why, "Send it back as it is, or send a new message from the application.");
         }

@@ -467,6 +467,52 @@ class QueueConsoleIntegrationTests {
         purge("masked");
     }
 
+    /** Sees the messages of the other application. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Onlooker {}
+
+    @Test
+    void doesNotEditAMessageWhoseValuesAreNotShown() {
+        context.getBean(DelayQueueTemplate.class)
+                .send(OutgoingMessage.of("orders", Map.of("id", 5))
+                        .id("unseen")
+                        .header("tenant", "a")
+                        .in(Duration.ZERO));
+        JsonNode message = dead("unseen");
+        assertThat(message.get("editable").asBoolean()).isTrue();
+        Map<String, Object> change = Map.of(
+                "topic", "orders",
+                "id", "unseen",
+                "diedAt", message.get("at").asLong(),
+                "headers", Map.of("tenant", ""),
+                "body", "");
+        try (ConfigurableApplicationContext blind = new SpringApplicationBuilder(Onlooker.class)
+                .web(WebApplicationType.SERVLET)
+                .properties(
+                        "server.port=0",
+                        "spring.main.banner-mode=off",
+                        "spring.autoconfigure.exclude=" + String.join(",", ConsoleSecurityContract.ofSpringSecurity()),
+                        "easykit.console.open-to=loopback",
+                        "easykit.console.edit=true",
+                        "easykit.console.show-values=never",
+                        "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
+                .run()) {
+            Http there = Http.to(blind.getEnvironment().getRequiredProperty("local.server.port", Integer.class));
+            JsonNode shown = JSON.readTree(there.get("/easykit/api/message?topic=orders&id=unseen")
+                            .body())
+                    .get("message");
+            assertThat(shown.get("editable").asBoolean()).isFalse();
+            assertThat(shown.get("uneditable").asString()).contains("not shown to you");
+
+            Reply reply = there.json(JSON.writeValueAsString(change)).post("/easykit/api/replace");
+
+            assertThat(reply.status()).as(reply.body()).isEqualTo(409);
+        }
+        assertThat(dead("unseen").get("headers").get(0).get("value").asString()).isEqualTo("a");
+        purge("unseen");
+    }
+
     @Test
     void exportsAListAsLines() {
         sendDead("exported-", 3);
