@@ -3,19 +3,26 @@ package io.easykit.console;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The files of the page, read once. */
 final class Assets {
 
-    static final List<String> NAMES = List.of(
-            "index.html", "icon.svg", "console.css", "lib.js", "console.js", "messages.js", "queues.js", "caches.js");
+    static final List<String> NAMES = List.of("index.html", "icon.svg", "console.css", "console.js");
+
+    /** The parts of console.js, each after those that it imports. */
+    static final List<String> MODULES = List.of("lib.js", "messages.js", "queues.js", "caches.js", "console.js");
+
+    private static final Pattern IMPORT = Pattern.compile("(?ms)^import \\{.*?\\} from '\\./\\w+\\.js';\n");
+    private static final Pattern EXPORT = Pattern.compile("(?m)^export ");
 
     private static final Map<String, String> TYPES = Map.of(
             "html", "text/html;charset=UTF-8",
@@ -44,13 +51,31 @@ final class Assets {
     }
 
     private static Asset load(String name) {
+        byte[] content = content(name);
+        String type = String.valueOf(TYPES.get(name.substring(name.lastIndexOf('.') + 1)));
+        return new Asset(ConsoleReply.of(200, type, content), tag(content));
+    }
+
+    static byte[] content(String name) {
+        return name.equals("console.js") ? script().getBytes(StandardCharsets.UTF_8) : read(name);
+    }
+
+    /** All modules in one file: it is loaded by one request, and compresses better. */
+    private static String script() {
+        StringBuilder script = new StringBuilder();
+        for (String module : MODULES) {
+            String text = new String(read(module), StandardCharsets.UTF_8);
+            script.append(EXPORT.matcher(IMPORT.matcher(text).replaceAll("")).replaceAll(""));
+        }
+        return script.toString();
+    }
+
+    private static byte[] read(String name) {
         try (InputStream in = Assets.class.getResourceAsStream("assets/" + name)) {
             if (in == null) {
                 throw new IllegalStateException("The file " + name + " of the console is missing in its jar.");
             }
-            byte[] content = in.readAllBytes();
-            String type = String.valueOf(TYPES.get(name.substring(name.lastIndexOf('.') + 1)));
-            return new Asset(ConsoleReply.of(200, type, content), tag(content));
+            return in.readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

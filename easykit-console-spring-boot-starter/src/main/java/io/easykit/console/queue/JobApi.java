@@ -228,11 +228,20 @@ public final class JobApi implements ConsoleApi {
         one.put("total", job.total());
         one.put("scanned", job.scanned());
         one.put("matched", job.matched());
+        one.put("capped", isCapped(job));
         one.put("done", job.done());
         one.put("missed", job.missed());
         one.put("deaths", job.deaths());
         one.put("why", job.problem());
         return one;
+    }
+
+    /** Whether a search has ended before it had read all dead letters. */
+    private static boolean isCapped(Job job) {
+        return job.request().action() == Action.SEARCH
+                && job.state() == Job.State.DONE
+                && job.matched() >= Job.MOST_MATCHES
+                && job.scanned() < job.total();
     }
 
     private static String word(Action action) {

@@ -171,7 +171,10 @@ public final class QueueApi implements ConsoleApi {
     private MessageDetail found(String topic, String id) {
         return admin.find(topic, id)
                 .orElseThrow(() -> new Refusal(
-                        404, "There is no such message.", "It ran, or was cancelled or purged. Go back to the topic."));
+                        404,
+                        "There is no such message.",
+                        "It ran, or was cancelled or purged. Go back to the topic.",
+                        "gone"));
     }
 
     private ConsoleReply body(ConsoleRequest request, Caller caller) {

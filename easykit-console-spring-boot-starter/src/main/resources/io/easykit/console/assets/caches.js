@@ -1,22 +1,22 @@
 // Caches, nodes, audit.
 
 import {
-  ACTIONS, ago, ask, bar, button, can, chip, dim, duration, empty, facts, field, get, h, has, head, hot, link, mono, number, openDialog, pageOf,
-  pager, raw, section, select, since, t, table, time, visible,
+  ACTIONS, ago, ask, bar, button, bytes, can, chip, dim, duration, empty, facts, failure, field, get, h, has, head, hot, isRecent, link, mono, note, number,
+  openDialog, pageOf, pager, raw, section, select, since, t, table, time, visible,
 } from './lib.js';
-import {pauseButton, settingsTable} from './queues.js';
+import {NODES, pauseButton, settingsTable} from './queues.js';
 
 const CACHES = t`Caches|缓存`;
 const STATE = t`State|状态`;
 const NO_CACHES = t`No cached methods.|没有使用缓存的方法。`;
-const STATES = {AVAILABLE: ['good', t`Available|可用`], UNAVAILABLE: ['bad', t`Unavailable|不可用`]};
+const CLUSTER_STATES = {AVAILABLE: ['good', t`Available|可用`], UNAVAILABLE: ['bad', t`Unavailable|不可用`]};
 
 export const caches = pageOf(CACHES, () => get('caches'), data => [
   head(null, CACHES, dim(t`of node ${visible(data.node)}|节点 ${visible(data.node)}`)),
   table(t`Redis clusters|Redis 集群`, [
     [t`Redis cluster|Redis 集群`, 'cluster', 'name'],
-    [STATE, one => [chip(...STATES[one.state]), ' ', one.forced && chip('warn', t`Forced|人工指定`)]],
-    [t`Masters|主节点`, one => Object.entries(one.nodes || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...STATES[state])))],
+    [STATE, one => [chip(...CLUSTER_STATES[one.state]), ' ', one.forced && chip('warn', t`Forced|人工指定`)]],
+    [t`Masters|主节点`, one => Object.entries(one.nodes || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...CLUSTER_STATES[state])))],
     [t`Undelivered|待送达`, one => hot(one.undelivered, number(one.undelivered)), 'num', '', t`Keys whose invalidation waits for Redis|等待 Redis 恢复后失效的键数`],
     [t`Outbox|发件箱`, one => (one.outbox ? [number(one.outbox.count), one.outbox.oldest > 0 && dim(' · ', duration(one.outbox.oldest))] : '–'), 'num'],
     can('force') && [ACTIONS, one => button(t`Force…|指定状态…`, () => forceDialog(one), 'plain'), 'act'],
@@ -37,6 +37,9 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
   ], data.caches, {key: one => `${one.cluster} ${one.prefix} ${one.method}`}) : empty(NO_CACHES)),
 ]);
 
+const confirmed = text => ({acknowledged}) => (acknowledged ? text
+  : t`Redis has not confirmed it. This node delivers it when Redis answers.|Redis 未确认:Redis 恢复后由本节点送达。`);
+
 const forceDialog = ({cluster, forced}) => ask({
   title: t`Force the state of ${visible(cluster)} on this node|在本节点指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'AUTO' : 'UNAVAILABLE'},
   more: state => field(STATE, select(state, 'state', [
@@ -48,7 +51,7 @@ const forceDialog = ({cluster, forced}) => ask({
 const dropDialog = ({cluster, prefix}) => ask({
   title: t`Drop all entries of ${visible(prefix)}|使 ${visible(prefix)} 的全部条目失效`, typed: prefix, danger: true,
   more: () => t`They are loaded again: expect load on the database.|条目会重新加载:数据库压力会上升。`,
-  submit: t`Drop|整体失效`, path: 'drop', body: () => ({cluster, prefix}), said: t`All entries are invalid.|全部条目已失效。`,
+  submit: t`Drop|整体失效`, path: 'drop', body: () => ({cluster, prefix}), said: confirmed(t`All entries are invalid.|全部条目已失效。`),
 });
 
 const EXPLAIN = t`Explain a key|解释键`;
@@ -56,37 +59,42 @@ const EXPLAIN = t`Explain a key|解释键`;
 export const explain = pageOf(EXPLAIN, async params => {
   const part = params.getAll('part');
   const wanted = {cluster: params.get('cluster'), prefix: params.get('prefix'), part};
-  const [{caches = []}, answer] = await Promise.all([get('caches'), part.length > 0 && get('explain', wanted)]);
+  const [{caches = []}, answer] = await Promise.all([get('caches'), part.length > 0 && get('explain', wanted).catch(problem => {
+    if (![400, 404].includes(problem.status)) {
+      throw problem;
+    }
+    return {problem};
+  })]);
   return {caches, answer, part};
 }, ({caches, answer, part}, params) => {
+  const cluster = params.get('cluster');
+  const prefix = params.get('prefix');
   const name = one => `${one.cluster} ${one.prefix}`;
   const known = [...new Map(caches.filter(one => one.parts.length).map(one => [name(one), one])).values()];
-  const one = known.find(some => name(some) === `${params.get('cluster')} ${params.get('prefix')}`) || known[0];
+  const one = prefix ? known.find(some => some.prefix === prefix && (!cluster || some.cluster === cluster)) : known[0];
   const open = ({cluster, prefix}, parts) => {
     location.hash = link('explain', {cluster, prefix, part: parts});
   };
   return [
     head([[CACHES, '#/caches']], EXPLAIN),
-    one ? h('form.bar', {key: name(one), onsubmit: e => {
+    known.length ? h('form.bar', {key: one && name(one), onsubmit: e => {
       e.preventDefault();
       open(one, [...e.target.querySelectorAll('input')].map(input => input.value));
     }},
-    field(t`Prefix|前缀`, h('select', {value: name(one), onchange: e => open(known[e.target.selectedIndex])},
-      known.map(some => h('option', {value: name(some)}, visible(name(some)))))),
-    one.parts.map((text, i) => field(mono(text), h('input', {type: i ? 'text' : 'search', required: true, value: part[i] || ''}))),
-    h('button.strong', EXPLAIN)) : empty(NO_CACHES),
-    answer && [
+    field(t`Prefix|前缀`, h('select', {value: one && name(one), onchange: e => open(known.find(some => name(some) === e.target.value))},
+      !one && h('option', {value: ''}, visible(prefix)), known.map(some => h('option', {value: name(some)}, visible(name(some)))))),
+    one?.parts.map((text, i) => field(mono(text), h('input', {type: i ? 'text' : 'search', required: true, value: part[i] || ''}))),
+    one && h('button.strong', EXPLAIN)) : empty(NO_CACHES),
+    answer?.problem ? note('bad', failure(answer.problem)) : answer && [
       h('p', chip({fresh: 'good', absent: 'idle', away: 'bad', unreadable: 'bad'}[answer.kind] || 'warn', visible(answer.state)), ' ', mono(answer.key)),
       h('ul', answer.sentences.map(text => h('li', visible(text)))),
       answer.fields?.length > 0 && section(t`Fields in Redis|Redis 中的字段`, facts(answer.fields.map(one => [mono(one.name), mono(one.value)]))),
       can('evict') && bar(button(t`Evict…|失效…`, () => ask({
         title: t`Evict the entry|使条目失效`, danger: true, more: () => [mono(answer.key), t`It is loaded again when it is read next.|下次读取时重新加载。`],
-        submit: t`Evict|失效`, path: 'evict', body: () => ({cluster: one.cluster, prefix: one.prefix, parts: part}), said: t`The entry is invalid.|该条目已失效。`,
+        submit: t`Evict|失效`, path: 'evict', body: () => ({cluster, key: answer.key}), said: confirmed(t`The entry is invalid.|该条目已失效。`),
       }), 'danger'))],
   ];
 });
-
-const NODES = t`Nodes|节点`;
 
 export const nodes = pageOf(NODES, () => get('nodes'), data => [
   head(null, NODES),
@@ -112,16 +120,21 @@ export const nodes = pageOf(NODES, () => get('nodes'), data => [
 const AUDIT = t`Audit|审计`;
 const OUTCOMES = {done: ['good', t`Done|完成`], refused: ['bad', t`Refused|被拒绝`], failed: ['bad', t`Failed|失败`], unknown: ['warn', t`Unknown|未知`], begun: ['idle', t`Begun|已开始`]};
 
+const oldMessage = ({headers, body, sha256, size}) => visible([
+  ...Object.entries(headers || {}).map(pair => pair.join(': ')), '', body ?? `SHA-256 ${sha256}, ${bytes(size)}`].join('\n').trim());
+
 export function audit() {
   const state = {stack: []};
-  return pageOf(AUDIT, () => get('audit', {after: state.stack.at(-1), size: 50}), data => [
+  // It has old messages, so it is not read with each refresh.
+  return pageOf(AUDIT, (params, shown) => (isRecent(shown) ? shown : get('audit', {after: state.stack.at(-1), size: 50})), data => [
     head(null, AUDIT, data.shared === false && chip('warn', t`Redis is away: only changes through this node|Redis 不可用:只显示本节点的修改`)),
     data.entries.length ? table(AUDIT, [
       [t`Time|时间`, one => time(one.at)],
       [t`Who|操作人`, 'who', 'name'],
       [t`Action|操作`, one => mono(one.action)],
       [t`Target|对象`, one => [one.topic && raw(one.topic), one.filter && dim(' ', mono(one.filter)), one.ids?.length > 0 && h('details',
-        h('summary', t`${one.count} messages|${one.count} 条消息`), one.ids.map(id => h('div', mono(id))))], 'wide'],
+        h('summary', t`${one.count} messages|${one.count} 条消息`), one.ids.map(id => h('div', mono(id)))),
+      one.old && h('details', h('summary', t`Old message|原消息`), h('pre', oldMessage(one.old)))], 'wide'],
       [t`Outcome|结果`, one => chip(...OUTCOMES[one.outcome] || ['idle', visible(one.outcome)])],
       [t`Note|备注`, one => one.note && raw(one.note), 'wide'],
       [t`From|来源`, one => [mono(one.from), dim(' → ', raw(one.node))]],

@@ -23,8 +23,8 @@ let again = false;
 let timer = 0;
 let notice = null;
 
-Object.assign(page, {paint, load, say(text) {
-  notice = text;
+Object.assign(page, {paint, load, say(text, kind = 'idle') {
+  notice = {text, kind};
   element('said').textContent = text;
   paint();
 }});
@@ -36,18 +36,26 @@ function open() {
   const before = current.name;
   current = {view: () => empty(t`There is no such page.|没有这个页面。`), ...ROUTES[name || home()]?.(new URLSearchParams(query)), name: name || home()};
   loadedAt = 0;
+  trouble = isFinal(trouble) ? null : trouble;
   if (before !== current.name) {
     notice = null;
     element('main').focus({preventScroll: true});
     scrollTo(0, 0);
   }
   closeDialog();
-  paint();
   load();
+  paint();
 }
 
+/** Whether the same call would be refused again. */
+const isFinal = problem => problem?.status >= 400 && problem.status < 500 && problem.status !== 429;
+
+const headline = ({kind, status}) => ({
+  redis: t`Redis does not answer.|Redis 没有响应。`, node: t`No connection.|连接中断。`, login: t`Not logged in.|未登录。`, busy: t`Busy.|繁忙。`,
+}[kind] || {403: t`Not permitted.|没有权限。`, 404: t`Not found.|未找到。`, undefined: t`The page failed.|页面出错。`}[status] || t`Error.|出错。`);
+
 /** Reads what the page shows. A second call waits for the first. */
-async function load() {
+async function load(cause) {
   again = asked > 0;
   if (again) {
     return;
@@ -61,39 +69,47 @@ async function load() {
         location.replace('#/' + home());
       }
     }
-    await wanted.load?.();
+    await wanted.load?.(cause === 'refresh');
     if (wanted === current) {
       trouble = null;
       loadedAt = performance.now();
     }
   } catch (problem) {
-    if (problem.status === undefined) {
-      throw problem;
-    }
-    trouble = problem;
-  } finally {
-    asked = 0;
+    failed(problem, wanted);
   }
+  asked = 0;
   if (again) {
     return load();
   }
-  paint();
   schedule();
+  paint();
+}
+
+function failed(problem, wanted) {
+  if (problem.status === undefined) {
+    console.error(problem);
+  }
+  trouble = wanted === current ? problem : trouble;
 }
 
 function schedule() {
   clearTimeout(timer);
-  timer = setTimeout(() => ((live || trouble) && !document.hidden && !current.held?.() && !dialogOpen() ? load() : schedule()), EVERY);
+  timer = setTimeout(() => ((trouble ? !isFinal(trouble) : live) && !document.hidden && !current.held?.() && !dialogOpen()
+    ? load('refresh') : schedule()), EVERY);
 }
 
 function paint() {
   document.title = [current.title && visible(current.title), 'easykit', session.label].filter(Boolean).join(' · ');
   document.body.className = 'mark-' + (session.color || 'none');
   render(element('skip'), t`Skip to content|跳到内容`);
+  try {
+    render(element('main'), isFinal(trouble) && !loadedAt ? h('h1', headline(trouble)) : session.node && current.view());
+  } catch (bug) {
+    failed(bug, current);
+  }
+  element('main').className = trouble && 'stale';
   render(element('head'), header());
   render(element('notes'), notes());
-  element('main').className = trouble && 'stale';
-  render(element('main'), session.node && current.view());
   paintDialog();
 }
 
@@ -113,7 +129,8 @@ function header() {
     }}, h('input', {type: 'search', name: 'id', placeholder: search, 'aria-label': search, maxlength: 256})),
     h('div.tools',
       session.links?.map(one => h('a', {href: one.href, rel: 'noreferrer'}, visible(one.label))),
-      button([h('span.dot', {class: trouble ? 'off' : live && 'on'}), trouble ? t`No answer|无响应` : live ? t`Live|实时` : t`Stopped|已停止`], () => {
+      button([h('span.dot', {class: trouble ? 'off' : live && 'on'}), 
+        trouble ? trouble.status === 0 || trouble.status >= 500 ? t`No answer|无响应` : t`Error|出错` : live ? t`Live|实时` : t`Stopped|已停止`], () => {
         live = !live;
         load();
       }, 'plain', {title: t`Refresh every 2 s|每 2 秒刷新`}),
@@ -132,14 +149,13 @@ function header() {
 function notes() {
   const waits = asked && performance.now() - asked;
   const age = duration(performance.now() - loadedAt);
-  const headline = {redis: t`Redis does not answer.|Redis 没有响应。`, node: t`No connection.|连接中断。`, login: t`Not logged in.|未登录。`}[trouble?.kind];
   return [
     session.openTo === 'everyone' && note('warn', t`Open to everyone by easykit.console.open-to.|所有人可用:easykit.console.open-to。`),
     session.readOnly && note('idle', t`Read-only by easykit.console.access.|只读:easykit.console.access。`),
-    trouble ? note('bad', h('strong', {role: 'alert'}, headline), failure(trouble), ' ', loadedAt && t`The numbers are ${age} old. |数据是 ${age} 前的。`,
-      trouble.status === 401 ? button(t`Log in|登录`, () => location.reload()) : t`Trying again every 2 s.|每 2 秒重试。`)
+    trouble ? note('bad', h('strong', {role: 'alert'}, headline(trouble)), failure(trouble), ' ', loadedAt > 0 && t`The numbers are ${age} old. |数据是 ${age} 前的。`,
+      trouble.status === 401 ? button(t`Log in|登录`, () => location.reload()) : !isFinal(trouble) && t`Trying again every 2 s.|每 2 秒重试。`)
       : waits > EVERY && note('warn', t`No answer for ${duration(waits)}.|已 ${duration(waits)} 没有响应。`),
-    notice && note('idle', notice, button('✕', () => {
+    notice && note(notice.kind, notice.text, button('✕', () => {
       notice = null;
       paint();
     }, 'plain', {'aria-label': t`Dismiss|关闭`})),
@@ -153,7 +169,7 @@ const help = () => openDialog({
     h('label.check', h('input', {type: 'checkbox', checked: !storage.easykitNoKeys, onchange: e => {
       storage.easykitNoKeys = e.target.checked ? '' : 'yes';
     }}), t`Keys are on|启用快捷键`),
-    h('p.dim', [session.user, session.node, 'Redis ' + clock(now()), ...Object.entries(session.versions).map(pair => pair.join(' '))]
+    h('p.dim', [session.user, session.node, 'Redis ' + clock(now()), ...Object.entries(session.versions || {}).map(pair => pair.join(' '))]
       .filter(Boolean).map(visible).join(' · ')),
   ],
 });

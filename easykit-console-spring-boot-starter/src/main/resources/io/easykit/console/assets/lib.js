@@ -133,6 +133,7 @@ let offset = Date.now() - performance.now();
 
 export const now = () => performance.now() + offset;
 export const ago = at => (now() - at < 1000 ? t`just now|刚刚` : t`${duration(now() - at)} ago|${duration(now() - at)} 前`);
+export const isRecent = reply => now() - reply?.now < 30000;
 export const until = at => (at > now() ? t`in ${duration(at - now())}|${duration(at - now())} 后` : ago(at));
 
 const CLOCK = {hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23'};
@@ -169,34 +170,49 @@ export const openSession = async () => Object.assign(session, await get('session
 
 export const get = (path, params) => call(address(path, params));
 
-export async function post(path, body) {
+export async function post(path, body, isRepeated) {
   const token = session.csrf?.token;
   try {
     return await call(address(path), {method: 'POST', body: JSON.stringify(body), headers: {
       'Content-Type': 'application/json', 'X-Easykit-Console': '1', ...(token && {[session.csrf.header]: token})}});
   } catch (problem) {
-    // Once more if the token has changed with the session.
-    if (problem.status !== 403 || (await openSession()).csrf?.token === token) {
+    // The token may be of an older session. Spring Security masks it anew for each reply, so the text of a new one says nothing.
+    if (problem.status !== 403 || problem.node || isRepeated) {
       throw problem;
     }
-    return post(path, body);
+    await openSession();
+    return post(path, body, true);
   }
 }
 
-const fail = (status, {detail, kind, action}) => {
-  throw Object.assign(new Error(detail), {status, kind, action});
+// The API is in English.
+const CHINESE = {redis: 'Redis 未及时响应。', busy: '本节点正在执行其他搜索或导出,请稍后重试。', gone: '消息已不存在:已执行、被取消或清除。'};
+
+// A problem of the console itself has the name of its node.
+const fail = (status, {detail, kind, action, node}) => {
+  throw Object.assign(new Error(detail), {status, kind, action, node});
 };
 
 async function call(url, options) {
-  const reply = await fetch(url, {redirect: 'manual', signal: AbortSignal.timeout(15000), ...options})
-    .catch(() => fail(0, {kind: 'node', detail: t`This node does not answer.|节点没有响应。`}));
+  const unsure = options && t`The change may have been made: look before you repeat it.|修改可能已生效:重试前请先确认。`;
+  let reply;
+  let data;
+  try {
+    reply = await fetch(url, {redirect: 'manual', signal: AbortSignal.timeout(15000), ...options});
+    data = reply.headers.get('Content-Type')?.includes('json') && await reply.json();
+  } catch {
+    fail(0, {kind: 'node', detail: t`This node does not answer.|节点没有响应。`, action: unsure});
+  }
   if (reply.type === 'opaqueredirect' || reply.status === 401) {
     fail(401, {kind: 'login', detail: t`You are not logged in any more.|登录已失效。`});
   }
-  const json = reply.headers.get('Content-Type')?.includes('json');
-  const data = json ? await reply.json() : {detail: t`The reply is not from the console.|响应不是来自控制台。`};
-  if (!reply.ok || !json) {
-    fail(reply.status, data);
+  if (!data?.node) {
+    fail(reply.status, {
+      detail: t`The reply is not from the console (HTTP ${reply.status}).|响应不是来自控制台(HTTP ${reply.status})。`, action: reply.status >= 500 && unsure});
+  }
+  if (!reply.ok) {
+    const detail = lang !== 'en' && CHINESE[data.kind];
+    fail(reply.status, detail ? {...data, detail, action: data.kind === 'redis' && unsure} : data);
   }
   offset = data.now ? data.now - performance.now() : offset;
   return data;
@@ -204,16 +220,16 @@ async function call(url, options) {
 
 export const failure = ({message, action}) => [message, action].filter(Boolean).join(' ');
 
-/** paint(), load() and say(text) of console.js. */
+/** paint(), load() and say(text, kind) of console.js. */
 export const page = {};
 
-/** A page of one reply. */
+/** A page of one reply. A refresh also passes the reply that is shown. */
 export const pageOf = (title, read, view) => params => {
   let reply;
   return {
     title,
-    load: async () => {
-      reply = await read(params);
+    load: async isRefresh => {
+      reply = await read(params, isRefresh && reply);
     },
     view: () => (reply ? view(reply, params) : loading()),
   };
@@ -314,6 +330,9 @@ async function run(e) {
     }
   } catch (problem) {
     mine.problem = problem;
+    if (shown !== mine) {
+      page.say(`${mine.title}: ${failure(problem)}`, 'bad');
+    }
   }
   mine.busy = false;
   paintDialog();

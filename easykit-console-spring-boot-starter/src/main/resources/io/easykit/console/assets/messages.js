@@ -32,7 +32,7 @@ export function message(params) {
         m = (await get('message', {topic, id})).message;
         gone = false;
       } catch (problem) {
-        gone = problem.status === 404;
+        gone = problem.kind === 'gone';
         if (!gone) {
           throw problem;
         }
@@ -107,9 +107,11 @@ function body({body: b, topic, id}, gone) {
 const json = text => (text.length > 60000 ? text : text.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?)/).map((part, i) =>
   (i % 2 ? h('span', {class: part.endsWith(':') ? 'name' : 'string'}, part) : part)));
 
-export const find = pageOf(t`Find|查找`, async params => {
-  const {found} = await get('find', {id: params.get('id')});
-  if (found.length === 1) {
+// It reads all topics, so it is not repeated with each refresh.
+export const find = pageOf(t`Find|查找`, async (params, shown) => {
+  const {hash} = location;
+  const found = shown || (await get('find', {id: params.get('id')})).found;
+  if (found.length === 1 && location.hash === hash) {
     location.replace(link('message', {topic: found[0].topic, id: params.get('id')}));
   }
   return found;
@@ -127,9 +129,13 @@ export const find = pageOf(t`Find|查找`, async params => {
 const deaths = rows => rows.map(row => ({id: row.id, diedAt: row.at}));
 const FOR_GOOD = t`They are removed for good.|消息将被永久删除。`;
 
+const WHY = {
+  gone: '已不存在', dead: '已成为死信', 'in flight': '执行中', 'not dead any more, or dead again': '已不是死信,或再次成为死信', 'another message has this id now': '该 ID 已属于另一条消息'};
+
 const told = (verb, done) => ({moved, missed}) => {
   done?.();
-  return `${verb}: ${moved}. ` + (missed.length ? t`Left out: |未处理:` + missed.slice(0, 3).map(one => `${visible(one.id)} (${one.why})`).join(', ') : '');
+  return `${verb}: ${moved}. ` + (missed.length ? t`Left out: |未处理:` + missed.slice(0, 3).map(({id, why}) =>
+    `${visible(id)} (${t`${why}|${WHY[why] || why}`})`).join(', ') : '');
 };
 
 export function messageActions(place, topic, rows, done) {
@@ -150,6 +156,16 @@ export function messageActions(place, topic, rows, done) {
   }[place] || [];
 }
 
+/** A field makes each line end of its text a \n. This gives the lines their old ends back. */
+function withLineEnds(text, old) {
+  const ends = old.match(/\r\n?|\n/g) || [];
+  const before = old.split(/\r\n?|\n/);
+  const lines = text.split('\n');
+  const touched = lines.findIndex((line, i) => line !== before[i]);
+  return text === old ? old : lines.reduce((all, line, i) => all
+    + ((touched < 0 || i <= touched ? ends[i - 1] : ends.at(i - lines.length)) ?? ends[0] ?? '\n') + line);
+}
+
 const editDialog = m => ask({
   title: t`Edit and send back|编辑并重新投递`, rows: [m], wide: true, state: {body: m.body.text, headers: m.headers.map(one => ({...one}))},
   more: state => [
@@ -168,7 +184,7 @@ const editDialog = m => ask({
     t`It keeps its id and is due at once. The audit keeps the old body.|ID 不变并立即到期,审计记录保留原消息体。`],
   submit: SEND_BACK, path: 'replace', said: told(SEND_BACK),
   body: state => ({
-    topic: m.topic, id: m.id, diedAt: m.at, incarnation: m.incarnation, body: state.body,
+    topic: m.topic, id: m.id, diedAt: m.at, incarnation: m.incarnation, body: withLineEnds(state.body, m.body.text),
     headers: Object.fromEntries(state.headers.filter(one => one.name).map(one => [one.name, one.value || ''])),
   }),
 });
@@ -195,7 +211,7 @@ const selection = ({group, text}) => (group || text ? {group, text} : {all: true
 
 const scopeText = ({topic, error, text}) => h('p', raw(topic), ' › ', text ? mono(`"${text}"`) : error ? mono(error) : t`all dead letters|全部死信`);
 
-const many = (verb, total) => verb + (total == null ? '' : ` (${number(total)})`);
+const many = (verb, total) => verb + (total > 0 ? ` (${number(total)})` : '');
 
 /** For all dead letters of a topic, of a group, or with a text. */
 export const bulkActions = (scope, css = '') => can('jobs') && [
@@ -209,17 +225,17 @@ const purgeAll = scope => ask({
   submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope)}),
 });
 
-/** It begins with a trial: the oldest message goes first and is watched until it is gone or dead again. */
+/** It begins with a trial: one message goes first and is watched until it is gone or dead again. */
 function redriveAll(scope) {
   const {topic, total} = scope;
-  const state = {perSecond: '50', stopAt: '20', open: true};
+  const state = {perSecond: '50', stopAt: '20', open: true, tries: 0};
   openDialog({
     title: t`Send back dead letters|重新投递死信`, wide: true, quiet: () => !state.trial,
     view: () => [
       scopeText(scope),
-      h('section.card', h('h3', t`1. Trial: the oldest one goes first and is watched.|1. 试投:先投递最早的一条并观察。`),
+      h('section.card', h('h3', t`1. Trial: one goes first and is watched.|1. 试投:先投递一条并观察。`),
         state.trial ? trialView(state.trial)
-          : button(t`Send the oldest one|投递最早的一条`, () => trial(scope, state), 'strong', {disabled: state.busy, 'data-first': true}),
+          : button(t`Send one|投递一条`, () => trial(scope, state), 'strong', {disabled: state.busy, 'data-first': true}),
         state.problem && h('p.bad', {role: 'alert'}, state.problem)),
       h('section.card', h('h3', t`2. The others|2. 其余消息`), h('div.pair',
         field(PER_SECOND, input(state, 'perSecond', {type: 'number', min: 1, required: true})),
@@ -237,7 +253,8 @@ function redriveAll(scope) {
 }
 
 const TRIAL = {
-  waiting: ['idle', t`Waiting for its run…|等待执行…`], flight: ['idle', t`Running…|执行中…`], gone: ['good', t`Ran, and is gone|执行成功,已完成`],
+  waiting: ['idle', t`Waiting for its run…|等待执行…`], flight: ['idle', t`Running…|执行中…`], 
+  gone: ['good', t`Gone: it ran, or was removed|已不存在:已执行或被移除`],
   dead: ['bad', t`Failed again|再次失败`], retry: ['bad', t`Failed again, and waits for a retry|再次失败,等待重试`],
 };
 
@@ -246,7 +263,7 @@ const trialView = ({topic, id, place, before, error}) => [
   error && h('div.errors', h('div', h('h4', t`Before|之前`), h('pre', visible(before))), h('div', h('h4', t`Now|现在`), h('pre', visible(error)))),
 ];
 
-async function trial({topic, group, first}, state) {
+async function trial({topic, group, matches}, state) {
   Object.assign(state, {busy: true, problem: null});
   paintDialog();
   try {
@@ -254,13 +271,13 @@ async function trial({topic, group, first}, state) {
     do {
       list = await get('messages', {topic, place: 'dead', order: 'oldest', size: 1, group, after: list?.next});
     } while (!list.rows.length && list.next);
-    const oldest = first || list.rows[0];
+    const one = matches ? matches[state.tries++] : list.rows[0];
     // The others are those that are dead now: what dies from here on is not sent back a second time.
     state.diedUntil = list.now;
-    if (!oldest || !(await post('redrive', {topic, deaths: deaths([oldest]), note: state.note})).moved) {
+    if (!one || !(await post('redrive', {topic, deaths: deaths([one]), note: state.note})).moved) {
       throw new Error(t`It is not dead any more. Try again.|该消息已不是死信,请重试。`);
     }
-    state.trial = {topic, id: oldest.id, before: oldest.error?.line, place: 'waiting'};
+    state.trial = {topic, id: one.id, before: one.error?.line, place: 'waiting'};
     await watch(state);
   } catch (problem) {
     state.problem = failure(problem);
@@ -278,22 +295,23 @@ async function watch(state) {
       const {message: m} = await get('message', {topic: one.topic, id: one.id});
       one.place = m.place === 'waiting' && m.failures > 0 ? 'retry' : m.place;
       one.error = TRIAL[one.place][0] === 'bad' && m.lastError?.text;
+      state.problem = null;
     } catch (problem) {
-      if (problem.status !== 404) {
-        throw problem;
-      }
-      one.place = 'gone';
+      const gone = problem.kind === 'gone';
+      one.place = gone ? 'gone' : one.place;
+      state.problem = gone ? null : failure(problem);
     }
   }
 }
 
-export const groupTable = (topic, groups) => (groups.length ? table(t`Errors|错误分组`, [
+/** The counts are too low if only a part of the dead letters was read. */
+export const groupTable = (topic, groups, isPart) => (groups.length ? table(t`Errors|错误分组`, [
   [t`Error|错误`, one => h('a', {href: link('topic', {topic, tab: 'dead', group: one.group})}, raw(one.error)), 'wide'],
   [t`Count|数量`, 'count', 'num'],
   [t`Where|位置`, one => mono(one.frame)],
   [t`First died|最早`, one => time(one.firstAt)],
   [t`Last died|最近`, one => time(one.lastAt)],
-  can('jobs') && [ACTIONS, one => bulkActions({...one, topic, total: one.count}, 'plain'), 'act'],
+  can('jobs') && [ACTIONS, one => bulkActions({...one, topic, total: isPart ? null : one.count}, 'plain'), 'act'],
 ], groups, {key: one => one.group}) : empty(t`No dead letters.|没有死信。`));
 
 const VERBS = {search: SEARCH, redrive: SEND_BACK, purge: PURGE, group: t`Group|分组`};
@@ -302,11 +320,11 @@ const STATES = {
   done: ['idle', t`Done|完成`], failed: ['bad', t`Failed|失败`]};
 
 const progress = one => [chip(...STATES[one.state]), ' ',
-  h('progress', {max: one.total || 1, value: one.state === 'done' ? one.total || 1 : one.scanned, 'aria-label': t`Progress|进度`}), ' ',
+  h('progress', {max: one.total || 1, value: one.state === 'done' && !one.capped ? one.total || 1 : one.scanned, 'aria-label': t`Progress|进度`}), ' ',
   dim(`${number(one.scanned)} / ${number(one.total)} · `, ago(one.endedAt || one.startedAt))];
 
-const result = ({action, done, matched, deaths, missed}) => [
-  number({redrive: done, purge: done}[action] ?? matched), deaths > 0 && hot(true, t`, ${deaths} died again|,${deaths} 条再次死亡`),
+const result = ({action, done, matched, deaths, missed, capped}) => [
+  number({redrive: done, purge: done}[action] ?? matched), capped && t` and more: the search stopped here| 条以上:搜索到此为止`, deaths > 0 && hot(true, t`, ${deaths} died again|,${deaths} 条再次死亡`),
   missed > 0 && dim(t`, ${missed} left out|,${missed} 条未处理`)];
 
 const who = one => [raw(one.by), one.node && dim(' · ', raw(one.node))];
@@ -328,8 +346,8 @@ export const jobs = pageOf(JOBS, () => get('jobs'), data => [
 ]);
 
 export const job = pageOf(JOBS, async params => (await get('job', {id: params.get('id')})).job, one => {
-  const {id, topic, text, state, matches, groups, matched, endedAt, startedAt} = one;
-  const act = (verb, label, css) => can('jobs') && button(label, () => post('jobs/' + verb, {id}).catch(problem => page.say(failure(problem))).then(page.load), css);
+  const {id, topic, text, state, matches, groups, matched, capped, endedAt, startedAt} = one;
+  const act = (verb, label, css) => can('jobs') && button(label, () => post('jobs/' + verb, {id}).catch(problem => page.say(failure(problem), 'bad')).then(() => page.load()), css);
   return [
     head([[JOBS, '#/jobs']], [VERBS[one.action], ' ', raw(topic)], h('span.grow'),
       state === 'running' ? act('stop', t`Stop|停止`, 'danger strong') : state !== 'done' && act('continue', t`Continue|继续`, 'strong')),
@@ -341,7 +359,7 @@ export const job = pageOf(JOBS, async params => (await get('job', {id: params.ge
       one.stopAt && [STOP_AT, number(one.stopAt)], one.note && [t`Note|备注`, raw(one.note)],
     ]),
     groups?.length > 0 && groupTable(topic, groups),
-    text && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, total: matched, first: matches?.[0]})),
+    text && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, total: capped ? null : matched, matches})),
     matches?.length > 0 && table(t`Messages|消息`, [
       ['ID', row => h('a', {href: link('message', {topic, id: row.id})}, mono(row.id)), 'name'], DIED], matches, {key: row => row.id}),
     h('p', h('a', {href: link('topic', {topic, tab: 'dead'})}, t`Dead letters of the topic|该主题的死信`)),

@@ -1,7 +1,7 @@
 // All topics, and one topic.
 
 import {
-  ACTIONS, ago, ask, bar, button, bytes, can, chip, clock, countdown, dim, download, duration, empty, facts, get, h, has, head, hot, link, loading,
+  ACTIONS, ago, ask, bar, button, bytes, can, chip, clock, countdown, dim, download, duration, empty, facts, get, h, has, head, hot, isRecent, link, loading,
   mono, note, now, number, page, pageOf, pager, raw, section, select, since, spark, table, time, t, visible,
 } from './lib.js';
 import {bulkActions, DIED, groupTable, messageActions, PLACES, QUEUES, searchDialog, startJob} from './messages.js';
@@ -10,7 +10,7 @@ const DUE = t`Due|到期`;
 const OLDEST = t`Oldest due|最早到期`;
 const DONE = t`Done/s|完成/秒`;
 const FAILED = t`Failed/s|失败/秒`;
-const NODES = t`Nodes|节点`;
+export const NODES = t`Nodes|节点`;
 const TOPICS = t`Topics|主题`;
 const PAUSED = t`Paused|已暂停`;
 const WAITING_60 = t`Waiting, 60 min|等待,60 分`;
@@ -57,8 +57,8 @@ function alerts(topics, inside) {
     return h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'DEAD' && 'dead'})}, raw(topic)), ' ', {
       LATENESS: t`the oldest due message waits for ${n}|最早到期的消息已等待 ${n}`, DUE: t`${n} messages are due|${n} 条消息到期未执行`,
       DEAD: t`${n} dead letters|${n} 条死信`, WAITING: t`${n} messages wait|${n} 条消息等待`,
-      NO_CONSUMER: t`no node listens|没有节点监听`, FAILING: t`${n} % of the runs fail|${n} % 的执行失败`,
-    }[kind], limit != null && ` (> ${most})`);
+      NO_CONSUMER: t`no node listens|没有节点监听`, FAILING: t`too many runs fail|执行失败过多`,
+    }[kind], limit != null && ` (> ${most}${kind === 'FAILING' ? ' %' : ''})`);
   }));
 }
 
@@ -94,16 +94,17 @@ export function topic(params) {
     title: name,
     // A list does not move while messages of it are selected.
     held: () => state.chosen.size > 0,
-    load: async () => {
-      // Grouping reads all dead letters, so it is not repeated with each refresh.
-      const regroup = tab === 'groups' && !(now() - kept.groups?.now < 30000);
+    load: async isRefresh => {
+      // Both read many dead letters, so they are not repeated with each refresh.
+      const regroup = tab === 'groups' && !isRecent(kept.groups);
+      const keepsList = group && isRefresh && isRecent(state.list);
       const [summary, list, groups] = await Promise.all([
         get('topic', {topic: name, range: '1h'}),
-        PLACES[tab] && get('messages', {topic: name, place: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
+        PLACES[tab] && !keepsList && get('messages', {topic: name, place: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
         regroup && get('groups', {topic: name}),
       ]);
       Object.assign(kept, {summary}, groups && {groups});
-      state.list = list;
+      state.list = list || state.list;
     },
     view: () => (kept.summary ? view(state, kept.summary) : loading()),
   };
@@ -185,9 +186,11 @@ function selectionBar({chosen, tab, name, group, list}) {
   const rows = [...chosen.values()];
   const known = kept.groups?.groups.find(one => one.group === group);
   const buttons = [messageActions(tab, name, rows, () => chosen.clear()),
-    tab === 'dead' && bulkActions({topic: name, group, error: list.group?.error, total: group ? known?.count : list.total})];
+    tab === 'dead' && bulkActions({topic: name, group, error: list.group?.error, total: group ? !isPartial(kept.groups) && known?.count : list.total})];
   return buttons.flat(2).some(Boolean) && bar(dim(t`${rows.length} selected|已选 ${rows.length} 条`), buttons);
 }
+
+const isPartial = groups => groups?.scanned < groups?.total;
 
 const groupsView = (topic, {scanned, total, now: at, refused, groups}) => [
   h('div.bar',
@@ -198,7 +201,7 @@ const groupsView = (topic, {scanned, total, now: at, refused, groups}) => [
     }),
     scanned < total && can('jobs') && button(t`Group all|全部分组`, () => startJob({topic, action: 'group', select: {all: true}}))),
   refused?.map(text => note('bad', visible(text))),
-  groupTable(topic, groups),
+  groupTable(topic, groups, scanned < total),
 ];
 
 const settingsView = s => [

@@ -99,6 +99,20 @@ final class Browser implements AutoCloseable {
         await().until(() -> !all("nav a").isEmpty());
     }
 
+    /** From now on runs a script before those of each page. */
+    void before(String script) {
+        driver.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", script));
+    }
+
+    void reload() {
+        driver.navigate().refresh();
+    }
+
+    /** Runs a script that passes its result to {@code done}. */
+    String result(String script) {
+        return String.valueOf(driver.executeAsyncScript("const done = arguments[0]; " + script));
+    }
+
     void open(String hash) {
         driver.executeAsyncScript(GO, hash);
     }
@@ -166,11 +180,11 @@ final class Browser implements AutoCloseable {
         return (Long) driver.executeScript("return document.documentElement.scrollWidth - innerWidth");
     }
 
-    /** Messages of the console since the last call. A reply of 404 or 503 is expected by the tests that cause it. */
+    /** Messages of the console since the last call. A reply of 400, 404 or 503 is expected by the tests that cause it. */
     List<String> errors() {
         return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .map(entry -> entry.getMessage())
-                .filter(message -> !message.matches(".*the server responded with a status of (404|503).*"))
+                .filter(message -> !message.matches(".*the server responded with a status of (400|404|503).*"))
                 .toList();
     }
 

@@ -7,6 +7,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -241,12 +242,52 @@ class ConsoleInBrowserTests {
     }
 
     @Test
+    void givesNoCountOfASearchThatStopped() {
+        String[] ids = new String[230];
+        Arrays.setAll(ids, i -> "many-" + i);
+        shop.addDead(ids);
+        browser.open("#/topic?topic=returns&tab=dead");
+        browser.click("Search…");
+        browser.type("many-");
+        browser.type(Keys.ENTER);
+
+        browser.awaitText("main", "200 and more: the search stopped here");
+        browser.awaitText("main .bar", "Purge all…");
+        assertThat(browser.script("const bar = document.querySelector('progress'); return bar.value < bar.max"))
+                .isEqualTo("true");
+    }
+
+    @Test
+    void evictsTheEntryThatItExplains() {
+        browser.open("#/explain?prefix=product&part=1");
+        browser.awaitText("main .chip", "FRESH");
+        assertThat(browser.script("return document.querySelector('select').value"))
+                .isEqualTo("default product");
+        browser.click("Evict…");
+        browser.click("Evict");
+        browser.awaitText("#notes", "The entry is invalid.");
+        assertThat(browser.text("main .chip")).doesNotContain("FRESH");
+
+        browser.open("#/explain?cluster=default&prefix=brand&part=1");
+        browser.awaitText("main .chip", "FRESH");
+    }
+
+    @Test
+    void saysWhyAKeyCannotBeExplained() {
+        browser.open("#/explain?cluster=default&prefix=product&part=x");
+
+        browser.awaitText("main .note.bad", "x");
+        assertThat(browser.all("main form input")).hasSize(1);
+        assertThat(browser.text("#head")).contains("Live");
+    }
+
+    @Test
     void triesOneOfAGroupAndSendsTheRestUntilItIsStopped() {
         shop.mend();
         browser.open("#/topic?topic=refunds&tab=groups");
         browser.click("Send back all (31)…");
-        browser.click("Send the oldest one");
-        browser.awaitText("dialog", "Ran, and is gone");
+        browser.click("Send one");
+        browser.awaitText("dialog", "Gone: it ran, or was removed");
         browser.shoot("trial");
         browser.fill("dialog input[type=number]", "5");
         browser.click("Send the others (30)");

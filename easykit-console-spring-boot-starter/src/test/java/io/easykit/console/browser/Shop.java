@@ -105,6 +105,7 @@ final class Shop implements AutoCloseable {
         for (int i = 0; i < 9; i++) {
             products.find(i % 3);
         }
+        context.getBean(Brands.class).find(1);
         await().until(() -> !context.getBean(FleetAdmin.class).nodes().isEmpty());
     }
 
@@ -134,6 +135,15 @@ final class Shop implements AutoCloseable {
                         .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
                         .header("<b>header</b>", "\"><script>alert(3)</script>")
                         .in(delay));
+    }
+
+    /** Adds dead letters with these ids to the topic "returns". */
+    void addDead(String... ids) {
+        int before = (int) dead("returns");
+        for (String id : ids) {
+            send("returns", id, "returned", Duration.ZERO);
+        }
+        awaitDead("returns", before + ids.length);
     }
 
     /** From now on no order fails. */
@@ -179,6 +189,11 @@ final class Shop implements AutoCloseable {
             fail(order);
         }
 
+        @DelayListener(topic = "returns", concurrency = "4", maxAttempts = "1")
+        void takeBack(Map<String, Object> order) {
+            throw new IllegalStateException("Nobody takes it back");
+        }
+
         @DelayListener(topic = "texts", maxAttempts = "1")
         void text(Map<String, Object> order) {
             throw new IllegalStateException("<img src=x onerror=alert(4)> " + order.get("id") + " \u202E𠮷");
@@ -218,6 +233,11 @@ final class Shop implements AutoCloseable {
         Products products() {
             return new Products();
         }
+
+        @Bean
+        Brands brands() {
+            return new Brands();
+        }
     }
 
     /** Has a cached method. */
@@ -226,6 +246,15 @@ final class Shop implements AutoCloseable {
         @Cacheable(prefix = "product", keys = "#id")
         public String find(int id) {
             return "product " + id;
+        }
+    }
+
+    /** Has a cached method, whose prefix is the first of all. */
+    static class Brands {
+
+        @Cacheable(prefix = "brand", keys = "#id")
+        public String find(int id) {
+            return "brand " + id;
         }
     }
 }

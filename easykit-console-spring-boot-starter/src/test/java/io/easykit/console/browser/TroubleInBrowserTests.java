@@ -1,0 +1,279 @@
+package io.easykit.console.browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.openqa.selenium.Keys;
+
+/** The pages in a real browser while replies are late, cut off, refused, or not from the console. */
+class TroubleInBrowserTests {
+
+    /** Counts the calls of the page, and answers the next ones of {@code answers[name]} instead of the server. */
+    private static final String ANSWERS =
+            """
+            window.answers = {};
+            window.calls = [];
+            window.reply = (status, body, type = 'application/json') => new Response(
+              typeof body === 'string' ? body : JSON.stringify(body), {status, headers: {'Content-Type': type}});
+            window.problem = (status, kind) => reply(
+              status, {status, kind, detail: 'A test refuses it.', node: 'test'}, 'application/problem+json');
+            window.late = () => new Promise(resolve => { window.send = resolve; });
+            const real = window.fetch;
+            window.fetch = async (url, options) => {
+              const name = String(url).replace(/.*\\/api\\/|\\?.*/g, '');
+              calls.push((options?.method || 'GET') + ' ' + name);
+              const answer = answers[name]?.shift();
+              return answer ? answer(url, options) : real(url, options);
+            };
+            """;
+
+    private static Shop shop;
+    private static Browser browser;
+
+    @BeforeAll
+    static void start() {
+        shop = new Shop();
+        shop.addDead("back-1", "back-2", "back-3");
+        browser = new Browser(shop.console());
+        browser.before(ANSWERS);
+    }
+
+    @AfterAll
+    static void stop() {
+        browser.close();
+        shop.close();
+    }
+
+    @BeforeEach
+    void load() {
+        browser.become(1280, false, "en");
+        browser.open("#/queues");
+    }
+
+    @AfterEach
+    void noErrors() {
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    /** @param answers functions of the page, for one call each */
+    private static void answer(String call, String... answers) {
+        browser.script("answers['" + call + "'] = [" + String.join(", ", answers) + "]");
+    }
+
+    private static String[] times(int count, String answer) {
+        return Collections.nCopies(count, answer).toArray(String[]::new);
+    }
+
+    private static int calls(String call) {
+        return Integer.parseInt(browser.script("return calls.filter(call => call === '" + call + "').length"));
+    }
+
+    /** Waits for longer than two refreshes take. */
+    private static void awaitRefreshes() {
+        browser.script("window.ticks = 0; setInterval(() => window.ticks++, 500)");
+        await().until(() -> Integer.parseInt(browser.script("return window.ticks")) > 9);
+    }
+
+    private static void pause() {
+        browser.open("#/topic?topic=returns");
+        browser.click("Pause…");
+        browser.click("Pause");
+    }
+
+    @Test
+    void repeatsAChangeOnceIfItsTokenMayBeOld() {
+        answer(
+                "session",
+                times(
+                        5,
+                        """
+                        () => reply(200, {node: 'test', features: ['queues'], actions: ['pause'],
+                          csrf: {header: 'X-CSRF-TOKEN', token: String(Math.random())}})"""));
+        answer("pause", times(5, "() => reply(403, {status: 403, error: 'Forbidden'})"));
+
+        pause();
+
+        browser.awaitText("dialog [role=alert]", "not from the console (HTTP 403)");
+        assertThat(calls("POST pause")).isEqualTo(2);
+    }
+
+    @Test
+    void doesNotRepeatAChangeThatTheConsoleRefuses() {
+        answer("pause", times(5, "() => problem(403)"));
+
+        pause();
+
+        browser.awaitText("dialog [role=alert]", "A test refuses it.");
+        assertThat(calls("POST pause")).isEqualTo(1);
+    }
+
+    @Test
+    void goesOnAfterAReplyThatWasCutOff() {
+        answer(
+                "topics",
+                "() => new Response(new ReadableStream({start: body => body.error(new TypeError('cut'))}),"
+                        + " {headers: {'Content-Type': 'application/json'}})");
+
+        browser.awaitText("#notes .bad", "No connection.");
+        await().until(() -> browser.all("#notes .bad, main.stale").isEmpty());
+    }
+
+    @Test
+    void goesOnAfterAnErrorOfItsOwn() {
+        answer("topics", "() => reply(200, {node: 'test', now: Date.now(), topics: [{}]})");
+
+        browser.awaitText("#notes .bad", "The page failed.");
+        await().until(() -> browser.all("#notes .bad, main.stale").isEmpty());
+        assertThat(browser.errors()).isNotEmpty().allSatisfy(error -> assertThat(error)
+                .contains("TypeError"));
+    }
+
+    @Test
+    void showsItsKeysBeforeTheFirstReply() {
+        browser.before("answers.session = location.hash === '#/help' ? [late] : []");
+        browser.script("location.hash = '#/help'");
+        browser.reload();
+        await().until(() -> calls("GET session") == 1);
+        browser.type("?");
+
+        browser.awaitText("dialog", "Keys");
+    }
+
+    @Test
+    void showsTheFailureOfAChangeWhoseDialogWasClosed() {
+        answer("pause", "late");
+        pause();
+        await().until(() -> calls("POST pause") == 1);
+        browser.type(Keys.ESCAPE);
+        await().until(() -> browser.all("dialog[open]").isEmpty());
+
+        browser.script("send(problem(409))");
+
+        browser.awaitText("#notes .bad", "Pause returns: A test refuses it.");
+    }
+
+    @Test
+    void saysThatAChangeWithoutAReplyMayHaveBeenMade() {
+        answer("pause", "() => Promise.reject(new DOMException('late', 'TimeoutError'))");
+
+        pause();
+
+        browser.awaitText("dialog [role=alert]", "The change may have been made");
+    }
+
+    @Test
+    void saysThatAnInvalidationWaitsForRedis() {
+        browser.open("#/explain?cluster=default&prefix=product&part=1");
+        answer("evict", "() => reply(200, {node: 'test', now: Date.now(), acknowledged: false})");
+        browser.click("Evict…");
+        browser.click("Evict");
+
+        browser.awaitText("#notes", "This node delivers it when Redis answers.");
+        assertThat(browser.text("#notes")).doesNotContain("The entry is invalid.");
+    }
+
+    @Test
+    void showsAPageThatIsNotThereAndReadsItOnce() {
+        browser.open("#/job?id=nothing");
+        browser.awaitText("h1", "Not found.");
+        awaitRefreshes();
+
+        assertThat(browser.text("#notes .bad"))
+                .contains("There is no such job.")
+                .doesNotContain("Trying again", "No answer");
+        assertThat(browser.text("#head")).contains("Error").doesNotContain("No answer");
+        assertThat(calls("GET job")).isEqualTo(1);
+        browser.open("#/queues");
+        browser.awaitText("#head", "Live");
+    }
+
+    @Test
+    void endsRefreshingWhenItsUserMayNotLook() {
+        int status = 403;
+        for (String text : List.of("Not permitted.", "Not logged in.")) {
+            int before = calls("GET topics");
+            answer("topics", times(9, "() => problem(" + status + ")"));
+            browser.awaitText("#notes .bad", text);
+            awaitRefreshes();
+            assertThat(Integer.parseInt(browser.script("return 9 - answers.topics.length")))
+                    .as("calls after %s, of %s before", status, before)
+                    .isEqualTo(1);
+            answer("topics");
+            browser.type("r");
+            await().until(() -> browser.all("#notes .bad").isEmpty());
+            status = 401;
+        }
+    }
+
+    @Test
+    void triesAgainWhenItsNodeIsBusy() {
+        answer("topics", "() => problem(429, 'busy')");
+
+        browser.awaitText("#notes .bad", "Busy.");
+        assertThat(browser.text("#notes .bad")).contains("Trying again");
+        await().until(() -> browser.all("#notes .bad").isEmpty());
+    }
+
+    @Test
+    void goesOnWatchingATrialAfterRepliesOfOthers() {
+        browser.open("#/topic?topic=returns&tab=dead");
+        browser.click("Send back all");
+        answer(
+                "message",
+                "() => reply(404, 'no route', 'text/html')",
+                "() => problem(503, 'redis')",
+                "() => problem(404)",
+                "late");
+        browser.click("Send one");
+        await().atMost(Duration.ofSeconds(15)).until(() -> calls("GET message") == 4);
+        assertThat(browser.text("dialog .chip")).isEqualTo("Waiting for its run…");
+        assertThat(browser.text("dialog [role=alert]")).contains("A test refuses it.");
+
+        browser.script("send(problem(404, 'gone'))");
+
+        browser.awaitText("dialog .chip", "Gone: it ran, or was removed");
+        assertThat(browser.all("dialog [role=alert]")).isEmpty();
+    }
+
+    @Test
+    void searchesForAnIdOnce() {
+        browser.open("#/find?id=nothing");
+        awaitRefreshes();
+
+        assertThat(calls("GET find")).isEqualTo(1);
+    }
+
+    @Test
+    void staysWhereItsUserIsWhenASearchEnds() {
+        answer("find", "late");
+        browser.script("location.hash = '#/find?id=back-1'");
+        await().until(() -> calls("GET find") == 1);
+        browser.script("location.hash = '#/nodes'");
+
+        browser.script("send(reply(200, {node: 'test', now: Date.now(), found: [{topic: 'returns', place: 'dead'}]}))");
+
+        browser.awaitText("h1", "Nodes");
+        assertThat(browser.script("return location.hash")).isEqualTo("#/nodes");
+    }
+
+    @Test
+    void readsTheListOfAGroupSeldom() {
+        browser.open("#/topic?topic=returns&tab=groups");
+        browser.open(browser.script("return new URL(document.querySelector('tbody a').href).hash"));
+        int before = calls("GET messages");
+        int refreshes = calls("GET topic");
+
+        await().until(() -> calls("GET topic") >= refreshes + 3);
+        assertThat(calls("GET messages")).isEqualTo(before);
+        browser.type("r");
+        await().until(() -> calls("GET messages") == before + 1);
+    }
+}
