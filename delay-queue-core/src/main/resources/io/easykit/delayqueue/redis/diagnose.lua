@@ -6,7 +6,7 @@
 -- return {command}*, {name of a key, type that it should have}*
 checkCount(0)
 local denied, damaged = {}, {}
-local probes = {'GET', 'GETRANGE 0 0', 'MGET', 'SET x wrong', 'EXISTS', 'UNLINK', 'PEXPIRE wrong', 'HGET f', 'HGETALL',
+local probes = {'GET', 'GETRANGE 0 0', 'MGET', 'SET x wrong', 'EXISTS', 'UNLINK', 'PEXPIRE wrong', 'PTTL', 'HGET f', 'HGETALL',
   'HMGET f', 'HSET f v wrong', 'HEXISTS f', 'HINCRBY f wrong', 'HDEL f', 'HSCAN 0', 'STRLEN', 'ZADD wrong m', 'ZCARD', 'ZCOUNT 0 0',
   'ZMSCORE m', 'ZRANGE 0 0', 'ZRANGEBYSCORE 0 0', 'ZREM m', 'ZSCORE m'}
 for _, probe in ipairs(probes) do

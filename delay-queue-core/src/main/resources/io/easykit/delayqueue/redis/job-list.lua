@@ -16,9 +16,9 @@ local reply = {}
 for _, id in ipairs(ids) do
   local job = spare(redis.pcall('HGETALL', prefix .. 'job:' .. id)) or {}
   if #job > 0 then
-    local lock = redis.call('HGET', prefix .. 'job:' .. id, 'lock') or ''
-    local holder = redis.call('GET', prefix .. 'lock:' .. lock)
-    if holder and string.sub(holder, 1, #id + 1) == id .. ' ' then
+    local lock = prefix .. 'lock:' .. (redis.call('HGET', prefix .. 'job:' .. id, 'lock') or '')
+    local holder = spare(redis.pcall('GET', lock))
+    if holder and string.sub(holder, 1, #id + 1) == id .. ' ' and redis.call('PTTL', lock) ~= -1 then
       job[#job + 1], job[#job + 2] = 'taken', '1'
     end
     table.insert(job, 1, id)

@@ -1,5 +1,5 @@
--- Finds the running jobs that a node may take: the lock of each is free. Those that wait for a lock, or whose node holds it,
--- are kept for another day; one that no node can run is forgotten.
+-- Finds the running jobs that a node may take: the lock of each is free, or damaged, which job-take.lua reports. Those that
+-- wait for a lock, or whose node holds it, are kept for another day; one that no node can run is forgotten.
 --
 -- KEYS   prefix, settings
 -- ARGV   none
@@ -9,9 +9,10 @@ local running, free, others = prefix .. 'running', {}, 0
 for _, id in ipairs(redis.call('ZRANGE', running, 0, 999)) do
   local job = prefix .. 'job:' .. id
   local kept = spare(redis.pcall('HMGET', job, 'state', 'lock')) or {}
+  local lock = prefix .. 'lock:' .. (kept[2] or '')
   if kept[1] ~= 'running' or not kept[2] then
     redis.call('ZREM', running, id)
-  elseif #free < 100 and redis.call('EXISTS', prefix .. 'lock:' .. kept[2]) == 0 then
+  elseif #free < 100 and not (spare(redis.pcall('GET', lock)) and redis.call('PTTL', lock) ~= -1) then
     free[#free + 1] = id
   else
     others = others + 1

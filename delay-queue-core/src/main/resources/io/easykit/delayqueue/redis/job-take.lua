@@ -11,7 +11,10 @@ if kept[1] ~= 'running' or not kept[2] then return 0 end
 local lock, stops = prefix .. 'lock:' .. kept[2], kept[3] == 'stop'
 local held = redis.call('GET', lock)
 local isRun = held and string.sub(held, 1, #ARGV[1] + 1) == ARGV[1] .. ' '
-if held and held ~= holder and (isRun or not stops) then return 0 end
+if held and held ~= holder and (isRun or not stops) then
+  check(redis.call('PTTL', lock) ~= -1, 'the key ' .. lock .. ' has no TTL: delete it')
+  return 0
+end
 allowWhenFull()
 if stops then
   redis.call('HSET', job, 'state', 'stopped', 'updated', string.format('%d', now))

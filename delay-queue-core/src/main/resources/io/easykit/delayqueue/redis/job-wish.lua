@@ -12,7 +12,7 @@ if not state or state == 'done' then return 0 end
 allowWhenFull()
 if ARGV[2] == 'stop' then
   if state ~= 'running' or kept[3] == 'stop' then return 0 end
-  local holder = redis.call('GET', prefix .. 'lock:' .. (kept[2] or '')) or ''
+  local holder = spare(redis.pcall('GET', prefix .. 'lock:' .. (kept[2] or ''))) or ''
   if string.sub(holder, 1, #ARGV[1] + 1) == ARGV[1] .. ' ' then
     return redis.call('HSET', job, 'wish', 'stop')
   end

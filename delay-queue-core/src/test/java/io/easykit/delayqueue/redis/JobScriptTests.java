@@ -13,6 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The scripts of jobs, with the clock of the test; locks and jobs expire by the server's own. */
@@ -117,6 +118,32 @@ class JobScriptTests extends JobStoreContract {
         assertThat(jobs.list()).extracting(StoredJob::id).containsExactly("j2");
         assertThat(jobs.running().free()).containsExactly("j2");
         assertThat(jobs.find("j1")).isEmpty();
+    }
+
+    /** As a restore of single keys leaves it. The node that looks for jobs logs why it cannot take them. */
+    @ParameterizedTest
+    @CsvSource({"SET, j1 n0", "SET, j2 n0", "SADD, garbage"})
+    void reportsALockThatIsDamaged(String command, String value) {
+        create("j1");
+        create("j2");
+        shard.redis().command(command, PREFIX + "lock:" + LOCK, value);
+
+        assertThat(jobs.list()).hasSize(2).noneMatch(StoredJob::taken);
+        assertThat(jobs.running().free()).containsExactly("j1", "j2");
+        for (String id : List.of("j1", "j2")) {
+            assertThatThrownBy(() -> jobs.take(id, "n1")).isInstanceOf(StoreRefusedException.class);
+        }
+        shard.redis().command("DEL", PREFIX + "lock:" + LOCK);
+        assertThat(jobs.take("j1", "n1")).isTrue();
+    }
+
+    @Test
+    void stopsAJobWhoseLockIsDamaged() {
+        create("j1");
+        shard.redis().command("SADD", PREFIX + "lock:" + LOCK, "garbage");
+
+        assertThat(jobs.stop("j1")).isTrue();
+        assertThat(find("j1").state()).isEqualTo(StoredJob.STOPPED);
     }
 
     @ParameterizedTest
