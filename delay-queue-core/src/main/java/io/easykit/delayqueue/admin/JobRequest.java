@@ -20,17 +20,21 @@ public final class JobRequest {
     private final Filter filter;
     private final int perSecond;
     private final int stopAt;
-    private final String by;
-    private final String note;
+    private final Origin origin;
 
-    private JobRequest(String topic, Action action, Filter filter, int perSecond, int stopAt, String by, String note) {
+    /** Who has started it, and why. */
+    private record Origin(String by, String note) {
+
+        static final Origin UNKNOWN = new Origin("", "");
+    }
+
+    private JobRequest(String topic, Action action, Filter filter, int perSecond, int stopAt, Origin origin) {
         this.topic = NameRules.requireTopic(topic);
         this.action = action;
         this.filter = filter;
         this.perSecond = perSecond;
         this.stopAt = stopAt;
-        this.by = by;
-        this.note = note;
+        this.origin = origin;
     }
 
     /** The action of a job. */
@@ -83,7 +87,7 @@ public final class JobRequest {
 
     private static JobRequest of(String topic, Action action) {
         Objects.requireNonNull(topic, "A topic that is null: give the topic that the listener names.");
-        return new JobRequest(topic, action, Filter.ALL, Integer.MAX_VALUE, Integer.MAX_VALUE, "", "");
+        return new JobRequest(topic, action, Filter.ALL, Integer.MAX_VALUE, Integer.MAX_VALUE, Origin.UNKNOWN);
     }
 
     /** Sends back all dead letters of the topic, without a limit of the rate unless one is given. */
@@ -108,7 +112,7 @@ public final class JobRequest {
 
     /** Selects dead letters. */
     public JobRequest filter(Filter selected) {
-        return new JobRequest(topic, action, selected, perSecond, stopAt, by, note);
+        return new JobRequest(topic, action, selected, perSecond, stopAt, origin);
     }
 
     /** Selects dead letters of one group: {@link ErrorGroup#key}. */
@@ -139,7 +143,7 @@ public final class JobRequest {
         if (rate < 1) {
             throw new IllegalArgumentException("A rate of " + rate + " a second: give at least 1.");
         }
-        return new JobRequest(topic, action, filter, rate, stopAt, by, note);
+        return new JobRequest(topic, action, filter, rate, stopAt, origin);
     }
 
     /** Ends by itself when so many messages of the topic have died since the start. */
@@ -147,12 +151,12 @@ public final class JobRequest {
         if (deaths < 1) {
             throw new IllegalArgumentException("A job that stops at " + deaths + " deaths: give at least 1.");
         }
-        return new JobRequest(topic, action, filter, perSecond, deaths, by, note);
+        return new JobRequest(topic, action, filter, perSecond, deaths, origin);
     }
 
     /** Who started it and why, for display; each at most 200 characters. */
     public JobRequest by(String person, String reason) {
-        return new JobRequest(topic, action, filter, perSecond, stopAt, cut(person), cut(reason));
+        return new JobRequest(topic, action, filter, perSecond, stopAt, new Origin(cut(person), cut(reason)));
     }
 
     private static String cut(String text) {
@@ -180,11 +184,11 @@ public final class JobRequest {
     }
 
     public String by() {
-        return by;
+        return origin.by;
     }
 
     public String note() {
-        return note;
+        return origin.note;
     }
 
     @Override
