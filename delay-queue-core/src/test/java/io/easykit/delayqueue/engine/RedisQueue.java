@@ -7,6 +7,7 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -25,6 +26,10 @@ final class RedisQueue implements AutoCloseable {
     }
 
     RedisQueue(String host, int port, Duration commandTimeout) {
+        this(host, port, commandTimeout, builder -> builder);
+    }
+
+    RedisQueue(String host, int port, Duration commandTimeout, UnaryOperator<DelayQueueEngine.Builder> settings) {
         LettuceClientConfiguration client = LettuceClientConfiguration.builder()
                 .commandTimeout(commandTimeout)
                 .clientOptions(ClientOptions.builder()
@@ -39,8 +44,8 @@ final class RedisQueue implements AutoCloseable {
         connections.afterPropertiesSet();
         connections.start();
         store = new RedisQueueStore(connections);
-        engine =
-                DelayQueueEngine.builder(store).codec(new JacksonPayloadCodec()).build();
+        engine = settings.apply(DelayQueueEngine.builder(store).codec(new JacksonPayloadCodec()))
+                .build();
     }
 
     ShardStats stats(String topic) {
