@@ -69,8 +69,8 @@ public sealed interface DelayQueueEvent {
     /**
      * A limit is exceeded, such as one of {@link AlertLimits}. One node of the fleet publishes it.
      *
-     * @param value the count, the age in milliseconds, or the share in percent
-     * @param limit the limit in the same unit
+     * @param value the count, the age in milliseconds, or the share in percent, rounded up
+     * @param limit the limit in the same unit; a share is rounded down
      */
     record AlertRaised(String topic, AlertLimits.Kind kind, long value, long limit) implements DelayQueueEvent {}
 

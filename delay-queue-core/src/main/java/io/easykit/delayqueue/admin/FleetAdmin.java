@@ -8,13 +8,16 @@ import java.util.List;
 /**
  * Shows topics and nodes, and pauses topics and listeners. Any node can call it, whether it has listeners or not.
  *
- * <p>All methods call the store. They throw {@link StoreUnavailableException} if it does not answer, and {@link
+ * <p>All methods but {@link #thisNode} call the store. They throw {@link StoreUnavailableException} if it does not answer, and {@link
  * StoreRefusedException} if it refuses.
  */
 public interface FleetAdmin {
 
     /** The topics that were ever sent to or listened to, in alphabetical order. A new one appears within a heartbeat. */
     List<String> topics();
+
+    /** The name of this node: its {@link NodeInfo#id} and its {@link Job#node}, whether it reports itself or not. */
+    String thisNode();
 
     /** The nodes that are there, in the order in which they came. One that died stays for three heartbeats. */
     List<NodeInfo> nodes();

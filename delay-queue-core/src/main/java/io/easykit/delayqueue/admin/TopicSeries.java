@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.admin;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -93,17 +94,38 @@ public record TopicSeries(String topic, Instant now, List<Point> points) {
     public record Rates(double sent, double acknowledged, double failed, double lost, double died) {}
 
     /**
-     * Share of the runs between the first and the last point that failed, in percent; 0 if there were fewer runs than this.
+     * Runs that ended.
+     *
+     * @param count  all of them
+     * @param failed of these, runs that failed
      */
-    public long failingPercent(int leastRuns) {
+    public record Runs(long count, long failed) {
+
+        /**
+         * Whether a greater share than this failed.
+         *
+         * @param share 0 to 1; compared as the decimal number that it prints as
+         */
+        public boolean failMoreThan(double share) {
+            BigDecimal most = BigDecimal.valueOf(share).multiply(BigDecimal.valueOf(count));
+            return BigDecimal.valueOf(failed).compareTo(most) > 0;
+        }
+
+        /** Share of the runs that failed, in percent, rounded up; 0 if there were none. */
+        public long failedPercent() {
+            return count == 0 ? 0 : (100 * failed + count - 1) / count;
+        }
+    }
+
+    /** Runs that ended between the first and the last point. */
+    public Runs runs() {
         if (points.isEmpty()) {
-            return 0;
+            return new Runs(0, 0);
         }
         Point first = points.get(0);
         Point last = points.get(points.size() - 1);
         long failed = Math.max(0, last.failed() - first.failed());
-        long runs = failed + Math.max(0, last.acknowledged() - first.acknowledged());
-        return runs < Math.max(1, leastRuns) ? 0 : 100 * failed / runs;
+        return new Runs(failed + Math.max(0, last.acknowledged() - first.acknowledged()), failed);
     }
 
     /** Rates between the last two points; empty if there are none of the last minutes. */

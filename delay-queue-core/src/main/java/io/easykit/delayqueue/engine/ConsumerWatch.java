@@ -1,21 +1,14 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
-import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.NodeInfo;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Raises an alert if messages of a topic have been due for a while and no node consumes them. Each node checks the topics that
@@ -24,56 +17,39 @@ import org.slf4j.LoggerFactory;
  */
 final class ConsumerWatch {
 
-    private static final Logger log = LoggerFactory.getLogger(ConsumerWatch.class);
-
-    /** The next heartbeat must not be late. */
-    private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
-
-    /** Topics without an answer, as those with a shard on a master that is away. */
-    private static final int MOST_UNANSWERED = 3;
-
     private final EngineContext engine;
     private final Alerts alerts;
     private final Function<String, @Nullable Duration> limits;
     private final Map<String, Long> missingSince = new HashMap<>();
-    private final Deque<String> left = new ArrayDeque<>();
+    private final BoundedRound<String> round;
 
     /** @param limits by topic, how long due messages may be without a consumer; null for no limit */
     ConsumerWatch(EngineContext engine, Function<String, @Nullable Duration> limits) {
         this.engine = engine;
         this.alerts = new Alerts(engine.store(), engine.loopEvents());
         this.limits = limits;
+        this.round = new BoundedRound<>(engine.loops()::nanos);
     }
 
     /** After each heartbeat of this node. */
     void check() {
-        if (left.isEmpty()) {
-            left.addAll(engine.topics().known().keySet());
+        if (round.isComplete()) {
+            round.add(engine.topics().known().keySet());
         }
-        long end = engine.loops().nanos() + MOST_NANOS;
-        int unanswered = 0;
         Places places = new Places();
-        while (!left.isEmpty() && unanswered < MOST_UNANSWERED && engine.loops().nanos() - end < 0) {
-            String topic = left.remove();
+        round.run(topic -> {
             Duration limit = limits.apply(topic);
-            try {
-                if (limit != null) {
-                    check(topic, limit, places);
-                }
-            } catch (StoreUnavailableException e) {
-                unanswered++;
-                log.debug("The consumers of {} are checked again later", topic, e);
-            } catch (DelayQueueException e) {
-                log.debug("The consumers of {} cannot be checked", topic, e);
+            if (limit != null) {
+                check(topic, limit, places);
             }
-        }
+        });
     }
 
     private void check(String topic, Duration limit, Places places) {
         TopicStats stats = EachShard.stats(topic, engine.topics().keysToLookAt(topic), engine.store());
         if (stats.due() > 0 && places.of(topic) == 0) {
             missing(topic, limit);
-        } else {
+        } else if (stats.refused().isEmpty()) { // messages may be due in a shard that was not counted
             missingSince.remove(topic);
             if (stats.alerts().contains(Kind.NO_CONSUMER)) {
                 alerts.resolve(topic, Kind.NO_CONSUMER);

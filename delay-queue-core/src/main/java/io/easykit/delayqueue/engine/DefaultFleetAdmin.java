@@ -22,12 +22,17 @@ final class DefaultFleetAdmin implements FleetAdmin {
 
     private final QueueBackend store;
     private final Topics topics;
+    private final String node;
     private final Snapshots snapshots;
 
-    /** @param nanos a clock that only moves forward */
-    DefaultFleetAdmin(QueueBackend store, Topics topics, LongSupplier nanos) {
+    /**
+     * @param node  name of this node
+     * @param nanos a clock that only moves forward
+     */
+    DefaultFleetAdmin(QueueBackend store, Topics topics, String node, LongSupplier nanos) {
         this.store = store;
         this.topics = topics;
+        this.node = node;
         this.snapshots = new Snapshots(store, nanos);
     }
 
@@ -39,6 +44,11 @@ final class DefaultFleetAdmin implements FleetAdmin {
     @Override
     public List<String> topics() {
         return List.copyOf(store.fleet().topics().keySet());
+    }
+
+    @Override
+    public String thisNode() {
+        return node;
     }
 
     @Override

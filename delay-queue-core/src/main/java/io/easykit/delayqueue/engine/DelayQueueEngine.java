@@ -30,19 +30,16 @@ import org.jspecify.annotations.Nullable;
 /** The delay queue of an application: a store, and the parts that senders, listeners and administration share. */
 public final class DelayQueueEngine implements AutoCloseable {
 
-    private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(1);
-
     private final QueueBackend store;
     private final Topics topics;
     private final DelayQueueTemplate template;
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
-    private final Function<EngineContext, Heartbeat> heartbeats;
     private final RolledBackSends rolledBack;
     private final MessageInterceptor interceptor;
     private final JobRunner jobs;
     private final EngineContext context;
-    private @Nullable Heartbeat heartbeat;
+    private final Membership membership;
 
     private DelayQueueEngine(Builder settings) {
         this.store = settings.store;
@@ -53,9 +50,11 @@ public final class DelayQueueEngine implements AutoCloseable {
         Events events = new Events(settings.listeners, lines);
         this.template =
                 new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines), settings.interceptor);
-        this.fleet = new DefaultFleetAdmin(store, topics, settings.loops::nanos);
-        String node = settings.node == null ? Heartbeat.Node.processName() : settings.node;
-        this.jobs = new JobRunner(store, topics, settings.loops, node);
+        String process = settings.node == null ? Heartbeat.Node.processName() : settings.node;
+        Heartbeat.Node node =
+                Heartbeat.Node.of(process, settings.application, settings.versions, settings.heartbeatInterval);
+        this.fleet = new DefaultFleetAdmin(store, topics, node.id(), settings.loops::nanos);
+        this.jobs = new JobRunner(store, topics, settings.loops, node.id());
         this.admin =
                 new DefaultDelayQueueAdmin(store, topics, new MessageReplacer(store, settings.maxMessageBytes), jobs);
         this.context = new EngineContext(
@@ -72,19 +71,8 @@ public final class DelayQueueEngine implements AutoCloseable {
                 settings.loops,
                 settings.workers,
                 jobs,
-                node);
-        this.heartbeats = engine -> heartbeat(engine, settings);
-    }
-
-    private static Heartbeat heartbeat(EngineContext engine, Builder settings) {
-        Sampler sampler = new Sampler(engine.store(), engine.loops()::nanos);
-        ConsumerWatch watch = new ConsumerWatch(engine, settings.noConsumerLimits);
-        Heartbeat.Node node =
-                Heartbeat.Node.of(engine.node(), settings.application, settings.versions, settings.heartbeatInterval);
-        return new Heartbeat(node, engine, beat -> {
-            sampler.onBeat(beat);
-            watch.check();
-        });
+                process);
+        this.membership = new Membership(node, context, settings.noConsumerLimits);
     }
 
     private Sender sender(Builder settings, Events events, RepeatedLines lines) {
@@ -124,30 +112,18 @@ public final class DelayQueueEngine implements AutoCloseable {
      * Begins to report this node and its listeners to the others, and to pause and resume listeners as operators wish. Starts
      * nothing else. Without it the node works the same, and no other one sees it.
      */
-    public synchronized void join() {
-        if (heartbeat == null) {
-            Heartbeat created = heartbeats.apply(context);
-            heartbeat = created;
-            created.start();
-        }
+    public void join() {
+        membership.join();
     }
 
     /** Ends what {@link #join()} began: the other nodes no longer see this one. Waits at most a second for the store. */
-    public synchronized void leave() {
-        Heartbeat ending = beginLeaving();
-        if (ending != null) {
-            ending.awaitEnd(LEAVE_TIMEOUT);
-        }
+    public void leave() {
+        membership.leave();
     }
 
-    /** Leaves without waiting. */
-    synchronized @Nullable Heartbeat beginLeaving() {
-        Heartbeat ending = heartbeat;
-        heartbeat = null;
-        if (ending != null) {
-            ending.stop();
-        }
-        return ending;
+    /** Leaves without waiting, for tests. */
+    void beginLeaving() {
+        membership.beginLeaving();
     }
 
     public TopicStats stats(String topic) {
@@ -176,7 +152,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     /** Ends the background work of the engine. Stop the containers first. The store stays open. */
     @Override
     public void close() {
-        leave();
+        membership.leave();
         jobs.close();
         context.loopEvents().close();
         rolledBack.close();

@@ -50,9 +50,26 @@ final class EachShard {
      * @throws StoreRefusedException if the store refuses all shards
      */
     static TopicStats stats(String topic, List<ShardKey> keys, QueueInspector store) {
-        List<ShardStats> shards = new ArrayList<>();
         EachShard each = new EachShard();
-        keys.forEach(key -> each.attempt(key, shard -> shards.add(store.stats(shard))));
+        List<ShardStats> shards = each.count(keys, store);
         return new TopicStats(topic, shards, each.refused());
+    }
+
+    /**
+     * The numbers of a topic, for sums that are compared with later ones.
+     *
+     * @throws StoreRefusedException if the store refuses any shard
+     */
+    static TopicStats completeStats(String topic, List<ShardKey> keys, QueueInspector store) {
+        EachShard each = new EachShard();
+        List<ShardStats> shards = each.count(keys, store);
+        each.throwIfRefused();
+        return new TopicStats(topic, shards);
+    }
+
+    private List<ShardStats> count(List<ShardKey> keys, QueueInspector store) {
+        List<ShardStats> shards = new ArrayList<>();
+        keys.forEach(key -> attempt(key, shard -> shards.add(store.stats(shard))));
+        return shards;
     }
 }

@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,6 +70,9 @@ final class Heartbeat implements LoopExecutor.Step {
         }
     }
 
+    /** While the heartbeat before this one leaves. */
+    private static final long PREVIOUS_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final Node node;
     private final FleetStore fleet;
     private final Topics topics;
@@ -81,15 +85,20 @@ final class Heartbeat implements LoopExecutor.Step {
     private final Map<String, Integer> reported = new HashMap<>();
     private long allReportedAt;
     private final Set<String> refusals = new HashSet<>();
+    private @Nullable Heartbeat previous;
     private volatile boolean stopping;
 
-    /** @param onBeat takes each reply of the store, on the thread of the heartbeats */
-    Heartbeat(Node node, EngineContext engine, Consumer<Beat> onBeat) {
+    /**
+     * @param previous of the same node, which leaves before this one begins; or null
+     * @param onBeat   takes each reply of the store, on the thread of the heartbeats
+     */
+    Heartbeat(Node node, EngineContext engine, @Nullable Heartbeat previous, Consumer<Beat> onBeat) {
         this.node = node;
         this.fleet = engine.store().fleet();
         this.topics = engine.topics();
         this.listeners = engine.listeners();
         this.loops = engine.loops();
+        this.previous = previous;
         this.onBeat = onBeat;
         this.startedAt = loops.nanos();
         this.allReportedAt = startedAt;
@@ -119,6 +128,10 @@ final class Heartbeat implements LoopExecutor.Step {
 
     @Override
     public long run() {
+        if (previous != null && previous.ended.getCount() > 0) {
+            return PREVIOUS_PAUSE;
+        }
+        previous = null;
         boolean last = stopping;
         long pause = node.interval().toNanos();
         try {

@@ -243,11 +243,21 @@ final class JobRun {
     }
 
     private boolean isLimitReached() {
-        if (request.stopAt() == Integer.MAX_VALUE) {
+        if (!hasLimit()) {
             return false;
         }
-        deaths = stats().counters().dead() - deadAtStart;
+        long dead = stats().counters().dead();
+        if (dead < deadAtStart) {
+            deadAtStart = -1;
+            throw new IllegalStateException("The counters of " + request.topic()
+                    + " were reset, so deaths since its start are not known. Resume it: it counts anew.");
+        }
+        deaths = dead - deadAtStart;
         return deaths >= request.stopAt();
+    }
+
+    private boolean hasLimit() {
+        return request.stopAt() != Integer.MAX_VALUE;
     }
 
     private void count(TopicStats stats) {
@@ -259,8 +269,11 @@ final class JobRun {
         }
     }
 
+    /** With a limit, the job fails if a shard is refused: without its deaths the limit would not hold. */
     private TopicStats stats() {
-        return EachShard.stats(request.topic(), shards, store);
+        return hasLimit()
+                ? EachShard.completeStats(request.topic(), shards, store)
+                : EachShard.stats(request.topic(), shards, store);
     }
 
     private Saved save(Job.State state) {

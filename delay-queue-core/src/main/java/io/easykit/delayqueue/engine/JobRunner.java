@@ -35,7 +35,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     private final QueueBackend store;
     private final Topics topics;
     private final LoopExecutor loops;
-    private final String owner;
+    private final String node;
 
     // For the loop only.
     private final Map<JobRun, Long> runs = new HashMap<>();
@@ -47,12 +47,12 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     private long nextLook;
     private boolean closed;
 
-    /** @param node name of this process */
+    /** @param node name of this node, which no other one has */
     JobRunner(QueueBackend store, Topics topics, LoopExecutor loops, String node) {
         this.store = store;
         this.topics = topics;
         this.loops = loops;
-        this.owner = node + "/" + UUID.randomUUID().toString().substring(0, 8);
+        this.node = node;
     }
 
     Job start(JobRequest request) {
@@ -220,7 +220,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
 
     private void take(StoredJob job) {
         var unused = runOf(job); // reads all of it before the lock is held
-        if (job.taken() || !store.jobs().take(job.id(), owner)) {
+        if (job.taken() || !store.jobs().take(job.id(), node)) {
             looksWithin(WATCH_PAUSE);
             return;
         }
@@ -230,7 +230,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     private JobRun runOf(StoredJob job) {
         List<ShardKey> shards =
                 topics.keysToLookAt(JobText.request(job.fields()).topic());
-        return new JobRun(job, owner, store, shards, loops::nanos);
+        return new JobRun(job, node, store, shards, loops::nanos);
     }
 
     private void warnOnce(DelayQueueException e) {

@@ -1,7 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.StoreRefusedException;
-import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -9,14 +7,10 @@ import io.easykit.delayqueue.store.Samples;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Has the store take a sample of each shard of all topics once a minute: one call a minute and shard for the whole fleet,
@@ -25,56 +19,30 @@ import org.slf4j.LoggerFactory;
  */
 final class Sampler {
 
-    private static final Logger log = LoggerFactory.getLogger(Sampler.class);
-
     private static final long MINUTE = TimeUnit.MINUTES.toMillis(1);
 
-    /** The next heartbeat must not be late. */
-    private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
-
-    /** Calls without an answer, as from the shards of a master that is away. */
-    private static final int MOST_UNANSWERED = 3;
-
     private final QueueBackend store;
-    private final LongSupplier nanos;
-    private final Deque<ShardKey> left = new ArrayDeque<>();
+    private final BoundedRound<ShardKey> round;
     private long sampledMinute;
 
     /** @param nanos a clock that only moves forward */
     Sampler(QueueBackend store, LongSupplier nanos) {
         this.store = store;
-        this.nanos = nanos;
+        this.round = new BoundedRound<>(nanos);
     }
 
     /** After each heartbeat of this node. */
     void onBeat(Beat beat) {
         long minute = beat.now().toEpochMilli() / MINUTE;
         if (!beat.first()) {
-            left.clear();
+            round.clear();
             return;
         }
         if (minute != sampledMinute) {
-            left.clear();
-            store.fleet().topics().forEach((topic, shards) -> left.addAll(Topics.keys(topic, shards)));
+            store.fleet().topics().forEach((topic, shards) -> round.add(Topics.keys(topic, shards)));
             sampledMinute = minute;
         }
-        sample();
-    }
-
-    private void sample() {
-        long end = nanos.getAsLong() + MOST_NANOS;
-        int unanswered = 0;
-        while (!left.isEmpty() && unanswered < MOST_UNANSWERED && nanos.getAsLong() - end < 0) {
-            ShardKey shard = left.remove();
-            try {
-                store.fleet().sample(shard);
-            } catch (StoreUnavailableException e) {
-                unanswered++;
-                log.debug("No sample of {} in this minute", shard, e);
-            } catch (StoreRefusedException e) {
-                log.debug("No sample of {}", shard, e);
-            }
-        }
+        round.run(store.fleet()::sample);
     }
 
     /** The samples of a topic: minutes of which all shards have one. */

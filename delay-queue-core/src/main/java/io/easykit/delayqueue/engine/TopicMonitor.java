@@ -10,6 +10,7 @@ import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -164,7 +165,8 @@ final class TopicMonitor implements LoopExecutor.Step {
         }
         TopicStats stats = EachShard.stats(endpoint.topic(), shards, engine.store());
         Duration oldest = limits.maxLateness();
-        Set<Kind> raised = stats.alerts();
+        // A shard that was not counted may still exceed a limit, so nothing is resolved.
+        Set<Kind> raised = stats.refused().isEmpty() ? stats.alerts() : Set.of();
         check(Kind.LATENESS, stats.oldestDueAge().toMillis(), oldest == null ? null : (Long) oldest.toMillis(), raised);
         check(Kind.DUE, stats.due(), limits.due(), raised);
         check(Kind.DEAD, stats.dead(), limits.dead(), raised);
@@ -189,7 +191,13 @@ final class TopicMonitor implements LoopExecutor.Step {
             return;
         }
         TopicSeries series = Sampler.series(endpoint.topic(), shards, FAILING_RANGE, engine.store());
-        check(Kind.FAILING, series.failingPercent(LEAST_RUNS), Math.round(limit * 100), Set.of(Kind.FAILING));
+        TopicSeries.Runs runs = series.runs();
+        if (runs.count() >= LEAST_RUNS && runs.failMoreThan(limit)) {
+            long limitPercent = BigDecimal.valueOf(limit).movePointRight(2).longValue();
+            alerts.raise(endpoint.topic(), Kind.FAILING, runs.failedPercent(), limitPercent);
+        } else {
+            alerts.resolve(endpoint.topic(), Kind.FAILING);
+        }
         failingAt = engine.loops().nanos() + SAMPLE_PAUSE;
     }
 }

@@ -8,6 +8,7 @@ import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -121,6 +122,43 @@ class ConsumerWatchTests {
         queue.time.advance(Duration.ofMinutes(4));
 
         assertThat(raised()).hasSize(17);
+    }
+
+    /** The sampler reads the topics of all nodes, on the node that was there first. */
+    @Test
+    void raisesTheAlertAlthoughTheStoreRefusesTheListOfTopics() {
+        TestQueue first = new TestQueue(builder -> builder.noConsumerLimits(topic -> LIMIT));
+        first.line.plan(method -> method.equals("topics") ? Fault.REFUSED : Fault.NONE);
+        first.engine.join();
+        first.send("a", Duration.ZERO);
+        first.time.advance(Duration.ofMinutes(4));
+
+        assertThat(first.events(DelayQueueEvent.AlertRaised.class)).hasSize(1);
+    }
+
+    /** Messages may be due in the shard that is refused. */
+    @Test
+    void doesNotTakeAShardThatIsRefusedForConsumed() {
+        queue.memory.declare(TOPIC, 2);
+        FaultyStore line = new FaultyStore(queue.memory);
+        senders.forEach(DelayQueueEngine::close);
+        DelayQueueEngine watching = queue.builder(queue.time.node(), line.asStore())
+                .noConsumerLimits(topic -> LIMIT)
+                .build();
+        watching.join();
+        for (int i = 0; queue.memory.stats(new ShardKey(TOPIC, 1)).waiting() == 0; i++) {
+            String id = "m" + i;
+            watching.template().send(OutgoingMessage.of(TOPIC, "text").id(id));
+            if (queue.memory.stats(new ShardKey(TOPIC, 0)).waiting() > 0) {
+                watching.template().cancel(TOPIC, id);
+            }
+        }
+        queue.time.advance(Duration.ofMinutes(3));
+        assertThat(raised()).hasSize(1);
+
+        line.planCall((method, shard) -> shard.shard() == 1 ? Fault.REFUSED : Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(3));
+        assertThat(resolved()).isEmpty();
     }
 
     /** A heartbeat is not late, whatever the number of topics and shards; and each topic has its turn. */

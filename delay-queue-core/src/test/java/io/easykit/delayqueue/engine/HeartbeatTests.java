@@ -153,10 +153,10 @@ class HeartbeatTests {
     }
 
     @Test
-    void comesBackUnderANewNameAfterALeave() {
+    void comesBackUnderItsNameAfterALeave() {
         queue.engine.join();
         advance(1);
-        String before = first().id();
+        assertThat(first().id()).isEqualTo(queue.engine.fleet().thisNode());
         queue.engine.beginLeaving();
         advance(1);
         queue.engine.join();
@@ -164,7 +164,41 @@ class HeartbeatTests {
         advance(1);
 
         assertThat(queue.engine.fleet().nodes()).hasSize(1);
-        assertThat(first().id()).isNotEqualTo(before);
+        assertThat(first().id()).isEqualTo(queue.engine.fleet().thisNode());
+    }
+
+    /** Else the others would not see it until its next heartbeat. */
+    @Test
+    void comesBackOnlyAfterASlowLeave() {
+        queue.engine.join();
+        advance(1);
+        queue.line.plan(method -> {
+            if (method.equals("leave")) {
+                queue.engine.join();
+                advance(3);
+                assertThat(queue.line.takeCalls()).doesNotContain("beat");
+            }
+            return FaultyStore.Fault.NONE;
+        });
+        queue.line.takeCalls();
+        queue.engine.beginLeaving();
+        advance(4);
+
+        assertThat(queue.engine.fleet().nodes()).hasSize(1);
+    }
+
+    @Test
+    void showsTheSettingsThatWereGivenBeforeItWasBuilt() {
+        DelayQueueEngine.Builder builder = queue.builder(queue.time.node(), queue.memory);
+        DelayQueueEngine built =
+                builder.application("shop").version("easykit", "1").build();
+        builder.application("other").version("easykit", "2").heartbeatInterval(Duration.ofMinutes(1));
+        built.join();
+        advance(11);
+
+        assertThat(first().application()).isEqualTo("shop");
+        assertThat(first().versions()).containsEntry("easykit", "1");
+        assertThat(first().seenAt()).isAfterOrEqualTo(queue.time.now().minusSeconds(2));
     }
 
     @Test

@@ -227,6 +227,11 @@ public final class InMemoryQueueStore implements QueueBackend {
         Objects.requireNonNull(shard(key).live.get(id)).frame = Bytes.of(new byte[0]);
     }
 
+    /** As a key of counters that was deleted. */
+    synchronized void resetCounters(ShardKey key) {
+        shard(key).counters.clear();
+    }
+
     private Shard shard(ShardKey key) {
         return shards.computeIfAbsent(key, k -> new Shard());
     }

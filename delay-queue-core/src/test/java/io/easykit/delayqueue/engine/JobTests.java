@@ -13,6 +13,7 @@ import io.easykit.delayqueue.admin.ErrorGroup;
 import io.easykit.delayqueue.admin.ErrorGroups;
 import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
+import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -67,6 +68,16 @@ class JobTests {
                 "the job ends",
                 () -> admin.job(id).orElseThrow().state() != Job.State.RUNNING);
         return admin.job(id).orElseThrow();
+    }
+
+    @Test
+    void namesTheNodeAsTheFleetDoes() {
+        queue.engine.join();
+        Job job = await(admin.start(JobRequest.group(TOPIC)).id());
+
+        assertThat(job.node()).isEqualTo(queue.engine.fleet().thisNode());
+        assertThat(queue.engine.fleet().nodes()).extracting(NodeInfo::id).containsExactly(job.node());
+        assertThat(other.fleet().thisNode()).startsWith("other/").isNotEqualTo(job.node());
     }
 
     @Test
@@ -218,6 +229,43 @@ class JobTests {
         assertThat(resumed.done()).isEqualTo(DEAD);
         queue.time.advance(Duration.ofSeconds(1));
         assertThat(dead()).isBetween(20L, 26L);
+    }
+
+    /** Without the deaths of the shard that is refused, it would move all of them. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void failsWhereDeathsCannotBeCountedAndHoldsItsLimitWhenResumed(int seconds) {
+        Job job = admin.start(JobRequest.redrive(TOPIC).perSecond(10).stopAt(50));
+        queue.time.advance(Duration.ofSeconds(seconds));
+        queue.line.planCall(
+                (method, shard) -> method.equals("stats") && shard.shard() == 1 ? Fault.REFUSED : Fault.NONE);
+        Job failed = await(job.id());
+        assertThat(failed.state()).isEqualTo(Job.State.FAILED);
+        assertThat(failed.problem()).contains("refused stats");
+        assertThat(failed.done()).isLessThanOrEqualTo(seconds * 10 + 10);
+
+        queue.line.planCall((method, shard) -> Fault.NONE);
+        assertThat(admin.resumeJob(job.id())).isTrue();
+        Job ended = await(job.id());
+        assertThat(ended.state()).isEqualTo(Job.State.LIMIT_REACHED);
+        assertThat(ended.deaths()).isBetween(50L, 56L);
+        assertThat(ended.done()).isBetween(50L, 60L);
+    }
+
+    /** As by a repair of a key that another program has written. */
+    @Test
+    void failsWhenItsCounterWasResetAndCountsAnewWhenResumed() {
+        Job job = admin.start(JobRequest.redrive(TOPIC).perSecond(10).stopAt(50));
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.memory.resetCounters(new ShardKey(TOPIC, 1));
+        Job failed = await(job.id());
+        assertThat(failed.state()).isEqualTo(Job.State.FAILED);
+        assertThat(failed.problem()).contains("reset");
+
+        assertThat(admin.resumeJob(job.id())).isTrue();
+        Job ended = await(job.id());
+        assertThat(ended.state()).isEqualTo(Job.State.LIMIT_REACHED);
+        assertThat(ended.deaths()).isBetween(50L, 56L);
     }
 
     @Test

@@ -17,8 +17,10 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class TopicMonitorTests {
@@ -94,14 +96,39 @@ class TopicMonitorTests {
     void reportsEachChangeOnceAlthoughAReplyIsLost(Fault fault) {
         queue.line.once("raise", fault);
         List<ListenerContainer> nodes = startTwoOverTheLimit();
+        queue.time.advance(Duration.ofSeconds(30));
+        assertReported(1, 0);
         queue.time.advance(Duration.ofMinutes(10));
         assertReported(1, 0);
 
         queue.line.once("resolve", fault);
         nodes.forEach(ListenerContainer::resume);
+        queue.time.advance(Duration.ofSeconds(40));
+        assertReported(1, 1);
         queue.time.advance(Duration.ofMinutes(10));
         assertReported(1, 1);
         assertThat(queue.engine.stats(TOPIC).alerts()).isEmpty();
+    }
+
+    /** Messages of the shard that is refused may still be over the limit. */
+    @Test
+    void resolvesNothingWhileAShardIsRefused() {
+        queue.memory.declare(TOPIC, 2);
+        ListenerContainer container =
+                queue.start(listener().alerts(new AlertLimits(Duration.ofMinutes(1), 3L, null, null)), message -> {});
+        container.pause();
+        IntStream.range(0, 20).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMinutes(2));
+        assertReported(2, 0);
+
+        container.resume();
+        queue.line.planCall((method, shard) -> shard.shard() == 1 ? Fault.REFUSED : Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(2));
+        assertReported(2, 0);
+
+        queue.line.planCall((method, shard) -> Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(2));
+        assertReported(2, 2);
     }
 
     /** Its claim has been stored, and it has not reported. */
@@ -198,6 +225,32 @@ class TopicMonitorTests {
         assertThat(queue.events(DelayQueueEvent.AlertResolved.class))
                 .containsExactly(new DelayQueueEvent.AlertResolved(TOPIC, Kind.FAILING));
         assertThat(queue.engine.stats(TOPIC).alerts()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.05, 6, 6, 5", "0.05, 5,,", "0.29, 29,,", "0.29, 30, 30, 29", "0.004, 1, 1, 0", "0, 1, 1, 0", "0, 0,,"
+    })
+    void comparesTheShareOfFailedRunsExactly(
+            double limit, int failing, @Nullable Integer value, @Nullable Integer shownLimit) {
+        queue.engine.join();
+        queue.start(
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .alerts(new AlertLimits(null, null, null, null, limit)),
+                message -> {
+                    if (Integer.parseInt(message.id().substring(1)) < failing) {
+                        throw new IllegalStateException();
+                    }
+                });
+        queue.time.advance(Duration.ofMinutes(1));
+        sendMany("m", 100);
+        queue.time.advance(Duration.ofMinutes(3));
+
+        assertThat(queue.events(DelayQueueEvent.AlertRaised.class))
+                .isEqualTo(
+                        value == null || shownLimit == null
+                                ? List.of()
+                                : List.of(new DelayQueueEvent.AlertRaised(TOPIC, Kind.FAILING, value, shownLimit)));
     }
 
     private void sendMany(String name, int count) {
