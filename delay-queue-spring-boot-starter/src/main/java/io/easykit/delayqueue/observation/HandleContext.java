@@ -25,7 +25,11 @@ public final class HandleContext extends ReceiverContext<Map<String, String>> {
         this.origins = TraceParent.allOf(messages);
         // A span has one parent at most, and a batch may come from several traces.
         this.linked = tracing == Tracing.LINK || origins.size() > 1;
-        setCarrier(messages.get(0).headers());
+        setCarrier(messages.stream()
+                .filter(message -> TraceParent.of(message).isPresent())
+                .findFirst()
+                .orElse(messages.get(0))
+                .headers());
     }
 
     public ListenerEndpoint endpoint() {

@@ -31,6 +31,12 @@ public record TraceParent(String traceId, String spanId, boolean sampled) {
         return Optional.of(new TraceParent(parts.group(1), parts.group(2), sampled));
     }
 
+    /** The parent of a message; empty if it has none. */
+    static Optional<TraceParent> of(DelayMessage<?> message) {
+        String header = message.headers().get(HEADER);
+        return header == null ? Optional.empty() : of(header);
+    }
+
     private static boolean isZero(String digits) {
         return digits.chars().allMatch(digit -> digit == '0');
     }
@@ -38,9 +44,7 @@ public record TraceParent(String traceId, String spanId, boolean sampled) {
     /** The parents of messages, each once. */
     static List<TraceParent> allOf(List<DelayMessage<Object>> messages) {
         return messages.stream()
-                .map(message -> message.headers().get(HEADER))
-                .filter(header -> header != null)
-                .flatMap(header -> of(header).stream())
+                .flatMap(message -> of(message).stream())
                 .distinct()
                 .toList();
     }

@@ -3,6 +3,9 @@ package io.easykit.delayqueue.observation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.Acknowledgment;
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendOutcome;
@@ -12,12 +15,22 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import java.lang.reflect.Proxy;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class ObservedMessagesTests {
+
+    private static final Acknowledgment UNUSED = (Acknowledgment) Proxy.newProxyInstance(
+            Acknowledgment.class.getClassLoader(),
+            new Class<?>[] {Acknowledgment.class},
+            (proxy, method, arguments) -> {
+                throw new AssertionError(method);
+            });
 
     private final List<Observation.Context> stopped = new ArrayList<>();
     private final ObservationRegistry registry = ObservationRegistry.create();
@@ -94,6 +107,30 @@ class ObservedMessagesTests {
         assertThat(stopped.get(299).getContextualName()).isEqualTo("send topic-299");
         observed.send(List.of(OutgoingMessage.of("topic-7", "x")), ObservedMessagesTests::results);
         assertThat(value("messaging.destination.name")).isEqualTo("topic-7");
+    }
+
+    private static DelayMessage<Object> delivered(String id, Map<String, String> headers) {
+        return new DelayMessage<>("orders", id, "x", headers, Instant.EPOCH, id, 0, 0, 0, UNUSED);
+    }
+
+    private static HandleContext child(List<DelayMessage<Object>> messages) {
+        ListenerEndpoint endpoint =
+                ListenerEndpoint.builder("close", "orders", String.class).build();
+        return new HandleContext(endpoint, messages, "orders", Tracing.CHILD);
+    }
+
+    /** As messages that were sent before tracing was on. */
+    @Test
+    void aBatchIsAChildOfItsOnlyTraceWhereverItIs() {
+        DelayMessage<Object> traced = delivered(
+                "traced",
+                Map.of("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "baggage", "a=1"));
+        List<DelayMessage<Object>> messages = List.of(
+                delivered("without", Map.of("tenant", "acme")), delivered("wrong", Map.of("traceparent", "?")), traced);
+
+        assertThat(child(messages).getCarrier()).isEqualTo(traced.headers());
+        assertThat(child(messages).isLinked()).isFalse();
+        assertThat(child(messages.subList(0, 2)).getCarrier()).containsExactly(Map.entry("tenant", "acme"));
     }
 
     @Test
