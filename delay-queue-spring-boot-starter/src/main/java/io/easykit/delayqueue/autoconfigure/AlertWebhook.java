@@ -8,17 +8,22 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Posts alerts to a webhook, one after the other, so that no resolved alert arrives before it was raised. One node of the fleet
  * publishes an alert, and only that node posts it. A post that fails is repeated a few times; then the alert is lost here, and a
- * WARN names it. The address is never logged, because it often contains a secret.
+ * WARN names it, as it does with those that wait when the application stops. The address is never logged, because it often contains a secret.
  */
 final class AlertWebhook implements DelayQueueListener {
 
@@ -41,6 +46,7 @@ final class AlertWebhook implements DelayQueueListener {
     private static final int FIRST_OTHER_STATUS = 300;
     private static final int FIRST_SERVER_FAILURE_STATUS = 500;
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final String STOPS = "the application stops";
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private final URI address;
@@ -50,8 +56,10 @@ final class AlertWebhook implements DelayQueueListener {
     private final ScheduledExecutorService thread;
     private final HttpClient client;
 
-    /** The first one is being posted. */
+    /** The first one is being posted, or waits for its repetition. */
     private final Queue<Post> posts = new ArrayDeque<>();
+
+    private boolean closed;
 
     private record Post(String text, String body) {}
 
@@ -122,13 +130,17 @@ final class AlertWebhook implements DelayQueueListener {
         String body = fill(template, placeholders(from, topic, name(kind), state, value, limit, application));
         Post post = new Post(text, body);
         int before;
+        boolean refused;
         synchronized (posts) {
             before = posts.size();
-            if (before < MOST_WAITING) {
+            refused = closed;
+            if (!refused && before < MOST_WAITING) {
                 posts.add(post);
             }
         }
-        if (before >= MOST_WAITING) {
+        if (refused) {
+            lost(post, STOPS);
+        } else if (before >= MOST_WAITING) {
             lost(post, "too many alerts wait for it");
         } else if (before == 0) {
             later(() -> attempt(post, 1), Duration.ZERO);
@@ -138,7 +150,7 @@ final class AlertWebhook implements DelayQueueListener {
     private void next() {
         Post next;
         synchronized (posts) {
-            posts.remove();
+            posts.poll();
             next = posts.peek();
         }
         if (next != null) {
@@ -169,7 +181,13 @@ final class AlertWebhook implements DelayQueueListener {
     }
 
     private void attempt(Post post, int attempt) {
-        Failure failure = send(post);
+        Failure failure;
+        try {
+            failure = send(post);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return; // close() names it
+        }
         if (failure != null && failure.mayPass() && attempt < MOST_ATTEMPTS) {
             later(() -> attempt(post, attempt + 1), FIRST_PAUSE.multipliedBy(1L << (attempt - 1)));
             return;
@@ -184,37 +202,56 @@ final class AlertWebhook implements DelayQueueListener {
         try {
             var unused = thread.schedule(task, pause.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
-            log.debug("An alert is not posted, because the application stops");
+            log.debug("An alert is not posted, because the application stops", e);
         }
     }
 
     /** Null if the receiver has accepted it. No exception may go up, because the future of the task would hide it. */
-    private @Nullable Failure send(Post post) {
+    private @Nullable Failure send(Post post) throws InterruptedException {
+        CompletableFuture<HttpResponse<Void>> reply = null;
         try {
             HttpRequest request = HttpRequest.newBuilder(address)
-                    .timeout(timeout)
                     .header("Content-Type", "application/json; charset=utf-8")
                     .POST(HttpRequest.BodyPublishers.ofString(post.body()))
                     .build();
-            int status = client.send(request, BodyHandlers.discarding()).statusCode();
+            reply = client.sendAsync(request, BodyHandlers.discarding());
+            // The timeout of a request ends with the headers of its reply, and a body that stalls would take for ever.
+            int status = reply.get(timeout.toNanos(), TimeUnit.NANOSECONDS).statusCode();
             return status >= FIRST_SUCCESS_STATUS && status < FIRST_OTHER_STATUS
                     ? null
                     : new Failure(
                             "it answered with status " + status,
                             status >= FIRST_SERVER_FAILURE_STATUS || status == TOO_MANY_REQUESTS);
-        } catch (IOException e) {
-            return new Failure(e.getClass().getSimpleName(), true);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return new Failure("the application stops", false);
+        } catch (TimeoutException e) {
+            return new Failure("it did not reply within " + timeout.toMillis() + " ms", true);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            return new Failure(cause.getClass().getSimpleName(), cause instanceof IOException);
         } catch (RuntimeException | Error e) {
             return new Failure(e.getClass().getSimpleName(), false);
+        } finally {
+            if (reply != null) {
+                reply.cancel(true);
+            }
         }
     }
 
-    /** Ends without posting what waits. */
+    /** Ends without posting those that wait. */
     void close() {
         thread.shutdownNow();
+        try {
+            boolean unused =
+                    thread.awaitTermination(1, TimeUnit.SECONDS); // so that the one being posted may still succeed
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        List<Post> left;
+        synchronized (posts) {
+            closed = true;
+            left = List.copyOf(posts);
+            posts.clear();
+        }
+        left.forEach(post -> lost(post, STOPS));
     }
 
     private static void lost(Post post, String failure) {

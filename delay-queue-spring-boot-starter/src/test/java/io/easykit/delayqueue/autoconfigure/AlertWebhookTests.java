@@ -197,6 +197,51 @@ class AlertWebhookTests {
 
         webhook.close();
         assertThat(never.isShutdown()).isTrue();
+        assertThat(output.toString().split("the application stops", -1)).hasSize(AlertWebhook.MOST_WAITING + 1);
+        webhook.onAlertRaised(RAISED);
+        assertThat(output.toString().split("the application stops", -1)).hasSize(AlertWebhook.MOST_WAITING + 2);
+        assertThat(output.toString().split("did not get", -1)).hasSize(AlertWebhook.MOST_WAITING + 5);
+    }
+
+    /** Sends the headers of its reply, and a part of the body. */
+    private AlertWebhook webhookThatStalls(Duration timeout) {
+        server.createContext("/stalls", exchange -> {
+            bodies.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+            exchange.sendResponseHeaders(200, 10);
+            exchange.getResponseBody().write('x');
+            exchange.getResponseBody().flush();
+        });
+        String address = "http://localhost:" + server.getAddress().getPort() + "/stalls";
+        return new AlertWebhook(address, "\"{state}\"", timeout, "", thread);
+    }
+
+    @Test
+    void waitsNoLongerForABodyThatStalls(CapturedOutput output) {
+        AlertWebhook webhook = webhookThatStalls(Duration.ofMillis(200));
+        webhook.onAlertRaised(RAISED);
+        webhook.onAlertResolved(new AlertResolved("orders", Kind.DEAD));
+        await().until(() -> output.toString().split("did not get", -1).length == 3);
+
+        assertThat(output).contains("did not reply within 200 ms");
+        assertThat(bodies)
+                .hasSize(2 * AlertWebhook.MOST_ATTEMPTS)
+                .startsWith("\"raised\"")
+                .endsWith("\"resolved\"");
+    }
+
+    @Test
+    void namesTheAlertsThatItDoesNotPostAnyMore(CapturedOutput output) {
+        AlertWebhook webhook = webhookThatStalls(Duration.ofMinutes(1));
+        webhook.onAlertRaised(RAISED);
+        webhook.onAlertResolved(new AlertResolved("orders", Kind.DEAD));
+        await().until(() -> bodies.size() == 1);
+        webhook.close();
+
+        assertThat(output.toString().split("did not get", -1)).hasSize(3);
+        assertThat(output)
+                .contains("dead is 12")
+                .contains("within its limit again")
+                .contains("the application stops");
     }
 
     @ParameterizedTest
