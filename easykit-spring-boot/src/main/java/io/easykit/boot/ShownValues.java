@@ -8,9 +8,13 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 
 /** Shows bodies and headers as text, with the values masked that the application masks in its other endpoints. */
 public final class ShownValues {
@@ -18,11 +22,26 @@ public final class ShownValues {
     private static final int PREVIEW = 120;
     private static final int HEX_BYTES = 4096;
 
+    /** Shown in place of text whose fields cannot be masked one by one. */
+    private static final String HIDDEN = "****** (hidden: it is not one JSON document, so its fields cannot be masked)";
+
+    private static final char BYTE_ORDER_MARK = '\uFEFF';
+
     private final @Nullable BinaryOperator<String> mask;
 
     /** @param mask gets a name and a value, and returns another value if it has to be masked; null masks nothing */
     public ShownValues(@Nullable BinaryOperator<String> mask) {
         this.mask = mask;
+    }
+
+    /** Values masked by the functions that mask them in the actuator. Without functions nothing is masked. */
+    public static ShownValues maskedBy(List<SanitizingFunction> functions) {
+        if (functions.isEmpty()) {
+            return new ShownValues(null);
+        }
+        Sanitizer sanitizer = new Sanitizer(functions);
+        return new ShownValues(
+                (name, value) -> String.valueOf(sanitizer.sanitize(new SanitizableData(null, name, value), true)));
     }
 
     /** The value of a header. */
@@ -46,10 +65,11 @@ public final class ShownValues {
             body.put("kind", "binary");
             int shown = Math.min(bytes.length, HEX_BYTES);
             String hex = HexFormat.ofDelimiter(" ").formatHex(bytes, 0, shown);
-            body.put("text", header("body", hex));
+            String masked = header("body", hex);
+            body.put("text", masked);
             body.put("cut", shown < size);
             body.put("shown", shown);
-            body.put("masked", false);
+            body.put("masked", !masked.equals(hex));
             return body;
         }
         LexicalJson.Result json = LexicalJson.format(text, cut, true, mask);
@@ -58,7 +78,7 @@ public final class ShownValues {
             body.put("text", json.text());
             body.put("masked", json.masked());
         } else {
-            String shown = header("body", text);
+            String shown = plain(text);
             body.put("kind", "text");
             body.put("text", shown);
             body.put("masked", !shown.equals(text));
@@ -70,12 +90,29 @@ public final class ShownValues {
     public String preview(byte[] beginning) {
         String text = text(beginning, true);
         if (text == null) {
-            return HexFormat.ofDelimiter(" ").formatHex(beginning, 0, Math.min(beginning.length, PREVIEW / 3));
+            String hex = HexFormat.ofDelimiter(" ").formatHex(beginning, 0, Math.min(beginning.length, PREVIEW / 3));
+            return header("body", hex);
         }
         LexicalJson.Result json = LexicalJson.format(text, true, false, mask);
-        String shown = json != null ? json.text() : header("body", text);
+        String shown = json != null ? json.text() : plain(text);
         int end = shown.offsetByCodePoints(0, Math.min(PREVIEW, shown.codePointCount(0, shown.length())));
         return shown.substring(0, end).replaceAll("\\s+", " ");
+    }
+
+    /**
+     * Text that is not one JSON document. If it looks like JSON, it may have fields that have to be masked, for example in lines
+     * of JSON, so all of it is hidden.
+     */
+    private String plain(String text) {
+        return mask != null && looksLikeJson(text) ? HIDDEN : header("body", text);
+    }
+
+    private static boolean looksLikeJson(String text) {
+        int at = 0;
+        while (at < text.length() && (Character.isWhitespace(text.charAt(at)) || text.charAt(at) == BYTE_ORDER_MARK)) {
+            at++;
+        }
+        return at < text.length() && "{[".indexOf(text.charAt(at)) >= 0;
     }
 
     /** The text of a whole body, or null if it is binary. */

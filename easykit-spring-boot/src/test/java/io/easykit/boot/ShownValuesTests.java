@@ -4,7 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ShownValuesTests {
 
@@ -54,5 +57,59 @@ class ShownValuesTests {
                 .containsEntry("masked", true);
         assertThat(masking.preview(body)).isEqualTo("******");
         assertThat(masking.header("h", "secret")).isEqualTo("******");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"password\":\"s3cret\"}\n{\"password\":\"s3cret\"}",
+                "{\"password\":\"s3cret\",}",
+                "\uFEFF{\"password\":\"s3cret\"}",
+                " \t\n[{\"password\":\"s3cret\"}] x",
+                "{\"password\":s3cret}"
+            })
+    void hidesWhatLooksLikeJsonAndIsNotOneDocument(String text) {
+        ShownValues masking = maskingPasswords();
+        byte[] body = text.getBytes(UTF_8);
+
+        assertThat(masking.body(body, body.length))
+                .containsEntry("masked", true)
+                .containsEntry("kind", "text");
+        assertThat(masking.body(body, body.length).get("text").toString())
+                .startsWith("******")
+                .doesNotContain("s3cret");
+        assertThat(masking.preview(body)).startsWith("******").doesNotContain("s3cret");
+        assertThat(values.body(body, body.length)).containsEntry("text", text);
+    }
+
+    @Test
+    void hidesJsonThatIsTooDeepToBeMasked() {
+        byte[] body = ("[".repeat(300) + "{\"password\":\"s3cret\"}" + "]".repeat(300)).getBytes(UTF_8);
+
+        assertThat(maskingPasswords().body(body, body.length).get("text").toString())
+                .doesNotContain("s3cret");
+    }
+
+    @Test
+    void masksBinaryBodiesAsTheBody() {
+        ShownValues masking = new ShownValues((name, value) -> name.equals("body") ? "******" : value);
+        byte[] body = {0, (byte) 0xff, 16};
+
+        assertThat(masking.body(body, 3)).containsEntry("text", "******").containsEntry("masked", true);
+        assertThat(masking.preview(body)).isEqualTo("******");
+    }
+
+    @Test
+    void masksWithTheFunctionsOfTheApplication() {
+        ShownValues masking =
+                ShownValues.maskedBy(List.of(data -> data.getKey().equals("token") ? data.withValue("-") : data));
+
+        assertThat(masking.header("token", "t0ken")).isEqualTo("-");
+        assertThat(masking.header("other", "t0ken")).isEqualTo("t0ken");
+        assertThat(ShownValues.maskedBy(List.of()).header("token", "t0ken")).isEqualTo("t0ken");
+    }
+
+    private static ShownValues maskingPasswords() {
+        return new ShownValues((name, value) -> name.equals("password") ? "******" : value);
     }
 }
