@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.OperatorAudit;
 import io.easykit.boot.ShownValues;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.StoreUnavailableException;
@@ -16,7 +17,6 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
-import org.springframework.context.ApplicationEventPublisher;
 
 /**
  * Shows topics, messages and nodes, and lets operators with unrestricted access change them. Topics and ids are parameters and
@@ -43,17 +43,17 @@ public final class DelayQueueEndpoint {
      *
      * @param values     masks bodies and header values
      * @param seesValues whether a caller may see them
-     * @param events     gets an audit event for each change
+     * @param audit      records each change
      */
     public static DelayQueueEndpoint of(
             DelayQueueAdmin admin,
             FleetAdmin fleet,
             ShownValues values,
             Predicate<SecurityContext> seesValues,
-            ApplicationEventPublisher events) {
+            OperatorAudit audit) {
         return new DelayQueueEndpoint(
                 new QueueReads(admin, fleet, new MessageViews(values)),
-                new QueueWrites(admin, fleet, new EndpointAudit(events)),
+                new QueueWrites(admin, fleet, audit),
                 seesValues);
     }
 

@@ -1,10 +1,14 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.OperatorAudit;
+import io.easykit.boot.OperatorAudit.Outcome;
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
@@ -15,6 +19,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
 
 /** The changes of the endpoint. Each is recorded, and names one message, one topic or one job. */
 final class QueueWrites {
@@ -22,13 +28,16 @@ final class QueueWrites {
     /** Messages that redrive-all sends back a second, unless the request has a rate. */
     static final int REDRIVES_PER_SECOND = 50;
 
+    /** Longest name of a user that a pause has, in characters. */
+    private static final int MAX_NAME = 200;
+
     private static final String ACTIONS = "redrive, redrive-all, stop-job, purge, cancel, reschedule, pause or resume";
 
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
-    private final EndpointAudit audit;
+    private final OperatorAudit audit;
 
-    QueueWrites(DelayQueueAdmin admin, FleetAdmin fleet, EndpointAudit audit) {
+    QueueWrites(DelayQueueAdmin admin, FleetAdmin fleet, OperatorAudit audit) {
         this.admin = admin;
         this.fleet = fleet;
         this.audit = audit;
@@ -36,39 +45,61 @@ final class QueueWrites {
 
     /** @param user name of the caller */
     Map<String, Object> change(String action, Fields fields, String user) {
-        String topic = fields.topic();
-        return switch (action) {
-            case "redrive", "purge" -> ofDeadLetter(action, topic, fields, user);
-            case "cancel", "reschedule" -> ofWaiting(action, topic, fields, user);
-            case "redrive-all" -> redriveAll(topic, fields, user);
-            case "stop-job" -> stopJob(topic, fields, user);
-            case "pause", "resume" -> ofTopic(action, new ShardKey(topic, 0).topic(), fields, user);
-            default ->
-                throw new Refusal(
-                        404, "There is no action '" + LogText.of(action) + "'.", "Use one of " + ACTIONS + ".");
-        };
+        Supplier<Map<String, Object>> change =
+                switch (action) {
+                    case "redrive", "purge" -> () -> ofDeadLetter(action, fields.topic(), fields);
+                    case "cancel", "reschedule" -> () -> ofWaiting(action, fields.topic(), fields);
+                    case "redrive-all" -> () -> redriveAll(fields.topic(), fields, user);
+                    case "stop-job" -> () -> stopJob(fields.topic(), fields);
+                    case "pause", "resume" -> () -> ofTopic(action, new ShardKey(fields.topic(), 0).topic(), user);
+                    default ->
+                        throw new Refusal(
+                                404, "There is no action '" + LogText.of(action) + "'.", "Use one of " + ACTIONS + ".");
+                };
+        return audit.around(
+                entry(action, fields, user), change, reply -> Map.of(), failure -> outcome(action, failure));
     }
 
-    private Map<String, Object> ofDeadLetter(String action, String topic, Fields fields, String user) {
+    private Map<String, Object> entry(String action, Fields fields, String user) {
+        String id = OperatorAudit.cut(Objects.requireNonNullElse(fields.text("id"), ""));
+        boolean ofMessage = !id.isEmpty() && !action.equals("stop-job");
+        Map<String, Object> entry = audit.entry(action, user, "actuator");
+        entry.put("topic", OperatorAudit.cut(Objects.requireNonNullElse(fields.text("topic"), "")));
+        entry.put("count", ofMessage ? 1 : 0);
+        entry.put("ids", ofMessage ? List.of(id) : List.of());
+        entry.put("filter", ofMessage || id.isEmpty() ? "" : "job " + id);
+        entry.put("note", OperatorAudit.cut(Objects.requireNonNullElse(fields.text("note"), "")));
+        return entry;
+    }
+
+    private static Outcome outcome(String action, RuntimeException failure) {
+        if (failure instanceof Refusal || failure instanceof IllegalArgumentException) {
+            return Outcome.REFUSED;
+        }
+        boolean ofSeveralShards = action.equals("pause") || action.equals("resume");
+        boolean lost = failure instanceof StoreUnavailableException away && away.isOutcomeUnknown();
+        boolean inPart = failure instanceof DelayQueueException && ofSeveralShards;
+        return lost || inPart ? Outcome.UNKNOWN : Outcome.FAILED;
+    }
+
+    private Map<String, Object> ofDeadLetter(String action, String topic, Fields fields) {
         String id = id(fields);
         Instant diedAt = fields.time("diedAt");
         DeadLetterRef death = new DeadLetterRef(id, diedAt == null ? death(topic, id) : diedAt);
-        return audit.around(action, user, topic, id, fields.text("note"), () -> {
-            List<DeadLetterRef> one = List.of(death);
-            boolean done = (action.equals("purge") ? admin.purge(topic, one) : admin.redrive(topic, one)).get(0);
-            if (!done) {
-                throw new Refusal(
-                        409,
-                        "Message '" + LogText.of(id) + "' is not dead, or has died again since " + death.diedAt()
-                                + ". Nothing was changed.",
-                        "Read it again, and use the diedAt that it shows now.");
-            }
-            return new Row()
-                    .with("topic", topic)
-                    .with("id", id)
-                    .with("outcome", action.equals("purge") ? "purged" : "redriven")
-                    .values();
-        });
+        List<DeadLetterRef> one = List.of(death);
+        boolean done = (action.equals("purge") ? admin.purge(topic, one) : admin.redrive(topic, one)).get(0);
+        if (!done) {
+            throw new Refusal(
+                    409,
+                    "Message '" + LogText.of(id) + "' is not dead, or has died again since " + death.diedAt()
+                            + ". Nothing was changed.",
+                    "Read it again, and use the diedAt that it shows now.");
+        }
+        return new Row()
+                .with("topic", topic)
+                .with("id", id)
+                .with("outcome", action.equals("purge") ? "purged" : "redriven")
+                .values();
     }
 
     private Instant death(String topic, String id) {
@@ -83,27 +114,25 @@ final class QueueWrites {
         return message.diedAt();
     }
 
-    private Map<String, Object> ofWaiting(String action, String topic, Fields fields, String user) {
+    private Map<String, Object> ofWaiting(String action, String topic, Fields fields) {
         String id = id(fields);
         List<MessageRef> one = List.of(new MessageRef(id, fields.text("incarnation")));
         DueTime due = action.equals("reschedule") ? due(fields) : null;
-        return audit.around(action, user, topic, id, fields.text("note"), () -> {
-            ChangeOutcome outcome = (due == null ? admin.cancel(topic, one) : admin.reschedule(topic, one, due)).get(0);
-            return switch (outcome) {
-                case APPLIED ->
-                    new Row()
-                            .with("topic", topic)
-                            .with("id", id)
-                            .with("outcome", due == null ? "cancelled" : "rescheduled")
-                            .values();
-                case GONE -> throw gone(id);
-                case IN_FLIGHT ->
-                    throw unchanged(id, "is in flight", "Wait for the end of its run; a run cannot be taken back.");
-                case DEAD -> throw unchanged(id, "is dead", "Use redrive or purge.");
-                case OTHER_INCARNATION ->
-                    throw unchanged(id, "is another one than the one that is meant", "Read it again.");
-            };
-        });
+        ChangeOutcome outcome = (due == null ? admin.cancel(topic, one) : admin.reschedule(topic, one, due)).get(0);
+        return switch (outcome) {
+            case APPLIED ->
+                new Row()
+                        .with("topic", topic)
+                        .with("id", id)
+                        .with("outcome", due == null ? "cancelled" : "rescheduled")
+                        .values();
+            case GONE -> throw gone(id);
+            case IN_FLIGHT ->
+                throw unchanged(id, "is in flight", "Wait for the end of its run; a run cannot be taken back.");
+            case DEAD -> throw unchanged(id, "is dead", "Use redrive or purge.");
+            case OTHER_INCARNATION ->
+                throw unchanged(id, "is another one than the one that is meant", "Read it again.");
+        };
     }
 
     private static DueTime due(Fields fields) {
@@ -126,41 +155,40 @@ final class QueueWrites {
         JobRequest request = JobRequest.redrive(topic)
                 .perSecond(fields.number("perSecond", REDRIVES_PER_SECOND, 1, Integer.MAX_VALUE))
                 .by(user, note == null ? "" : note);
-        return audit.around("redrive-all", user, topic, "", note, () -> QueueReads.job(admin.start(request)));
+        return QueueReads.job(admin.start(request));
     }
 
-    private Map<String, Object> stopJob(String topic, Fields fields, String user) {
+    /** Also stops a job that only another version can read, so its topic is not known here. */
+    private Map<String, Object> stopJob(String topic, Fields fields) {
         String id = fields.required("id", "the job that redrive-all returned; the path jobs lists them");
-        boolean isOfTopic =
-                admin.job(id).filter(job -> job.request().topic().equals(topic)).isPresent();
-        if (!isOfTopic) {
+        boolean isOfOther = admin.job(id)
+                .filter(job -> !job.request().topic().equals(topic))
+                .isPresent();
+        if (isOfOther) {
             throw new Refusal(
                     404,
                     "Topic '" + topic + "' has no job '" + LogText.of(id) + "'.",
                     "The path jobs lists those of the last day.");
         }
-        return audit.around("stop-job", user, topic, id, fields.text("note"), () -> {
-            if (!admin.stopJob(id)) {
-                throw new Refusal(409, "The job does not run.", "The path jobs shows its state.");
-            }
-            return new Row()
-                    .with("topic", topic)
-                    .with("job", id)
-                    .with("outcome", "stopping")
-                    .values();
-        });
+        if (!admin.stopJob(id)) {
+            throw new Refusal(409, "The job does not run.", "The path jobs shows its state.");
+        }
+        return new Row()
+                .with("topic", topic)
+                .with("job", id)
+                .with("outcome", "stopping")
+                .values();
     }
 
-    private Map<String, Object> ofTopic(String action, String topic, Fields fields, String user) {
-        return audit.around(action, user, topic, "", fields.text("note"), () -> {
-            boolean pause = action.equals("pause");
-            int shards = pause ? fleet.pause(topic, user) : fleet.resume(topic);
-            return new Row()
-                    .with("topic", topic)
-                    .with("outcome", pause ? "paused" : "resumed")
-                    .with("changedShards", shards)
-                    .values();
-        });
+    private Map<String, Object> ofTopic(String action, String topic, String user) {
+        boolean pause = action.equals("pause");
+        String by = user.substring(0, Math.min(MAX_NAME, user.length()));
+        int shards = pause ? fleet.pause(topic, by) : fleet.resume(topic);
+        return new Row()
+                .with("topic", topic)
+                .with("outcome", pause ? "paused" : "resumed")
+                .with("changedShards", shards)
+                .values();
     }
 
     private static String id(Fields fields) {

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.AuditKeeper;
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.StartReport;
 import io.easykit.delayqueue.DelayQueueListener;
@@ -7,6 +8,7 @@ import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
@@ -32,6 +34,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -152,6 +155,13 @@ public final class DelayQueueAutoConfiguration {
                 webhook.timeout(),
                 environment.getProperty("spring.application.name", ""),
                 AlertWebhook.thread());
+    }
+
+    /** Only endpoints use it. */
+    @Bean
+    @Lazy
+    AuditKeeper delayQueueAuditKeeper(ActionLog actions, Environment environment) {
+        return new ActionLogKeeper(actions, environment);
     }
 
     @Bean

@@ -1,16 +1,14 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.AuditKeeper;
+import io.easykit.boot.OperatorAudit;
 import io.easykit.boot.ShownValues;
+import io.easykit.boot.ThisProcess;
 import io.easykit.delayqueue.actuate.DelayQueueEndpoint;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
-import java.util.List;
-import java.util.function.BinaryOperator;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
-import org.springframework.boot.actuate.endpoint.SanitizableData;
-import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -39,18 +37,17 @@ public final class DelayQueueEndpointAutoConfiguration {
             DelayQueueAdmin admin,
             FleetAdmin fleet,
             ObjectProvider<SanitizingFunction> masks,
+            ObjectProvider<AuditKeeper> keepers,
             ApplicationEventPublisher events) {
-        return queue.enabled()
-                ? DelayQueueEndpoint.of(admin, fleet, new ShownValues(mask(masks)), properties::seesValues, events)
-                : DelayQueueEndpoint.disabled();
-    }
-
-    private static @Nullable BinaryOperator<String> mask(ObjectProvider<SanitizingFunction> masks) {
-        List<SanitizingFunction> all = masks.orderedStream().toList();
-        if (all.isEmpty()) {
-            return null;
+        if (!queue.enabled()) {
+            return DelayQueueEndpoint.disabled();
         }
-        Sanitizer sanitizer = new Sanitizer(all);
-        return (name, value) -> String.valueOf(sanitizer.sanitize(new SanitizableData(null, name, value), true));
+        AuditKeeper keeper = keepers.orderedStream().findFirst().orElse(AuditKeeper.NONE);
+        return DelayQueueEndpoint.of(
+                admin,
+                fleet,
+                ShownValues.maskedBy(masks.orderedStream().toList()),
+                properties::seesValues,
+                new OperatorAudit(ThisProcess.name(), System::currentTimeMillis, keeper, events));
     }
 }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.RedisServer;
 import jakarta.servlet.Filter;
@@ -309,10 +310,21 @@ class DelayQueueEndpointIntegrationTests {
                     assertThat(event.getPrincipal()).isEqualTo("ada");
                     assertThat(event.getData())
                             .containsEntry("topic", "mail/urgent")
-                            .containsEntry("id", "1")
+                            .containsEntry("ids", List.of("1"))
+                            .containsEntry("from", "actuator")
                             .containsEntry("note", "mended")
                             .containsEntry("outcome", "done");
                 });
+        assertThat(application.getBean(Audit.class).events).last().satisfies(event -> assertThat(event.getData())
+                .containsEntry("action", "purge")
+                .containsEntry("outcome", "refused"));
+        // The latest first: the outcome of a change is in front of the change.
+        assertThat(application.getBean(ActionLog.class).read(0, 2))
+                .satisfiesExactly(
+                        outcome -> assertThat(outcome).contains("\"outcome\":\"refused\"", "There is no message '2'"),
+                        begun -> assertThat(begun)
+                                .contains("\"who\":\"ada\"", "\"from\":\"actuator\"", "\"topic\":\"mail/urgent\"")
+                                .contains("\"action\":\"purge\"", "\"ids\":[\"2\"]", "\"outcome\":\"begun\""));
     }
 
     @Test
@@ -430,7 +442,7 @@ class DelayQueueEndpointIntegrationTests {
                 "reschedule  | topic=t,id=1,delay=-5s       | 400 | Correct",
                 "cancel      | topic=t,id=1,incarnation=x   | 400 | Correct",
                 "redrive-all | topic=t,perSecond=0          | 400 | whole number",
-                "stop-job    | topic=t,id=none              | 404 | path jobs",
+                "stop-job    | topic=t,id=none              | 409 | path jobs",
             })
     void refusesAChangeWithTheRemedy(String action, @Nullable String given, int status, String remedy) {
         Map<String, String> fields = new HashMap<>();

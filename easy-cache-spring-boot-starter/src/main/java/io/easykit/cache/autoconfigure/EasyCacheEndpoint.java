@@ -1,5 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.OperatorAudit;
+import io.easykit.boot.OperatorAudit.Outcome;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
@@ -28,15 +30,20 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 @Endpoint(id = "easycache", defaultAccess = Access.READ_ONLY)
 final class EasyCacheEndpoint {
 
+    /** A user without a login. */
+    static final String ANONYMOUS = "anonymous";
+
     private static final String HOW_TO_NAME_AN_ENTRY =
             "Name the entry: 'prefix' and 'part', or 'key' for its whole name, for example user::42.";
 
     private final EasyCache cache;
     private final EasyCacheAdmin admin;
+    private final OperatorAudit audit;
 
-    EasyCacheEndpoint(EasyCache cache, EasyCacheAdmin admin) {
+    EasyCacheEndpoint(EasyCache cache, EasyCacheAdmin admin, OperatorAudit audit) {
         this.cache = cache;
         this.admin = admin;
+        this.audit = audit;
     }
 
     /**
@@ -93,12 +100,73 @@ final class EasyCacheEndpoint {
             @Nullable Object part,
             @Nullable String key,
             @Nullable String state) {
-        return checked(() -> switch (action) {
-            case "evict" -> evict(entry(cluster, prefix, part, key));
-            case "drop" -> drop(cluster, prefix);
-            case "force" -> force(cluster, state);
-            default -> forceAsBefore(action, state);
+        return act(ANONYMOUS, new Change(action, cluster, prefix, part, key, state));
+    }
+
+    /** The parameters of a change. */
+    record Change(
+            String action,
+            @Nullable String cluster,
+            @Nullable String prefix,
+            @Nullable Object part,
+            @Nullable String key,
+            @Nullable String state) {
+
+        /** The action as the audit names it. Any other word is a cluster whose state is forced. */
+        private String known() {
+            return List.of("evict", "drop").contains(action) ? action : "force";
+        }
+
+        private String target() {
+            String forced = action.equals("force") ? cluster : action;
+            return shown(known().equals("force") ? forced : prefix);
+        }
+
+        private List<String> ids() {
+            return part == null && key == null ? List.of() : List.of(shown(key == null ? part : key));
+        }
+
+        private String filter() {
+            return known().equals("force") ? shown(state) : cluster == null ? "" : "on cluster " + shown(cluster);
+        }
+
+        private static String shown(@Nullable Object value) {
+            return value == null ? "" : OperatorAudit.cut(value.toString());
+        }
+    }
+
+    /**
+     * Acts and records it.
+     *
+     * @param who name of the user
+     */
+    Object act(String who, Change change) {
+        Map<String, Object> entry = audit.entry(change.known(), who, "actuator");
+        entry.put("topic", change.target());
+        entry.put("count", change.ids().size());
+        entry.put("ids", change.ids());
+        entry.put("filter", change.filter());
+        return audit.around(
+                entry,
+                () -> made(change),
+                EasyCacheEndpoint::details,
+                failure -> failure instanceof InvalidEndpointRequestException ? Outcome.REFUSED : Outcome.FAILED);
+    }
+
+    private Object made(Change change) {
+        return checked(() -> switch (change.action) {
+            case "evict" -> evict(entry(change.cluster, change.prefix, change.part, change.key));
+            case "drop" -> drop(change.cluster, change.prefix);
+            case "force" -> force(change.cluster, change.state);
+            default -> forceAsBefore(change.action, change.state);
         });
+    }
+
+    private static Map<String, Object> details(Object reply) {
+        if (reply instanceof Evicted evicted) {
+            return Map.of("acknowledged", evicted.acknowledged, "ids", List.of(evicted.key));
+        }
+        return reply instanceof Dropped dropped ? Map.of("acknowledged", dropped.acknowledged) : Map.of();
     }
 
     private Evicted evict(CacheKey<?> key) {

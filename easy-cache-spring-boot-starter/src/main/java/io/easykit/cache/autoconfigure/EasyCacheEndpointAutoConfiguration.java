@@ -1,14 +1,19 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.AuditKeeper;
 import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.OperatorAudit;
+import io.easykit.boot.ThisProcess;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.admin.EasyCacheAdmin;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration of the actuator endpoint {@code easycache}. */
@@ -23,8 +28,14 @@ public final class EasyCacheEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    EasyCacheEndpoint easyCacheEndpoint(EasyCache cache, EasyCacheAdmin admin) {
-        return new EasyCacheEndpoint(cache, admin);
+    EasyCacheEndpoint easyCacheEndpoint(
+            EasyCache cache,
+            EasyCacheAdmin admin,
+            ObjectProvider<AuditKeeper> keepers,
+            ApplicationEventPublisher events) {
+        AuditKeeper keeper = keepers.orderedStream().findFirst().orElse(AuditKeeper.NONE);
+        return new EasyCacheEndpoint(
+                cache, admin, new OperatorAudit(ThisProcess.name(), System::currentTimeMillis, keeper, events));
     }
 
     @Bean

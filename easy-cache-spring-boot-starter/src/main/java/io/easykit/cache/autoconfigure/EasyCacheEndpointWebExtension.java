@@ -1,8 +1,10 @@
 package io.easykit.cache.autoconfigure;
 
+import java.security.Principal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -35,13 +37,20 @@ final class EasyCacheEndpointWebExtension {
 
     @WriteOperation
     WebEndpointResponse<Object> act(
+            SecurityContext caller,
             @Selector String action,
             @Nullable String cluster,
             @Nullable String prefix,
             @Nullable Object part,
             @Nullable String key,
             @Nullable String state) {
-        return answer(() -> endpoint.act(action, cluster, prefix, part, key, state));
+        return answer(() ->
+                endpoint.act(name(caller), new EasyCacheEndpoint.Change(action, cluster, prefix, part, key, state)));
+    }
+
+    private static String name(SecurityContext caller) {
+        Principal principal = caller.getPrincipal();
+        return principal == null || principal.getName() == null ? EasyCacheEndpoint.ANONYMOUS : principal.getName();
     }
 
     private static WebEndpointResponse<Object> answer(Supplier<Object> work) {

@@ -3,6 +3,7 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.boot.AuditKeeper;
 import io.easykit.cache.Availability;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
@@ -14,10 +15,12 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,12 +28,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 
 /** The endpoint over HTTP. */
 class EasyCacheEndpointIntegrationTests {
@@ -72,9 +78,22 @@ class EasyCacheEndpointIntegrationTests {
     @EnableAutoConfiguration
     static class Application {
 
+        final List<AuditEvent> events = new CopyOnWriteArrayList<>();
+        final List<Map<String, Object>> kept = new CopyOnWriteArrayList<>();
+
         @Bean
         Products products() {
             return new Products();
+        }
+
+        @Bean
+        AuditKeeper keeper() {
+            return entry -> kept.add(new LinkedHashMap<>(entry));
+        }
+
+        @EventListener
+        void on(AuditApplicationEvent event) {
+            events.add(event.getAuditEvent());
         }
     }
 
@@ -267,6 +286,37 @@ class EasyCacheEndpointIntegrationTests {
             assertThat(refused.headers().firstValue("Content-Type")).hasValue("application/problem+json");
             assertThat(refused.body()).contains("\"detail\":\"").contains(remedy);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void recordsItsChanges(Stack stack) throws Exception {
+        Application recorded = application(stack).getBean(Application.class);
+        recorded.events.clear();
+        recorded.kept.clear();
+
+        post(stack, "/evict", "{'prefix': 'product', 'part': '42'}");
+        post(stack, "/drop", "{'prefix': 'prodcut'}");
+        post(stack, "/default", "{'state': 'AUTO'}");
+
+        assertThat(recorded.events)
+                .extracting(AuditEvent::getType)
+                .containsExactly("EASYKIT_EVICT", "EASYKIT_DROP", "EASYKIT_FORCE");
+        assertThat(recorded.events.get(0).getPrincipal()).isEqualTo("anonymous");
+        assertThat(recorded.events.get(0).getData())
+                .containsEntry("topic", "product")
+                .containsEntry("ids", List.of("product::\\42"))
+                .containsEntry("from", "actuator")
+                .containsEntry("outcome", "done")
+                .containsEntry("acknowledged", true);
+        assertThat(recorded.events.get(1).getData()).containsEntry("outcome", "refused");
+        assertThat(recorded.events.get(1).getData().get("why").toString()).contains("Use one of [price");
+        assertThat(recorded.events.get(2).getData())
+                .containsEntry("topic", "default")
+                .containsEntry("filter", "AUTO");
+        assertThat(recorded.kept)
+                .extracting(entry -> entry.get("outcome"))
+                .containsExactly("begun", "done", "begun", "refused", "begun", "done");
     }
 
     @ParameterizedTest
