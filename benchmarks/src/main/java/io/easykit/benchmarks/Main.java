@@ -13,6 +13,7 @@ import io.easykit.benchmarks.queue.Bursts;
 import io.easykit.benchmarks.queue.Flows;
 import io.easykit.benchmarks.queue.Footprints;
 import io.easykit.benchmarks.queue.IdleTopics;
+import io.easykit.benchmarks.queue.OperatingCosts;
 import io.easykit.benchmarks.queue.Punctuality;
 import io.easykit.benchmarks.queue.QueueVersions;
 import io.easykit.benchmarks.queue.ReplicatedSends;
@@ -42,8 +43,8 @@ public final class Main {
                          q3   send and receive for 60 s    q9   bytes of a pending message
                          q4   many due at once             q10  idle queues
                          q5   lateness when idle           q11  one shard against eight on three masters
-                         q12  sends that wait for replicas
-                         q    all of them but q11 and q12 in turn
+                         q12  sends that wait for replicas   q13  what operators cost Redis
+                         q    all of them but q11 to q13 in turn
                          [size, 1: messages and times are multiplied by it, so 0.05 is a short trial
                          [words: only contenders whose titles begin with one of them]]
 
@@ -81,6 +82,7 @@ public final class Main {
             case "q10" -> IdleTopics.run(arguments);
             case "q11" -> Scaling.run(arguments);
             case "q12" -> ReplicatedSends.run(arguments);
+            case "q13" -> OperatingCosts.run(arguments);
             case "versions" -> versions(arguments);
             case "scripts" -> ScriptCosts.run(beforeAndNow(arguments));
             default -> {
