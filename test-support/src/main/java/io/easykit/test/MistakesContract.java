@@ -1,18 +1,14 @@
 package io.easykit.test;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.easykit.test.MistakesTable.Row;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.support.GenericApplicationContext;
 
@@ -104,17 +100,6 @@ public abstract class MistakesContract {
     }
 
     private static void assertReported(ApplicationContextRunner mistaken, List<Row> rows) {
-        mistaken.run(context -> {
-            FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
-            String action = Objects.requireNonNull(analysis.getAction(), "action");
-            assertThat(rows)
-                    .isNotEmpty()
-                    .allMatch(row -> row.isReportedIn(analysis.getDescription()), analysis.getDescription())
-                    .allMatch(row -> row.isMendedIn(action), action);
-            assertThat(analysis.getDescription().lines())
-                    .as("no line reports an unexpected mistake")
-                    .allMatch(line -> rows.stream().anyMatch(row -> row.isReportedIn(line)));
-            assertThat(analysis.getDescription()).doesNotContain("secret", "sec ret");
-        });
+        mistaken.run(context -> MistakesTable.assertReported(context.getStartupFailure(), rows));
     }
 }

@@ -1,13 +1,18 @@
 package io.easykit.test;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /** Reads the rows of {@code docs/mistakes.md}, so that the documentation and the tests cannot differ. */
 public final class MistakesTable {
@@ -63,6 +68,20 @@ public final class MistakesTable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Checks that the report of a start names all mistakes with their remedies, and no other ones. */
+    public static void assertReported(@Nullable Throwable failure, List<Row> rows) {
+        FailureAnalysis analysis = StartFailure.analysis(failure);
+        String action = Objects.requireNonNull(analysis.getAction(), "action");
+        assertThat(rows)
+                .isNotEmpty()
+                .allMatch(row -> row.isReportedIn(analysis.getDescription()), analysis.getDescription())
+                .allMatch(row -> row.isMendedIn(action), action);
+        assertThat(analysis.getDescription().lines())
+                .as("no line reports an unexpected mistake")
+                .allMatch(line -> rows.stream().anyMatch(row -> row.isReportedIn(line)));
+        assertThat(analysis.getDescription()).doesNotContain("secret", "sec ret");
     }
 
     private static Row row(String line) {

@@ -3,13 +3,23 @@ package io.easykit.console.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.boot.BoundSettings;
+import io.easykit.boot.Problem;
 import io.easykit.test.SettingsContract;
+import java.util.List;
 import java.util.Map;
+import org.apache.catalina.filters.RemoteIpFilter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.core.env.Environment;
 import org.springframework.mock.env.MockEnvironment;
+import org.springframework.security.web.DefaultSecurityFilterChain;
+import org.springframework.web.filter.ForwardedHeaderFilter;
+import org.springframework.web.server.adapter.ForwardedHeaderTransformer;
 
 class SettingsTests extends SettingsContract {
 
@@ -59,7 +69,7 @@ class SettingsTests extends SettingsContract {
     void refusesWrongValuesWithARemedy(String name, String value) {
         MockEnvironment environment = new MockEnvironment().withProperty(name, value);
 
-        assertThat(new ConsoleStartCheck(environment).settings(null))
+        assertThat(new ConsoleStartCheck(environment).settings(new DefaultListableBeanFactory()))
                 .singleElement()
                 .satisfies(problem -> {
                     assertThat(problem.description()).contains(name.replaceFirst("\\[.*", ""));
@@ -73,8 +83,58 @@ class SettingsTests extends SettingsContract {
                 .withProperty("easykit.console.open-to", "loopback")
                 .withProperty("server.forward-headers-strategy", "native");
 
-        assertThat(new ConsoleStartCheck(environment).settings(null))
+        assertThat(new ConsoleStartCheck(environment).settings(new DefaultListableBeanFactory()))
                 .singleElement()
                 .satisfies(problem -> assertThat(problem.remedy()).contains("server.forward-headers-strategy=none"));
+    }
+
+    private static List<Problem> problems(String name, String value, Class<?>... beans) {
+        DefaultListableBeanFactory factory = new DefaultListableBeanFactory();
+        for (Class<?> bean : beans) {
+            factory.registerBeanDefinition(bean.getName(), new RootBeanDefinition(bean));
+        }
+        MockEnvironment environment = new MockEnvironment()
+                .withProperty("easykit.console.open-to", "loopback")
+                .withProperty(name, value);
+        return new ConsoleStartCheck(environment).settings(factory);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "server.tomcat.remoteip.remote-ip-header,X-Forwarded-For",
+        "server.tomcat.remoteip.protocol-header,X-Forwarded-Proto"
+    })
+    void refusesLoopbackIfTomcatEvaluatesTheHeadersOfProxies(String name, String value) {
+        assertThat(problems(name, value)).singleElement().satisfies(problem -> {
+            assertThat(problem.description()).contains(name + " is " + value);
+            assertThat(problem.remedy()).contains("remove " + name);
+        });
+        assertThat(problems(name, "")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                ForwardedHeaderFilter.class,
+                RemoteIpFilter.class,
+                ForwardedHeaderTransformer.class,
+                Registration.class
+            })
+    void refusesLoopbackWithABeanThatEvaluatesTheHeadersOfProxies(Class<?> bean) {
+        assertThat(problems("a", "b", bean)).singleElement().satisfies(problem -> {
+            assertThat(problem.description()).contains(bean.getName());
+            assertThat(problem.remedy()).contains("remove this bean");
+        });
+    }
+
+    /** A registration of the filter. */
+    static class Registration extends FilterRegistrationBean<ForwardedHeaderFilter> {}
+
+    @Test
+    void ignoresTheSettingIfSpringSecurityProtectsTheApplication() {
+        assertThat(problems("server.forward-headers-strategy", "native", DefaultSecurityFilterChain.class))
+                .isEmpty();
+        assertThat(problems("server.forward-headers-strategy", "framework", ForwardedHeaderFilter.class))
+                .hasSize(1);
     }
 }
