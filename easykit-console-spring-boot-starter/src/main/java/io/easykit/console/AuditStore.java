@@ -5,6 +5,17 @@ import java.util.List;
 /** A list that all nodes share, the latest line first. Methods throw an exception if the store does not answer. */
 public interface AuditStore {
 
+    /** The store refuses a call, and will refuse it again until somebody corrects it. */
+    final class Refused extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        /** @param cause says what to correct */
+        public Refused(RuntimeException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
     /**
      * Adds a line.
      *

@@ -3,9 +3,11 @@ package io.easykit.console;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +28,9 @@ final class AuditTrail {
 
     private static final int READ_AT_ONCE = 100;
 
+    /** Calls that search for the place of a cursor. Then its entry counts as gone. */
+    private static final int READS_TO_FIND = 20;
+
     /** Changes end soon, so the line of an outcome is near the line of its entry. */
     private static final int NEAR = 50;
 
@@ -34,6 +39,7 @@ final class AuditTrail {
     private final JsonMapper json = JsonMapper.builder().build();
     private final Deque<String> memory = new ArrayDeque<>();
     private final Deque<String> unsent = new ArrayDeque<>();
+    private volatile boolean refused;
 
     /**
      * @param store null to keep entries in memory only
@@ -62,11 +68,27 @@ final class AuditTrail {
         synchronized (unsent) {
             try {
                 for (String next = unsent.peekLast(); next != null; next = unsent.peekLast()) {
-                    shared.add(next, most);
+                    addOrLeaveOut(shared, next);
                     unsent.pollLast();
                 }
             } catch (RuntimeException away) {
                 log.debug("The audit is kept in memory until its store answers", away);
+            }
+        }
+    }
+
+    /** A line that the store refuses is left out: otherwise it would hold up all later ones. */
+    private void addOrLeaveOut(AuditStore shared, String line) {
+        try {
+            shared.add(line, most);
+            refused = false;
+        } catch (AuditStore.Refused refusal) {
+            if (!refused) {
+                refused = true;
+                log.warn(
+                        "The store refuses entries of the audit. Until this is fixed they are in the log of this node"
+                                + " only, and the page shows the latest ones of this node",
+                        refusal);
             }
         }
     }
@@ -93,7 +115,7 @@ final class AuditTrail {
     Page page(@Nullable String after, int size) {
         Cursor cursor = Cursor.parse(after);
         AuditStore shared = store;
-        if (shared != null) {
+        if (shared != null && !refused) {
             try {
                 return page(shared::read, cursor, size, true);
             } catch (RuntimeException away) {
@@ -113,25 +135,32 @@ final class AuditTrail {
         List<String> read(long skip, int count);
     }
 
-    /** New lines only push old ones further from the beginning, so the cursor's line is at its old place or behind it. */
+    /**
+     * New lines only push old ones further from the beginning, so the cursor's line is at its old place or behind it. A line
+     * whose reply was lost is stored twice.
+     */
     private Page page(Lines lines, Cursor cursor, int size, boolean shared) {
         List<Map<String, Object>> entries = new ArrayList<>();
         Map<String, Map<String, Object>> rests = new LinkedHashMap<>();
+        Set<String> seen = new HashSet<>();
         long at = Math.max(0, cursor.at() - NEAR);
         long lastAt = at;
         boolean behind = cursor.id().isEmpty();
-        while (at <= most) {
+        long farthest = at + (long) READS_TO_FIND * READ_AT_ONCE;
+        while (at <= most && (behind || at < farthest)) {
             List<String> read = lines.read(at, READ_AT_ONCE);
             for (String line : read) {
                 Map<String, Object> entry = parse(line);
                 String id = String.valueOf(entry.get("id"));
                 if (!entry.containsKey("action")) {
                     rests.put(id, entry);
+                } else if (!seen.add(id)) {
+                    log.debug("An entry is stored twice: the reply to the first attempt was lost");
                 } else if (behind && entries.size() == size) {
                     Object last = entries.get(size - 1).get("id");
                     return new Page(entries, lastAt + "-" + last, shared);
                 } else if (behind) {
-                    Map<String, Object> rest = rests.remove(id);
+                    Map<String, Object> rest = rests.get(id);
                     if (rest != null) {
                         entry.putAll(rest);
                     }

@@ -125,7 +125,7 @@ public final class Console {
         } catch (Refusal refusal) {
             String action = action(request);
             if (request.method().equals("POST") && changes.containsKey(action)) {
-                audit.refused(action, Caller.stranger(request), refusal.reason());
+                audit.refused(action, Caller.stranger(request), null, refusal);
             }
             throw refusal;
         }
@@ -179,17 +179,34 @@ public final class Console {
             throw new Refusal(
                     404, "There is no such change.", "Load the page again: the node may have another version.");
         }
+        Input input = null;
+        String note;
+        Planned planned;
         try {
             access.requireChange(request, caller);
-        } catch (Refusal refusal) {
-            audit.refused(name, caller, refusal.reason());
+            input = input(request);
+            note = note(input);
+            planned = change.plan(input, caller);
+        } catch (RuntimeException refusal) {
+            audit.refused(name, caller, input, refusal);
             throw refusal;
         }
-        Input input = input(request);
-        Planned planned = change.plan(input, caller);
-        Done done = audit.around(name, caller, planned, input.text("note"));
-        apis.forEach(ConsoleApi::changed);
+        Done done;
+        try {
+            done = audit.around(name, caller, planned, note);
+        } finally {
+            apis.forEach(ConsoleApi::changed);
+        }
         return ConsoleReply.of(done.status(), "application/json", timed(json.writeValueAsBytes(signed(done.reply()))));
+    }
+
+    private static String note(Input input) {
+        String note = input.text("note");
+        if (note != null && note.length() > Audit.MAX_NOTE) {
+            throw new Refusal(
+                    400, "The note is longer than " + Audit.MAX_NOTE + " characters.", "Write a shorter one.");
+        }
+        return note == null ? "" : note;
     }
 
     private Input input(ConsoleRequest request) throws IOException {

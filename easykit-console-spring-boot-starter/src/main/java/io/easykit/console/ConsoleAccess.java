@@ -134,6 +134,10 @@ public record ConsoleAccess(
         if (!"1".equals(request.header(CHANGE_HEADER))) {
             throw crossSite("The header " + CHANGE_HEADER + ": 1 is missing.");
         }
+        String origin = request.header("Origin");
+        if (origin != null && origins.contains(origin)) {
+            return;
+        }
         String site = request.header("Sec-Fetch-Site");
         if (site != null) {
             if (!site.equals("same-origin")) {
@@ -141,16 +145,12 @@ public record ConsoleAccess(
             }
             return;
         }
-        String origin = request.header("Origin");
         if (origin != null && !isOwn(origin, request)) {
             throw crossSite("The origin " + printable(origin) + " is not that of the console.");
         }
     }
 
-    private boolean isOwn(String origin, ConsoleRequest request) {
-        if (origins.contains(origin)) {
-            return true;
-        }
+    private static boolean isOwn(String origin, ConsoleRequest request) {
         String authority = authority(origin);
         return authority != null
                 && (authority.equalsIgnoreCase(request.header("Host"))
@@ -169,7 +169,7 @@ public record ConsoleAccess(
         return new Refusal(
                 403,
                 "The change may come from another page: " + reason,
-                "Use the console's own page. Behind a proxy that changes the host, set easykit.console.origins.");
+                "Use the console's own page, or name the origin of the page in easykit.console.origins.");
     }
 
     private static String printable(String text) {

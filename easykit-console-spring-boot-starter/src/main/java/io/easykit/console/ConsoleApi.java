@@ -21,7 +21,7 @@ public interface ConsoleApi {
     /** Changes by their path behind {@code api/}. */
     Map<String, Change> changes();
 
-    /** Called after each change through this node: forgets numbers that may be out of date. */
+    /** Called after each change through this node, also after one that failed: forgets numbers that may be out of date. */
     default void changed() {}
 
     /** The clock of its store in milliseconds, or null if it is not known. Does not call the store. */

@@ -26,6 +26,11 @@ public final class Input {
         throw wrong(name, "a text of at most " + MAX_TEXT + " characters");
     }
 
+    /** A text of any length, or another one if there is none. Refuses nothing. */
+    String textOr(String name, String otherwise) {
+        return fields.get(name) instanceof String text ? text : otherwise;
+    }
+
     /** A text that has to be there. */
     public String required(String name) {
         String text = text(name);

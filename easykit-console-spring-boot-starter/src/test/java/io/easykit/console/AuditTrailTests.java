@@ -8,7 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class AuditTrailTests {
 
     private final SharedList shared = new SharedList();
@@ -19,19 +23,29 @@ class AuditTrailTests {
 
         private final List<String> lines = new ArrayList<>();
         private boolean away;
+        private boolean losesReplies;
+        private String refused = "";
+        private int reads;
 
         @Override
         public void add(String line, int most) {
             requireThere();
+            if (!refused.isEmpty() && line.contains(refused)) {
+                throw new Refused(new IllegalStateException("no permission"));
+            }
             lines.add(0, line);
             while (lines.size() > most) {
                 lines.remove(lines.size() - 1);
+            }
+            if (losesReplies) {
+                throw new IllegalStateException("no reply");
             }
         }
 
         @Override
         public List<String> read(long skip, int count) {
             requireThere();
+            reads++;
             return lines.stream().skip(skip).limit(count).toList();
         }
 
@@ -121,6 +135,51 @@ class AuditTrailTests {
         begin(trail, "after");
         assertThat(ids(trail.page(null, 10))).containsExactly("after", "meanwhile", "before");
         assertThat(shared.lines).hasSize(4);
+    }
+
+    @Test
+    void showsAnEntryOnceIfTheReplyToItWasLost() {
+        begin(trail, "before");
+        shared.losesReplies = true;
+        begin(trail, "lost");
+        shared.losesReplies = false;
+        end(trail, "lost");
+        begin(trail, "after");
+
+        assertThat(shared.lines).filteredOn(line -> line.contains("begun")).hasSize(4);
+        assertThat(ids(trail.page(null, 10))).containsExactly("after", "lost", "before");
+        assertThat(trail.page(null, 10).entries().get(1)).containsEntry("outcome", "done");
+        AuditTrail.Page first = trail.page(null, 2);
+        assertThat(ids(first)).containsExactly("after", "lost");
+        assertThat(ids(trail.page(first.next(), 2))).containsExactly("before");
+    }
+
+    @Test
+    void leavesOutAnEntryThatTheStoreRefusesAndWarnsOnce(CapturedOutput output) {
+        shared.refused = "wrong";
+        begin(trail, "wrong1");
+        begin(trail, "wrong2");
+
+        AuditTrail.Page page = trail.page(null, 10);
+        assertThat(page.shared()).isFalse();
+        assertThat(ids(page)).containsExactly("wrong2", "wrong1");
+
+        begin(trail, "right");
+        assertThat(ids(trail.page(null, 10))).containsExactly("right");
+        assertThat(output.toString().split("The store refuses entries of the audit", -1))
+                .hasSize(2);
+    }
+
+    @Test
+    void givesUpTheSearchForAnEntryThatIsGone() {
+        AuditTrail large = new AuditTrail(shared, 100_000);
+        for (int i = 0; i < 10_000; i++) {
+            shared.lines.add("{\"id\":\"e" + i + "\",\"action\":\"purge\"}");
+        }
+
+        assertThat(large.page("5-gone", 10).entries()).isEmpty();
+        assertThat(shared.reads).isLessThanOrEqualTo(20);
+        assertThat(ids(large.page("5-e1500", 1))).containsExactly("e1501");
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.SettingsReport;
 import io.easykit.boot.ShownValues;
 import io.easykit.boot.StartReport;
+import io.easykit.boot.ThisProcess;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.console.Audit;
 import io.easykit.console.AuditStore;
@@ -28,25 +29,17 @@ import io.easykit.delayqueue.autoconfigure.DelayQueueCustomizer;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.SpringBootVersion;
-import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
-import org.springframework.boot.actuate.endpoint.SanitizableData;
-import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -60,12 +53,14 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 
 /** Auto-configuration of the console. It is served by the configurations of the management context. */
 @AutoConfiguration(
         afterName = {
             "io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration",
+            "io.easykit.delayqueue.autoconfigure.DisabledDelayQueueAutoConfiguration",
             "io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration",
             "io.easykit.cache.autoconfigure.EasyCacheAdminAutoConfiguration"
         })
@@ -75,8 +70,6 @@ import org.springframework.core.env.Environment;
 @Import(StartReport.class)
 @ImportRuntimeHints(ConsoleAutoConfiguration.Files.class)
 public final class ConsoleAutoConfiguration {
-
-    private static final Logger log = LoggerFactory.getLogger(ConsoleAutoConfiguration.class);
 
     ConsoleAutoConfiguration() {}
 
@@ -92,21 +85,17 @@ public final class ConsoleAutoConfiguration {
         return new SettingsReport("easykit.console");
     }
 
+    /** In front of other keepers of the audit, so that it also keeps the changes through the endpoints of this node. */
     @Bean
+    @Order(0)
     Audit easykitConsoleAudit(
             ConsoleProperties properties, ObjectProvider<AuditStore> stores, ApplicationEventPublisher publisher) {
         return new Audit(
-                node(),
+                ThisProcess.name(),
                 stores.orderedStream().findFirst().orElse(null),
                 properties.auditSize(),
                 System::currentTimeMillis,
-                (user, entry) -> publisher.publishEvent(new AuditApplicationEvent(user, type(entry), entry)));
-    }
-
-    /** Such as {@code EASYKIT_JOBS_STOP}. */
-    private static String type(Map<String, Object> entry) {
-        String action = String.valueOf(entry.get("action"));
-        return "EASYKIT_" + action.toUpperCase(Locale.ROOT).replace('/', '_');
+                publisher);
     }
 
     @Bean
@@ -180,22 +169,11 @@ public final class ConsoleAutoConfiguration {
                 .toList();
         return new ConsoleInfo(
                 properties.path(),
-                node(),
+                ThisProcess.name(),
                 versions,
                 properties.label(),
                 color == null ? null : color.name().toLowerCase(Locale.ROOT),
                 links);
-    }
-
-    /** Host and process, as the delay queue names its nodes. */
-    private static String node() {
-        String host = "localhost";
-        try {
-            host = InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException unknown) {
-            log.debug("The name of this host is not known", unknown);
-        }
-        return host + "@" + ProcessHandle.current().pid();
     }
 
     /** The page's files, for native images. */
@@ -219,9 +197,10 @@ public final class ConsoleAutoConfiguration {
         }
     }
 
-    /** The delay queue, if the application has it. */
+    /** The delay queue, if the application has it. A disabled one has nothing to show. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DelayQueueAdmin.class)
+    @ConditionalOnEnabled("delay-queue")
     @ConditionalOnBean({DelayQueueAdmin.class, FleetAdmin.class})
     static class QueueConfiguration {
 
@@ -256,7 +235,8 @@ public final class ConsoleAutoConfiguration {
                 ObjectProvider<SanitizingFunction> masking,
                 Audit audit,
                 ConsoleProperties properties) {
-            MessageViews views = new MessageViews(new ShownValues(mask(masking)), listeners, properties.edit());
+            ShownValues values = ShownValues.maskedBy(masking.orderedStream().toList());
+            MessageViews views = new MessageViews(values, listeners, properties.edit());
             return new QueueApi(admin, fleet, views, listeners, audit);
         }
 
@@ -267,16 +247,7 @@ public final class ConsoleAutoConfiguration {
 
         @Bean
         ConsoleApi easykitConsoleFleet(FleetAdmin fleet) {
-            return new FleetApi(fleet, node());
-        }
-
-        private static @Nullable BinaryOperator<String> mask(ObjectProvider<SanitizingFunction> functions) {
-            List<SanitizingFunction> all = functions.orderedStream().toList();
-            if (all.isEmpty()) {
-                return null;
-            }
-            Sanitizer sanitizer = new Sanitizer(all);
-            return (name, value) -> String.valueOf(sanitizer.sanitize(new SanitizableData(null, name, value), true));
+            return new FleetApi(fleet, ThisProcess.name());
         }
     }
 

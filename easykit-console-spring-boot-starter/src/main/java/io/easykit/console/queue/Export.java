@@ -21,8 +21,10 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Base64;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -57,17 +59,23 @@ final class Export {
                 return true;
             });
         } catch (DelayQueueException | Refusal incomplete) {
-            line(Map.of("error", "The export is incomplete: " + incomplete.getMessage()), out);
+            line(incomplete(String.valueOf(incomplete.getMessage())), out);
         } catch (UncheckedIOException gone) {
             throw gone.getCause();
         }
     }
 
+    private static Map<String, Object> incomplete(String why) {
+        return Map.of("error", "The export is incomplete: " + why);
+    }
+
     private void write(String topic, State state, @Nullable String group, OutputStream out) {
         MessageQuery query = MessageQuery.of(state).size(DelayQueueAdmin.MAX_PAGE);
+        Set<String> refused = new LinkedHashSet<>();
         String cursor = null;
         do {
             MessagePage page = admin.messages(topic, query.after(cursor));
+            refused.addAll(page.refused());
             for (MessageSummary summary : page.messages()) {
                 if (group == null || QueueApi.isOf(summary.group(), group)) {
                     admin.find(topic, summary.id())
@@ -77,6 +85,9 @@ final class Export {
             }
             cursor = page.next();
         } while (cursor != null);
+        if (!refused.isEmpty()) {
+            line(incomplete(String.join(" ", refused)), out);
+        }
     }
 
     private Map<String, Object> message(MessageDetail detail) {

@@ -134,7 +134,7 @@ public final class LocalListeners {
     /**
      * Whether the listeners of a topic on this node can read a body.
      *
-     * @param says whether the error may be shown: it may quote the body
+     * @param says whether the error may be shown: it may quote values that are masked elsewhere
      * @return null if there is no such listener, or if its codec is not known
      */
     @Nullable Map<String, Object> readable(String topic, Bytes body, boolean says) {

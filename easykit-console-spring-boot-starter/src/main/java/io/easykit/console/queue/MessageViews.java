@@ -108,7 +108,9 @@ public final class MessageViews {
         Bytes body = message.body();
         whole.put(
                 "readable",
-                body == null || detail.isCut() ? null : listeners.readable(message.topic(), body, caller.seesValues()));
+                body == null || detail.isCut()
+                        ? null
+                        : listeners.readable(message.topic(), body, caller.savesBodies()));
         String uneditable = edits && caller.changes() ? uneditable(detail, caller) : "Nobody may edit messages here.";
         whole.put("editable", uneditable == null);
         whole.put("uneditable", uneditable);

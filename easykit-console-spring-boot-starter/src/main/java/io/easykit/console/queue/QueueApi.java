@@ -19,6 +19,7 @@ import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.MessageSummary;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /** The delay queue in the console: topics, pages of messages, single messages, groups of errors. */
 public final class QueueApi implements ConsoleApi {
 
-    private static final int MAX_FILTER = 200;
+    private static final int MAX_FILTER = 256;
 
     /** Pages that are read to fill one page of a group. */
     private static final int GROUP_PAGES = 20;
@@ -132,7 +133,7 @@ public final class QueueApi implements ConsoleApi {
     /** Pages through the dead letters until a page of the group is full, or enough has been read. */
     private Map<String, Object> ofGroup(String topic, String group, MessageQuery query, Caller caller) {
         List<MessageSummary> found = new ArrayList<>();
-        Map<String, Object> reply = new LinkedHashMap<>();
+        Set<String> refused = new LinkedHashSet<>();
         String cursor = query.after();
         for (int i = 0; i < GROUP_PAGES && found.size() < query.size(); i++) {
             // The cursor is behind the last message that was read, so no page may read more than there is room for.
@@ -140,15 +141,17 @@ public final class QueueApi implements ConsoleApi {
             page.messages().stream()
                     .filter(message -> isOf(message.group(), group))
                     .forEach(found::add);
-            reply.put("total", page.total());
-            reply.put("refused", page.refused());
+            refused.addAll(page.refused());
             cursor = page.next();
             if (cursor == null) {
                 break;
             }
         }
+        // Without a total: a page counts all messages of the state, not those of the group.
+        Map<String, Object> reply = new LinkedHashMap<>();
         reply.put("rows", views.rows(found, caller));
         reply.put("next", cursor);
+        reply.put("refused", refused);
         ErrorGroup kind = found.isEmpty() ? null : found.get(0).group();
         if (kind != null) {
             reply.put("group", Map.of("group", group, "error", kind.title(), "frame", kind.frame()));

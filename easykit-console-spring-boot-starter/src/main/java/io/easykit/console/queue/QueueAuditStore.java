@@ -1,6 +1,7 @@
 package io.easykit.console.queue;
 
 import io.easykit.console.AuditStore;
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.admin.ActionLog;
 import java.util.List;
 
@@ -15,7 +16,11 @@ public final class QueueAuditStore implements AuditStore {
 
     @Override
     public void add(String line, int most) {
-        actions.add(line, most);
+        try {
+            actions.add(line, most);
+        } catch (StoreRefusedException refused) {
+            throw new Refused(refused);
+        }
     }
 
     @Override

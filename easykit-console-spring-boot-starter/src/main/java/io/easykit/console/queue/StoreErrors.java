@@ -1,6 +1,7 @@
 package io.easykit.console.queue;
 
 import io.easykit.console.ConsoleApi.Change;
+import io.easykit.console.ConsoleApi.Done;
 import io.easykit.console.ConsoleApi.Planned;
 import io.easykit.console.ConsoleApi.Read;
 import io.easykit.console.Refusal;
@@ -23,13 +24,31 @@ final class StoreErrors {
         Map<String, Change> explained = new LinkedHashMap<>();
         changes.forEach((name, change) -> explained.put(name, (input, caller) -> {
             Planned planned = explained(() -> change.plan(input, caller));
-            return new Planned(
-                    planned.target(),
-                    planned.ids(),
-                    planned.filter(),
-                    () -> explained(() -> planned.act().run()));
+            return new Planned(planned.target(), planned.ids(), planned.filter(), () -> made(planned));
         }));
         return explained;
+    }
+
+    /**
+     * Makes a change. A change of one message is one call; any other one may be made of several, so an error may follow on a
+     * part that was made.
+     */
+    private static Done made(Planned planned) {
+        boolean single = planned.ids().size() == 1;
+        try {
+            return planned.act().run();
+        } catch (StoreUnavailableException away) {
+            if (single && !away.isOutcomeUnknown()) {
+                throw new Refusal(
+                        503, "Redis did not answer. Nothing was changed.", "Check Redis and the network.", "redis");
+            }
+            throw Refusal.ofUnknownOutcome("Redis did not answer in time.", "Check Redis and the network.", "redis");
+        } catch (StoreRefusedException refused) {
+            String reason = String.valueOf(refused.getMessage());
+            throw single
+                    ? new Refusal(503, reason, "Correct it in Redis.", "refused")
+                    : Refusal.ofUnknownOutcome(reason, "Correct it in Redis.", "refused");
+        }
     }
 
     private static <T> T explained(Supplier<T> call) {

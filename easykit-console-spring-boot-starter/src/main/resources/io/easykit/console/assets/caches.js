@@ -136,7 +136,7 @@ export function audit() {
         h('summary', t`${one.count} messages|${one.count} 条消息`), one.ids.map(id => h('div', mono(id)))),
       one.old && h('details', h('summary', t`Old message|原消息`), h('pre', oldMessage(one.old)))], 'wide'],
       [t`Outcome|结果`, one => chip(...OUTCOMES[one.outcome] || ['idle', visible(one.outcome)])],
-      [t`Note|备注`, one => one.note && raw(one.note), 'wide'],
+      [t`Note|备注`, one => [one.note && raw(one.note), one.why && dim(' ', raw(one.why))], 'wide'],
       [t`From|来源`, one => [mono(one.from), dim(' → ', raw(one.node))]],
     ], data.entries, {key: one => one.id}) : empty(t`No changes.|没有修改。`),
     pager(state, data.next),

@@ -257,7 +257,8 @@ class QueueConsoleIntegrationTests {
         assertThat(get("find?id=needle").get("found").get(0).get("topic").asString())
                 .isEqualTo("orders");
         assertThat(get("find?id=nothing").get("found")).isEmpty();
-        assertThat(Http.to(port).get("/easykit/api/find?id=" + "x".repeat(201)).status())
+        assertThat(get("find?id=" + "x".repeat(256)).get("found")).isEmpty();
+        assertThat(Http.to(port).get("/easykit/api/find?id=" + "x".repeat(257)).status())
                 .isEqualTo(400);
         JsonNode row = get("message?topic=orders&id=needle").get("message");
         post(
@@ -439,7 +440,11 @@ class QueueConsoleIntegrationTests {
 
         await().until(() ->
                 Http.to(port).get("/easykit/api/message?topic=orders&id=edited").status() == 404);
-        JsonNode audited = get("audit").get("entries").get(0);
+        JsonNode entries = get("audit").get("entries");
+        assertThat(entries.get(0).get("action").asString()).isEqualTo("replace");
+        assertThat(entries.get(0).get("outcome").asString()).isEqualTo("refused");
+        assertThat(entries.get(0).get("why").asString()).isNotBlank();
+        JsonNode audited = entries.get(1);
         assertThat(audited.get("action").asString()).isEqualTo("replace");
         assertThat(audited.get("old").get("body").asString()).isEqualTo("{\"id\":9007199254740993}");
         assertThat(audited.get("old").get("headers").get("tenant").asString()).isEqualTo("a");

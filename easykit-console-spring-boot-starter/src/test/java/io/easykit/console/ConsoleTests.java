@@ -1,0 +1,163 @@
+package io.easykit.console;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.console.ConsoleApi.Planned;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+
+/** Changes that are refused before they begin, and rules about the page that sends them. */
+class ConsoleTests {
+
+    private final List<AuditEvent> events = new ArrayList<>();
+    private final AtomicInteger changed = new AtomicInteger();
+
+    private final ConsoleApi api = new ConsoleApi() {
+        @Override
+        public Set<String> features() {
+            return Set.of();
+        }
+
+        @Override
+        public Map<String, Read> reads() {
+            return Map.of();
+        }
+
+        @Override
+        public Map<String, Change> changes() {
+            return Map.of("purge", (input, caller) -> {
+                input.requireConfirmed(input.required("topic"), "topic");
+                return new Planned("orders", List.of("1"), "", () -> {
+                    throw Refusal.ofUnknownOutcome("No reply.", "Check it.", "redis");
+                });
+            });
+        }
+
+        @Override
+        public void changed() {
+            changed.incrementAndGet();
+        }
+    };
+
+    private ConsoleReply post(String body, Map<String, String> headers, String... origins) {
+        ConsoleAccess access = new ConsoleAccess(
+                ConsoleAccess.Mode.EVERYONE,
+                "VIEW",
+                "OPERATE",
+                false,
+                ConsoleAccess.ShowValues.ALWAYS,
+                List.of(origins));
+        Audit audit = new Audit(
+                "node", null, 10, () -> 5, event -> events.add(((AuditApplicationEvent) event).getAuditEvent()));
+        ConsoleInfo info = new ConsoleInfo("/easykit", "node", Map.of(), null, null, List.of());
+        return new Console(access, info, List.of(api), audit, ConsoleMeters.NONE)
+                .handle(new ConsoleRequest(
+                        "POST",
+                        "/api/purge",
+                        Map.of(),
+                        name -> headers.containsKey(name) ? List.of(headers.get(name)) : List.of(),
+                        "10.0.0.1",
+                        "ada",
+                        role -> true,
+                        () -> null,
+                        most -> body.getBytes(UTF_8)));
+    }
+
+    private static Map<String, String> headers(String... more) {
+        Map<String, String> headers = new HashMap<>(
+                Map.of("Host", "ops.internal", "Content-Type", "application/json", "X-Easykit-Console", "1"));
+        for (int i = 0; i < more.length; i += 2) {
+            headers.put(more[i], more[i + 1]);
+        }
+        return headers;
+    }
+
+    private static String text(ConsoleReply reply) {
+        return new String(reply.body(), UTF_8);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '~',
+            delimiter = '|',
+            value = {
+                "{\"topic\":\"orders\",\"confirm\":\"order\",\"note\":\"ticket 1\"} | 400 | was not confirmed",
+                "{\"confirm\":\"orders\"}                   | 400 | field topic",
+                "{\"topic\":7}                              | 400 | field topic",
+                "[1]                                        | 400 | not a JSON object"
+            })
+    void recordsAChangeWhosePlanIsRefused(String body, int status, String why) {
+        assertThat(post(body, headers()).status()).isEqualTo(status);
+
+        assertThat(events).singleElement().satisfies(event -> {
+            assertThat(event.getType()).isEqualTo("EASYKIT_PURGE");
+            assertThat(event.getPrincipal()).isEqualTo("ada");
+            assertThat(event.getData()).containsEntry("outcome", "refused");
+            assertThat(event.getData().get("why").toString()).contains(why);
+        });
+        if (body.contains("ticket")) {
+            assertThat(events.get(0).getData()).containsEntry("topic", "orders").containsEntry("note", "ticket 1");
+        }
+    }
+
+    @Test
+    void recordsANoteThatIsTooLong() {
+        String body = "{\"topic\":\"orders\",\"confirm\":\"orders\",\"note\":\"" + "x".repeat(201) + "\"}";
+
+        assertThat(post(body, headers()).status()).isEqualTo(400);
+        assertThat(events).singleElement().satisfies(event -> assertThat(event.getData())
+                .containsEntry("outcome", "refused"));
+    }
+
+    @Test
+    void saysThatAChangeMayHaveBeenMade() {
+        ConsoleReply reply = post("{\"topic\":\"orders\",\"confirm\":\"orders\"}", headers());
+
+        assertThat(reply.status()).isEqualTo(503);
+        assertThat(text(reply)).contains("may have been made, in part or whole", "Load the list again");
+        assertThat(events.get(0).getData()).containsEntry("outcome", "unknown");
+        assertThat(changed).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "https://ops.example.com, cross-site, https://ops.example.com, 503",
+        "https://ops.example.com, , https://ops.example.com, 503",
+        "https://ops.example.com.evil.com, cross-site, https://ops.example.com, 403",
+        "https://ops.example.com.evil.com, , https://ops.example.com, 403",
+        "https://ops.example.com, cross-site, https://other.example.com, 403",
+        "https://ops.example.com, , https://other.example.com, 403",
+        "https://ops.internal, , https://other.example.com, 503",
+        "https://ops.internal, same-origin, https://other.example.com, 503"
+    })
+    void acceptsChangesOfListedOrigins(String origin, String site, String listed, int status) {
+        Map<String, String> headers = headers("Origin", origin);
+        if (site != null) {
+            headers.put("Sec-Fetch-Site", site);
+        }
+
+        ConsoleReply reply = post("{\"topic\":\"orders\",\"confirm\":\"orders\"}", headers, listed);
+
+        assertThat(reply.status()).as(text(reply)).isEqualTo(status);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"https://ops.example.com, 503", "https://evil.example.com, 403"})
+    void acceptsChangesOfTheHostThatAProxyReports(String origin, int status) {
+        Map<String, String> headers = headers("Origin", origin, "X-Forwarded-Host", "ops.example.com");
+
+        assertThat(post("{\"topic\":\"orders\",\"confirm\":\"orders\"}", headers)
+                        .status())
+                .isEqualTo(status);
+    }
+}

@@ -1,0 +1,256 @@
+package io.easykit.console.queue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyString;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import io.easykit.boot.ShownValues;
+import io.easykit.console.Audit;
+import io.easykit.console.Caller;
+import io.easykit.console.ConsoleApi.Planned;
+import io.easykit.console.ConsoleReply;
+import io.easykit.console.ConsoleRequest;
+import io.easykit.console.Refusal;
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.MessageDetail;
+import io.easykit.delayqueue.admin.MessagePage;
+import io.easykit.delayqueue.admin.MessageSummary;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.reflect.Type;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The API of the queue for users who may not see values, and with shards that Redis refuses to read. */
+class QueueApiTests {
+
+    private static final Caller OPERATOR = new Caller("ada", "10.0.0.1", true, true, true);
+    private static final Caller VIEWER = new Caller("eve", "10.0.0.2", false, false, false);
+
+    /** As with {@code easykit.console.show-values=always}. */
+    private static final Caller SEEING_VIEWER = new Caller("eve", "10.0.0.2", false, false, true);
+
+    /** As with {@code easykit.console.show-values=never}. */
+    private static final Caller BLIND_OPERATOR = new Caller("bob", "10.0.0.3", true, true, false);
+
+    private static final Bytes BODY = Bytes.of("{\"id\":\"x1\",\"password\":\"s3cret\"}".getBytes(UTF_8));
+
+    private final DelayQueueAdmin admin = mock(DelayQueueAdmin.class);
+    private final ShownValues values = new ShownValues((name, value) -> name.equals("password") ? "******" : value);
+    private final LocalListeners listeners = new LocalListeners(
+            () -> List.of(
+                    ListenerEndpoint.builder("listener", "orders", Order.class).build()),
+            new QuotingCodec(),
+            (topic, setting) -> null);
+    private final QueueApi api = new QueueApi(
+            admin,
+            mock(FleetAdmin.class),
+            new MessageViews(values, listeners, true),
+            listeners,
+            new Audit("node", null, 10, () -> 5, event -> {}));
+
+    record Order(long id, String password) {}
+
+    /** Its errors quote the body. */
+    private static final class QuotingCodec implements PayloadCodec {
+
+        @Override
+        public Bytes encode(Object payload) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Object decode(Bytes body, Type type) {
+            throw new IllegalArgumentException(new String(body.array(), UTF_8));
+        }
+    }
+
+    @BeforeEach
+    void seed() {
+        MessageInfo message = new MessageInfo(
+                "orders",
+                "1",
+                State.DEAD,
+                Instant.EPOCH,
+                1,
+                0,
+                0,
+                null,
+                null,
+                null,
+                Map.of("token", "t0ken"),
+                BODY,
+                null);
+        when(admin.find("orders", "1"))
+                .thenReturn(
+                        Optional.of(new MessageDetail(message, "ab", 0, null, null, null, BODY.array().length, null)));
+        when(admin.body(anyString(), any())).thenReturn(Optional.of(BODY));
+        page(List.of());
+    }
+
+    private void page(List<String> refused) {
+        MessagePage first = new MessagePage(70, 0, null, List.of(summary("1")), "next", refused);
+        MessagePage second = new MessagePage(70, 1, null, List.of(summary("1")), null, List.of());
+        when(admin.messages(anyString(), any())).thenReturn(first, second);
+    }
+
+    private static MessageSummary summary(String id) {
+        return new MessageSummary(
+                id,
+                "ab",
+                0,
+                State.DEAD,
+                Instant.EPOCH,
+                null,
+                1,
+                0,
+                0,
+                null,
+                null,
+                null,
+                null,
+                List.of("token"),
+                30,
+                BODY,
+                null);
+    }
+
+    private Object read(String name, Caller caller, String... parameters) {
+        Map<String, List<String>> query = new LinkedHashMap<>();
+        for (int i = 0; i < parameters.length; i += 2) {
+            query.put(parameters[i], List.of(parameters[i + 1]));
+        }
+        ConsoleRequest request = new ConsoleRequest(
+                "GET",
+                "/api/" + name,
+                query,
+                header -> List.of(),
+                caller.from(),
+                caller.name(),
+                role -> false,
+                () -> null,
+                most -> new byte[0]);
+        return api.reads().get(name).answer(request, caller);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"body", "export"})
+    void savesBodiesForOperatorsOnly(String call) {
+        for (Caller caller : List.of(VIEWER, SEEING_VIEWER, BLIND_OPERATOR)) {
+            assertThatThrownBy(() -> read(call, caller, "topic", "orders", "id", "1", "place", "dead"))
+                    .isInstanceOfSatisfying(Refusal.class, refusal -> assertThat(refusal.status())
+                            .isEqualTo(403));
+        }
+        assertThat(read(call, OPERATOR, "topic", "orders", "id", "1", "place", "dead"))
+                .isInstanceOf(ConsoleReply.class);
+    }
+
+    @Test
+    void hidesBodiesAndHeaderValuesFromUsersWhoMayNotSeeThem() {
+        for (Caller caller : List.of(VIEWER, BLIND_OPERATOR)) {
+            String list =
+                    read("messages", caller, "topic", "orders", "place", "dead").toString();
+            String message =
+                    read("message", caller, "topic", "orders", "id", "1").toString();
+
+            assertThat(list).contains("hidden=true").doesNotContain("x1", "preview");
+            assertThat(message).contains("token", "hidden").doesNotContain("x1", "t0ken");
+        }
+        assertThat(read("messages", SEEING_VIEWER, "topic", "orders", "place", "dead")
+                        .toString())
+                .contains("x1")
+                .doesNotContain("s3cret");
+        assertThat(read("message", SEEING_VIEWER, "topic", "orders", "id", "1").toString())
+                .contains("x1", "t0ken");
+    }
+
+    @Test
+    void quotesTheErrorOfAListenerForUsersWhoMaySaveBodies() {
+        assertThat(readable(OPERATOR)).contains("ok=false", "x1");
+        for (Caller caller : List.of(VIEWER, SEEING_VIEWER, BLIND_OPERATOR)) {
+            assertThat(readable(caller)).contains("ok=false", "Order").doesNotContain("x1");
+        }
+    }
+
+    private String readable(Caller caller) {
+        Map<?, ?> reply = (Map<?, ?>) read("message", caller, "topic", "orders", "id", "1");
+        return ((Map<?, ?>) reply.get("message")).get("readable").toString();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 3", "false, 2"})
+    void endsAnExportWithTheShardsThatWereNotRead(boolean refused, int lines) throws IOException {
+        page(refused ? List.of("Shard 3 is a list.") : List.of());
+        ConsoleReply reply = (ConsoleReply) read("export", OPERATOR, "topic", "orders", "place", "dead");
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+        reply.content().write(out);
+
+        assertThat(out.toString(UTF_8).lines()).hasSize(lines);
+        if (refused) {
+            assertThat(out.toString(UTF_8)).endsWith("{\"error\":\"The export is incomplete: Shard 3 is a list.\"}\n");
+        }
+    }
+
+    @Test
+    void namesTheShardsThatAreMissingInAGroupAndCountsNoOtherMessages() {
+        page(List.of("Shard 3 is a list."));
+
+        Map<?, ?> reply =
+                (Map<?, ?>) read("messages", OPERATOR, "topic", "orders", "place", "dead", "group", "0123456789abcdef");
+
+        assertThat(reply.get("refused")).hasToString("[Shard 3 is a list.]");
+        assertThat(reply.containsKey("total")).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, lost, may have been made",
+        "1, unsent, Nothing was changed",
+        "2, lost, may have been made",
+        "2, unsent, may have been made",
+        "1, refused, a list",
+        "2, refused, may have been made"
+    })
+    void saysWhetherAChangeMayHaveBeenMade(int count, String failure, String text) {
+        RuntimeException thrown =
+                switch (failure) {
+                    case "lost" -> new StoreUnavailableException("No reply.", new IOException());
+                    case "unsent" -> StoreUnavailableException.notCarriedOut("Away.", new IOException());
+                    default -> new StoreRefusedException("Shard 3 is a list.", null);
+                };
+        Planned planned = StoreErrors.explained(Map.of("purge", (input, caller) -> {
+                    List<String> ids = List.of("1", "2").subList(0, count);
+                    return new Planned("orders", ids, "", () -> {
+                        throw thrown;
+                    });
+                }))
+                .get("purge")
+                .plan(null, OPERATOR);
+
+        assertThatThrownBy(() -> planned.act().run())
+                .isInstanceOfSatisfying(
+                        Refusal.class, refusal -> assertThat(refusal.status()).isEqualTo(503))
+                .hasMessageContaining(text);
+    }
+}
