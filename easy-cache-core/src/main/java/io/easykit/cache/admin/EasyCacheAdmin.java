@@ -35,7 +35,8 @@ public interface EasyCacheAdmin {
     /**
      * Makes the key of an entry from texts, as a person types them. Each text is read as the declared type of its part: for a
      * {@code long} part {@code 42} is the number, for a {@code String} part it is the text. Of a part whose type is not known,
-     * a whole number, {@code true}, {@code false} and a UUID are what they look like; all else is a text.
+     * a whole number without leading zeros, {@code true}, {@code false} and a UUID are what they look like; all else is a
+     * text.
      *
      * @param clusterId null if this node has the prefix on one cluster only
      * @throws UnknownCacheException if this node has no such cache, or has it on several clusters

@@ -16,6 +16,7 @@ import java.time.Year;
 import java.time.YearMonth;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.Arrays;
 import java.util.Currency;
 import java.util.Date;
@@ -45,8 +46,8 @@ public final class TypedText {
     /**
      * Reads a part.
      *
-     * @param declared type of the part. Of null, and of a type that leaves it open, a whole number, {@code true},
-     *     {@code false} and a UUID are what they look like, and all else is a text
+     * @param declared type of the part. Of null, and of a type that leaves it open, a whole number without leading zeros,
+     *     {@code true}, {@code false} and a UUID are what they look like, and all else is a text
      * @return a value for {@link KeyText}
      * @throws UnfitKeyException if the text is no value of the type, or values of the type cannot be typed. The message
      *     continues a sentence about the part
@@ -63,9 +64,6 @@ public final class TypedText {
             return constant(text, type);
         }
         try {
-            if (KeyText.isWholeNumber(type)) {
-                return new BigInteger(text.strip());
-            }
             Function<String, Object> reader = READERS.get(type);
             if (reader != null) {
                 return reader.apply(text.strip());
@@ -80,9 +78,14 @@ public final class TypedText {
 
     private static Map<Class<?>, Function<String, Object>> readers() {
         Map<Class<?>, Function<String, Object>> readers = new HashMap<>();
+        readers.put(Byte.class, Byte::valueOf);
+        readers.put(Short.class, Short::valueOf);
+        readers.put(Integer.class, Integer::valueOf);
+        readers.put(Long.class, Long::valueOf);
+        readers.put(BigInteger.class, BigInteger::new);
         readers.put(Character.class, TypedText::character);
-        readers.put(Float.class, Float::valueOf);
-        readers.put(Double.class, Double::valueOf);
+        readers.put(Float.class, text -> finite(text, Float.valueOf(text)));
+        readers.put(Double.class, text -> finite(text, Double.valueOf(text)));
         readers.put(BigDecimal.class, BigDecimal::new);
         readers.put(LocalDate.class, LocalDate::parse);
         readers.put(LocalTime.class, LocalTime::parse);
@@ -90,7 +93,7 @@ public final class TypedText {
         readers.put(Instant.class, Instant::parse);
         readers.put(OffsetTime.class, OffsetTime::parse);
         readers.put(OffsetDateTime.class, OffsetDateTime::parse);
-        readers.put(ZonedDateTime.class, ZonedDateTime::parse);
+        readers.put(ZonedDateTime.class, TypedText::zoned);
         readers.put(Year.class, Year::parse);
         readers.put(YearMonth.class, YearMonth::parse);
         readers.put(MonthDay.class, MonthDay::parse);
@@ -98,8 +101,8 @@ public final class TypedText {
         readers.put(Period.class, Period::parse);
         readers.put(Currency.class, Currency::getInstance);
         readers.put(ZoneId.class, ZoneId::of);
-        readers.put(Locale.class, Locale::forLanguageTag);
-        readers.put(Date.class, text -> Date.from(Instant.parse(text)));
+        readers.put(Locale.class, TypedText::locale);
+        readers.put(Date.class, TypedText::date);
         readers.put(UUID.class, TypedText::uuid);
         readers.put(Boolean.class, TypedText::truth);
         return Map.copyOf(readers);
@@ -107,7 +110,9 @@ public final class TypedText {
 
     private static Object asItLooks(String text) {
         if (KeyText.isNumber(text)) {
-            return new BigInteger(text);
+            BigInteger number = new BigInteger(text);
+            // 007 is a code: no number is written like that.
+            return number.toString().equals(text) ? number : text;
         }
         if (text.equals("true") || text.equals("false")) {
             return Boolean.valueOf(text);
@@ -135,6 +140,42 @@ public final class TypedText {
             throw new IllegalArgumentException(text);
         }
         return text.charAt(0);
+    }
+
+    /** Too large a number is not infinite. */
+    private static Object finite(String text, Number number) {
+        if (Double.isInfinite(number.doubleValue()) && !text.endsWith("Infinity")) {
+            throw new IllegalArgumentException(text);
+        }
+        return number;
+    }
+
+    /** {@code Locale.forLanguageTag} ignores what it cannot read. */
+    private static Object locale(String text) {
+        if (text.isEmpty()) {
+            throw new IllegalArgumentException(text);
+        }
+        return new Locale.Builder().setLanguageTag(text).build();
+    }
+
+    /** {@code ZonedDateTime.parse} replaces an offset that the zone does not have. */
+    private static Object zoned(String text) {
+        ZonedDateTime time = ZonedDateTime.parse(text);
+        LocalDateTime written = LocalDateTime.parse(text, DateTimeFormatter.ISO_ZONED_DATE_TIME);
+        if (!time.toLocalDateTime().equals(written)) {
+            throw new IllegalArgumentException(text);
+        }
+        return time;
+    }
+
+    /** To the millisecond. */
+    private static Object date(String text) {
+        Instant time = Instant.parse(text);
+        Date date = Date.from(time);
+        if (!date.toInstant().equals(time)) {
+            throw new IllegalArgumentException(text);
+        }
+        return date;
     }
 
     private static Object truth(String text) {

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.Currency;
 import java.util.Date;
 import java.util.List;
@@ -60,6 +61,15 @@ class TypedTextTests {
                 Arguments.of(ID, null, ID.toString()),
                 Arguments.of("MONDAY", null, "MONDAY"),
                 Arguments.of("-", null, "-"),
+                Arguments.of("007", null, "007"),
+                Arguments.of(7, int.class, "007"),
+                Arguments.of("-0", Object.class, "-0"),
+                Arguments.of(Locale.ROOT, Locale.class, "und"),
+                Arguments.of(Double.NEGATIVE_INFINITY, double.class, "-Infinity"),
+                Arguments.of(
+                        ZonedDateTime.parse("2030-07-01T00:00+02:00[Europe/Berlin]"),
+                        ZonedDateTime.class,
+                        "2030-07-01T00:00:00+02:00[Europe/Berlin]"),
                 Arguments.of("", null, ""),
                 Arguments.of("1-1-1-1-1", null, "1-1-1-1-1"));
     }
@@ -80,6 +90,29 @@ class TypedTextTests {
     @ValueSource(classes = {long.class, UUID.class, boolean.class, char.class, LocalDate.class, double.class})
     void refusesWhatIsNoValueOfTheType(Class<?> declared) {
         assertThatThrownBy(() -> TypedText.read("1-1-1-1-1", declared))
+                .isInstanceOf(UnfitKeyException.class)
+                .hasMessageStartingWith("is not a ");
+    }
+
+    /** Readers of the JDK take these for other values. */
+    static Stream<Arguments> textsThatLookLikeValues() {
+        return Stream.of(
+                Arguments.of("de_DE", Locale.class),
+                Arguments.of("", Locale.class),
+                Arguments.of("3000000000", int.class),
+                Arguments.of("200", Byte.class),
+                Arguments.of("-40000", short.class),
+                Arguments.of("9223372036854775808", long.class),
+                Arguments.of("1e400", double.class),
+                Arguments.of("1e40", float.class),
+                Arguments.of("1970-01-01T00:00:01.0005Z", Date.class),
+                Arguments.of("2030-07-01T00:00:00+01:00[Europe/Berlin]", ZonedDateTime.class));
+    }
+
+    @ParameterizedTest
+    @MethodSource("textsThatLookLikeValues")
+    void refusesATextThatWouldNameAnotherEntry(String typed, Class<?> declared) {
+        assertThatThrownBy(() -> TypedText.read(typed, declared))
                 .isInstanceOf(UnfitKeyException.class)
                 .hasMessageStartingWith("is not a ");
     }
