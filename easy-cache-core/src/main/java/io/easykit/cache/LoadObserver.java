@@ -14,7 +14,10 @@ public interface LoadObserver {
     /** Begins the observation of a load, before its loader runs. A load inside another one begins and ends inside it. */
     Observed begin(CacheKey<?> key);
 
-    /** Runs a reload for which no caller waits. Its thread may have inherited the context of the reader that caused it. */
+    /**
+     * Runs a reload for which no caller waits, on the calling thread. That thread may have inherited the context of the reader
+     * that caused it.
+     */
     default void runInBackground(Runnable reload) {
         reload.run();
     }

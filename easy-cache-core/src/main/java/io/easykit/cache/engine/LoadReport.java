@@ -34,7 +34,7 @@ final class LoadReport implements AutoCloseable {
     private static LoadObserver.Observed begin(CacheKey<?> key, LoadObserver observer) {
         try {
             return observer.begin(key);
-        } catch (RuntimeException own) {
+        } catch (Exception own) {
             warn(own);
             return LoadObserver.Observed.NONE;
         }
@@ -61,13 +61,13 @@ final class LoadReport implements AutoCloseable {
             ended = true;
             try {
                 observed.end(outcome, failure);
-            } catch (RuntimeException own) {
+            } catch (Exception own) {
                 warn(own);
             }
         }
     }
 
-    private static void warn(RuntimeException own) {
+    static void warn(Exception own) {
         log.warn(
                 "The observer of loads failed. Its exception is ignored, and the load goes on. Mend the observer", own);
     }

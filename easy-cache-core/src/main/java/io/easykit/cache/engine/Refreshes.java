@@ -112,7 +112,7 @@ final class Refreshes {
     private <V> void inBackground(ReadRequest<V> read, @Nullable LoadLease lease, Supplier<LoadResult<V>> work) {
         try {
             background.execute(
-                    () -> observer.runInBackground(() -> LoadInProgress.outside(() -> reload(read, lease, work))));
+                    () -> ObservedReload.run(observer, () -> LoadInProgress.outside(() -> reload(read, lease, work))));
         } catch (RejectedExecutionException full) {
             log.debug("No thread is free to refresh {}", read.key());
             giveUp(read.key(), lease);

@@ -7,15 +7,24 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.LoadObserver;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.EntryStore;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class LoadObserverTests {
 
     private final Workbench bench = new Workbench();
+    private final AtomicBoolean broken = new AtomicBoolean();
     private final Observer observer = new Observer();
     private final EasyCacheEngine cache = cache(observer);
     private final CacheKey<String> key = Workbench.ap().key(1);
@@ -42,7 +51,25 @@ class LoadObserverTests {
     }
 
     private EasyCacheEngine cache(LoadObserver by) {
-        return bench.builder(new JacksonValueCodec()).loadObserver(by).buildStopped();
+        return bench.builder(new JacksonValueCodec())
+                .store("default", breakable(bench.store))
+                .loadObserver(by)
+                .buildStopped();
+    }
+
+    /** The same store, which throws at the end of a load while it is broken. */
+    private EntryStore breakable(EntryStore store) {
+        return (EntryStore) Proxy.newProxyInstance(
+                EntryStore.class.getClassLoader(), new Class<?>[] {EntryStore.class}, (proxy, method, arguments) -> {
+                    if (broken.get() && method.getName().equals("store")) {
+                        throw new IllegalStateException("a defect of the store");
+                    }
+                    try {
+                        return method.invoke(store, arguments);
+                    } catch (InvocationTargetException thrown) {
+                        throw thrown.getCause();
+                    }
+                });
     }
 
     @Test
@@ -94,6 +121,97 @@ class LoadObserverTests {
         cache.fetch(key, () -> "newer");
         bench.background.runAll();
         assertThat(observer.seen).containsExactly("background", "begin name::1", "STORED name::1", "background over");
+    }
+
+    /** An observer of reloads that does not do its work well. */
+    private EasyCacheEngine reloadedBy(Consumer<Runnable> way) {
+        return cache(new LoadObserver() {
+            @Override
+            public Observed begin(CacheKey<?> observed) {
+                return Observed.NONE;
+            }
+
+            @Override
+            public void runInBackground(Runnable reload) {
+                way.accept(reload);
+            }
+        });
+    }
+
+    private int reloads(EasyCacheEngine by) {
+        AtomicInteger reloads = new AtomicInteger();
+        by.fetch(key, () -> "value");
+        bench.clock.advance(key.spec().options().ttl().minus(Duration.ofSeconds(1)));
+        by.fetch(key, () -> "newer " + reloads.incrementAndGet());
+        bench.background.runAll();
+        assertThat(by.fetch(key, () -> "never")).isEqualTo("newer 1");
+        return reloads.get();
+    }
+
+    @Test
+    void stopsNoReloadThatItDoesNotRun() {
+        try (LogCapture log = LogCapture.of(LoadReport.class)) {
+            assertThat(reloads(reloadedBy(reload -> {
+                        throw new IllegalStateException("before");
+                    })))
+                    .isOne();
+            assertThat(log.warnings()).singleElement().asString().contains("The observer of loads failed");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void runsAReloadOnce(Way way) {
+        assertThat(reloads(reloadedBy(way))).isOne();
+    }
+
+    /** Ways to run a reload. */
+    enum Way implements Consumer<Runnable> {
+        NOT {
+            @Override
+            public void accept(Runnable reload) {}
+        },
+        TWICE {
+            @Override
+            public void accept(Runnable reload) {
+                reload.run();
+                reload.run();
+            }
+        },
+        AND_FAIL {
+            @Override
+            public void accept(Runnable reload) {
+                reload.run();
+                throw new IllegalStateException("after");
+            }
+        }
+    }
+
+    @Test
+    void hidesNoFaultOfAReload() {
+        EasyCacheEngine by = reloadedBy(reload -> {
+            try {
+                reload.run();
+            } catch (RuntimeException swallowed) {
+                observer.seen.add("swallowed");
+            }
+        });
+        by.fetch(key, () -> "value");
+        bench.clock.advance(key.spec().options().ttl().minus(Duration.ofSeconds(1)));
+        by.fetch(key, () -> "newer");
+        broken.set(true);
+
+        assertThatThrownBy(bench.background::runAll).hasMessage("a defect of the store");
+        assertThat(observer.seen).isEmpty();
+    }
+
+    @Test
+    void endsTheObservationOfALoadIfTheStoreHasADefect() {
+        broken.set(true);
+
+        assertThatThrownBy(() -> cache.fetch(key, () -> "value")).hasMessage("a defect of the store");
+
+        assertThat(observer.seen).containsExactly("begin name::1", "FAILED name::1");
     }
 
     @Test

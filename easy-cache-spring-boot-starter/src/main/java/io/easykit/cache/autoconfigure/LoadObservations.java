@@ -6,6 +6,7 @@ import io.micrometer.observation.NullObservation;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Observes each load as {@code easycache.load}. A load that a caller waits for is a child of the caller's observation, a reload
@@ -31,16 +32,46 @@ final class LoadObservations implements LoadObserver {
         if (registry.getCurrentObservation() instanceof NullObservation) {
             observation.parentObservation(null);
         }
-        Observation.Scope scope = observation.start().openScope();
+        Observation.Scope before = registry.getCurrentObservationScope();
+        Observation.Scope scope = open(observation.start(), before);
         return (outcome, failure) -> {
+            observation.lowCardinalityKeyValue("outcome", outcome.name().toLowerCase(Locale.ROOT));
+            try {
+                close(scope, before);
+            } finally {
+                stop(observation, failure);
+            }
+        };
+    }
+
+    /** If a handler throws, the scope stays open: Micrometer returns none. */
+    private Observation.Scope open(Observation observation, Observation.@Nullable Scope before) {
+        try {
+            return observation.openScope();
+        } catch (RuntimeException | Error thrown) {
+            registry.setCurrentObservationScope(before);
+            observation.stop();
+            throw thrown;
+        }
+    }
+
+    /** If a handler throws, the scope stays the thread's current one. */
+    private void close(Observation.Scope scope, Observation.@Nullable Scope before) {
+        try {
             scope.close();
+        } finally {
+            registry.setCurrentObservationScope(before);
+        }
+    }
+
+    private static void stop(Observation observation, @Nullable Throwable failure) {
+        try {
             if (failure != null) {
                 observation.error(failure);
             }
-            observation
-                    .lowCardinalityKeyValue("outcome", outcome.name().toLowerCase(Locale.ROOT))
-                    .stop();
-        };
+        } finally {
+            observation.stop();
+        }
     }
 
     /** Context propagation may have brought the observation of a reader, which does not wait for the reload. */

@@ -18,6 +18,8 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -89,6 +91,50 @@ class LoadObservationsTests {
             outer.end(Load.STORED, null);
         });
         assertThat(stopped).extracting(LoadObservationsTests::parent).containsExactly("load user", "request", "none");
+    }
+
+    /** Another handler of the application, which throws at one event. */
+    private void breakAt(String event) {
+        registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
+            private void fail(String happened) {
+                if (happened.equals(event)) {
+                    throw new IllegalStateException(event);
+                }
+            }
+
+            @Override
+            public void onError(Observation.Context context) {
+                fail("error");
+            }
+
+            @Override
+            public void onScopeOpened(Observation.Context context) {
+                fail("scope opened");
+            }
+
+            @Override
+            public void onScopeClosed(Observation.Context context) {
+                fail("scope closed");
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return true;
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"scope opened", "scope closed", "error"})
+    void endAlsoIfAHandlerThrows(String event) {
+        Observation caller = Observation.start("request", registry);
+        Observation.Scope scope = caller.openScope();
+        breakAt(event);
+        assertThatThrownBy(() -> observer.begin(key).end(Load.FAILED, new IllegalStateException("no database")))
+                .hasMessage(event);
+        assertThat(stopped).extracting(Observation.Context::getName).containsExactly("easycache.load");
+        assertThat(registry.getCurrentObservation()).isSameAs(caller);
+        scope.close();
     }
 
     @Test

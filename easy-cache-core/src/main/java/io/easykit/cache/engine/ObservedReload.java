@@ -1,0 +1,49 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.LoadObserver;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** A reload inside its observer. It runs exactly once, whatever the observer does. */
+final class ObservedReload {
+
+    private final Runnable reload;
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private volatile @Nullable Throwable fault;
+
+    private ObservedReload(Runnable reload) {
+        this.reload = reload;
+    }
+
+    /** Runs a reload. Throws the exceptions of the reload, and none of the observer. */
+    static void run(LoadObserver observer, Runnable reload) {
+        ObservedReload observed = new ObservedReload(reload);
+        try {
+            observer.runInBackground(observed::runOnce);
+        } catch (Exception own) {
+            LoadReport.warn(own);
+        }
+        observed.runOnce();
+        observed.rethrow();
+    }
+
+    private void runOnce() {
+        if (begun.compareAndSet(false, true)) {
+            try {
+                reload.run();
+            } catch (RuntimeException | Error thrown) {
+                fault = thrown;
+            }
+        }
+    }
+
+    private void rethrow() {
+        Throwable thrown = fault;
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        if (thrown instanceof RuntimeException exception) {
+            throw exception;
+        }
+    }
+}
