@@ -1,13 +1,17 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.admin.ActionLog;
+import io.easykit.delayqueue.admin.Replacement;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -28,6 +32,7 @@ final class DisabledQueue implements InvocationHandler {
     }
 
     private final Calls calls;
+    private final JobStore jobs = new IgnoredJobs();
 
     private DisabledQueue(Calls calls) {
         this.calls = calls;
@@ -60,8 +65,20 @@ final class DisabledQueue implements InvocationHandler {
         }
         return switch (method.getName()) {
             case "send" -> Collections.nCopies(((List<?>) arguments[1]).size(), SendOutcome.STORED);
+            case "sendReplicated" ->
+                new Replicated(
+                        Collections.nCopies(((List<?>) arguments[1]).size(), SendOutcome.STORED),
+                        ((ReplicaWait) arguments[2]).replicas());
             case "cancel", "reschedule" -> Collections.nCopies(((List<?>) arguments[1]).size(), ChangeOutcome.GONE);
-            case "find" -> Optional.empty();
+            case "find", "read" -> Optional.empty();
+            case "redrive" -> Collections.nCopies(((List<?>) arguments[1]).size(), false);
+            case "purge" ->
+                method.getReturnType() == int.class
+                        ? (Object) 0
+                        : Collections.nCopies(((List<?>) arguments[1]).size(), false);
+            case "replace" -> Replacement.Outcome.NOT_DEAD;
+            case "pause", "resume" -> false;
+            case "jobs" -> jobs;
             case "browse" -> new Browsed(0, 0, List.of());
             case "errors" -> new DeadLetterErrors(0, List.of());
             case "stats" ->
