@@ -247,7 +247,7 @@ public final class ConsoleAutoConfiguration {
 
         @Bean
         ConsoleApi easykitConsoleFleet(FleetAdmin fleet) {
-            return new FleetApi(fleet, ThisProcess.name());
+            return new FleetApi(fleet);
         }
     }
 

@@ -20,12 +20,9 @@ public final class FleetApi implements ConsoleApi {
     private static final int MAX_NAME = 200;
 
     private final FleetAdmin fleet;
-    private final String node;
 
-    /** @param node name of this process */
-    public FleetApi(FleetAdmin fleet, String node) {
+    public FleetApi(FleetAdmin fleet) {
         this.fleet = fleet;
-        this.node = node;
     }
 
     @Override
@@ -55,7 +52,7 @@ public final class FleetApi implements ConsoleApi {
     private Map<String, Object> node(NodeInfo info) {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("node", info.id());
-        shown.put("self", info.id().startsWith(node + "/"));
+        shown.put("self", info.id().equals(fleet.thisNode()));
         shown.put("app", info.application());
         shown.put("host", info.host());
         shown.put("versions", info.versions());
