@@ -242,6 +242,33 @@ class ConsoleInBrowserTests {
     }
 
     @Test
+    void keepsTheLineEndsOfATextThatIsEditedAndShowsTheOldOneInTheAudit() {
+        shop.addDead("lines");
+        browser.result(
+                "const call = (path, body) => fetch('api/' + path, body && {method: 'POST', body: JSON.stringify(body),"
+                        + " headers: {'Content-Type': 'application/json', 'X-Easykit-Console': '1'}}).then(reply => reply.json());"
+                        + "call('message?topic=returns&id=lines').then(({message: m}) => call('replace', {topic: 'returns', id: 'lines',"
+                        + " diedAt: m.at, incarnation: m.incarnation, headers: {}, body: 'one\\r\\ntwo\\r\\nthree\\n'})).then(done)");
+        browser.open(message("returns", "lines"));
+        browser.awaitText("pre:not(.trace)", "two");
+        browser.awaitText("h1 + .chip", "Dead");
+        browser.click("Edit and send…");
+        browser.script(
+                "const field = document.querySelector('textarea'); field.focus(); field.setSelectionRange(3, 3)");
+        browser.type("!");
+        browser.click("Send back");
+        browser.awaitText("pre:not(.trace)", "one!");
+
+        assertThat(browser.result("fetch('api/message?topic=returns&id=lines').then(reply => reply.json())"
+                        + ".then(({message}) => done(JSON.stringify(message.body.text)))"))
+                .isEqualTo("\"one!\\r\\ntwo\\r\\nthree\\n\"");
+        browser.open("#/audit");
+        browser.script(
+                "[...document.querySelectorAll('summary')].find(one => one.textContent === 'Old message').click()");
+        browser.awaitText("tbody tr:first-child pre", "two");
+    }
+
+    @Test
     void givesNoCountOfASearchThatStopped() {
         String[] ids = new String[230];
         Arrays.setAll(ids, i -> "many-" + i);

@@ -244,6 +244,39 @@ class TroubleInBrowserTests {
     }
 
     @Test
+    void givesNoCountOfGroupsIfOnlyAPartWasRead() {
+        answer(
+                "groups",
+                """
+                () => reply(200, {node: 'test', now: Date.now(), scanned: 3, total: 9, refused: [],
+                  groups: [{group: 'g', error: 'E', frame: 'f', count: 3, firstAt: 1, lastAt: 2}]})""");
+        browser.open("#/topic?topic=returns&tab=groups");
+
+        assertThat(browser.text("tbody button")).isEqualTo("Send back all…\nPurge all…");
+    }
+
+    @Test
+    void triesTheNextMessageThatASearchFoundIfOneIsNotDeadAnyMore() {
+        answer(
+                "job",
+                """
+                () => reply(200, {node: 'test', now: Date.now(), job: {id: '1', topic: 'returns', action: 'search', state: 'done',
+                  text: 'a', matched: 2, scanned: 2, total: 2, matches: [{id: 'first', at: 1}, {id: 'second', at: 2}]}})""");
+        browser.open("#/job?id=1");
+        browser.click("Send back all (2)");
+        answer(
+                "redrive",
+                "() => reply(200, {node: 'test', moved: 0, missed: []})",
+                "() => reply(200, {node: 'test', moved: 1, missed: []})");
+        answer("message", "late");
+        browser.click("Send one");
+        browser.awaitText("dialog [role=alert]", "Try again.");
+        browser.click("Send one");
+
+        browser.awaitText("dialog .card", "second");
+    }
+
+    @Test
     void searchesForAnIdOnce() {
         browser.open("#/find?id=nothing");
         awaitRefreshes();
