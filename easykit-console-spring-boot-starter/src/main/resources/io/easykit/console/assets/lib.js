@@ -211,8 +211,9 @@ async function call(url, options) {
       detail: t`The reply is not from the console (HTTP ${reply.status}).|响应不是来自控制台(HTTP ${reply.status})。`, action: reply.status >= 500 && unsure});
   }
   if (!reply.ok) {
-    const detail = lang !== 'en' && CHINESE[data.kind];
-    fail(reply.status, detail ? {...data, detail, action: data.kind === 'redis' && unsure} : data);
+    // The reply to a change also says whether the change was made.
+    const detail = lang !== 'en' && !options && CHINESE[data.kind];
+    fail(reply.status, detail ? {...data, detail, action: ''} : data);
   }
   offset = data.now ? data.now - performance.now() : offset;
   return data;
