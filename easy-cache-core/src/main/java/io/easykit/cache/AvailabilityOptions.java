@@ -36,10 +36,7 @@ public record AvailabilityOptions(
         require(
                 probeInterval.compareTo(Duration.ofMillis(1)) >= 0 && probeInterval.compareTo(LONGEST_INTERVAL) <= 0,
                 "probe-interval",
-                "is "
-                        + (probeInterval.toMillisPart() == 0
-                                ? probeInterval.toSeconds() + "s"
-                                : probeInterval.toMillis() + "ms"),
+                "is " + CacheOptions.text(probeInterval),
                 "Choose 1ms to 1s: it bounds how late a raised epoch is seen.");
         require(probesToRecover > 0, "probes-to-recover", "is " + probesToRecover, "Choose 1 or more.");
     }

@@ -16,7 +16,8 @@ public final class CacheLoadTimeoutException extends EasyCacheException {
 
     private static String message(CacheKey<?> key, String reason) {
         Duration timeout = key.spec().options().loadWaitTimeout();
-        return "No value of " + key + " came within load-wait-timeout (" + timeout.toMillis() + "ms), and " + reason
+        return "No value of " + key + " came within load-wait-timeout (" + CacheOptions.text(timeout) + "), and "
+                + reason
                 + ". Look for loads that hang or are slow: give the queries of the cached method a timeout. If they are"
                 + " slow by nature, raise 'load-wait-timeout' or raise 'degraded.concurrent-loads'.";
     }

@@ -156,8 +156,24 @@ public final class CacheOptions {
         return value;
     }
 
-    private static String text(Duration value) {
-        return value.toMillisPart() == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
+    /** A duration as it is written in a properties file: a whole number of the largest unit that fits. */
+    public static String text(Duration duration) {
+        if (duration.isZero()) {
+            return "0s";
+        }
+        if (!duration.equals(Duration.ofSeconds(duration.toSeconds()))) {
+            boolean whole = duration.abs().compareTo(LONGEST_DURATION) <= 0
+                    && duration.equals(Duration.ofMillis(duration.toMillis()));
+            return whole ? duration.toMillis() + "ms" : duration.toString();
+        }
+        long seconds = duration.toSeconds();
+        if (seconds % 86_400 == 0) {
+            return seconds / 86_400 + "d";
+        }
+        if (seconds % 3_600 == 0) {
+            return seconds / 3_600 + "h";
+        }
+        return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
     }
 
     @Override

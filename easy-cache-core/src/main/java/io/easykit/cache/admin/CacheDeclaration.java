@@ -1,5 +1,7 @@
 package io.easykit.cache.admin;
 
+import static io.easykit.cache.CacheOptions.text;
+
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import java.time.Duration;
@@ -38,7 +40,7 @@ public record CacheDeclaration(
      * A setting.
      *
      * @param name   as in a properties file, for example {@code stale-window}
-     * @param value  the value in force, for example {@code 1.5s}
+     * @param value  the value in force, for example {@code 1500ms}
      * @param source where it comes from, for example {@code easy-cache.defaults.ttl}, {@code @Cacheable ttl} or
      *     {@code default}
      */
@@ -84,17 +86,5 @@ public record CacheDeclaration(
 
     private static Setting setting(String name, String value, UnaryOperator<String> sources) {
         return new Setting(name, value, sources.apply(name));
-    }
-
-    /** A duration as it is written in a properties file, in the largest unit that fits. */
-    public static String text(Duration duration) {
-        long millis = duration.toMillis();
-        if (millis < 1000) {
-            return millis + "ms";
-        }
-        if (millis % 60_000 == 0) {
-            return millis / 60_000 + "m";
-        }
-        return millis % 1000 == 0 ? millis / 1000 + "s" : Double.toString(millis / 1000.0) + "s";
     }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param key       name of the entry
  * @param at        the instant, by the clock of Redis; null if Redis did not answer
  * @param state     the reason for the answer
- * @param nextRead  the answer of the store to the next reader; null if Redis did not answer
+ * @param nextRead  the answer of the store to the next reader that asks it; null if Redis did not answer
  * @param sentences the explanation for a person, the most important first
  * @param fields    the stored fields, as far as they are readable
  */
@@ -52,8 +52,11 @@ public record EntryExplanation(
         /** There is no value. The lease of the latest loader is over, but its value can still be stored. */
         LOAD_LATE,
 
-        /** There is no value. The latest loader failed and gave its lease up. */
-        LOAD_FAILED,
+        /**
+         * There is no value. The latest loader has released its lease and stored nothing: its load failed, its value is not
+         * to be cached, or it did not load.
+         */
+        LOAD_RELEASED,
 
         /** The value was invalidated, and is still returned inside the stale window. */
         STALE,
@@ -78,6 +81,12 @@ public record EntryExplanation(
 
         /** The key holds something that is no entry. */
         NO_ENTRY,
+
+        /**
+         * An invalidation of this node waits until Redis takes it. Readers on this node load for themselves; those of other
+         * nodes still get what is stored.
+         */
+        UNDELIVERED,
 
         /** Redis did not answer. */
         UNAVAILABLE

@@ -66,12 +66,20 @@ final class CacheAdministration implements EasyCacheAdmin {
     public EntryExplanation explain(CacheKey<?> key) {
         CacheCluster cluster = clusters.of(key);
         EntryExplanation told = explain(key, cluster);
-        return cluster.pending().holds(key)
-                ? and(
-                        told,
-                        "An invalidation of this entry waits on this node until Redis takes it. Until then readers on"
-                                + " this node load for themselves.")
-                : told;
+        return cluster.pending().holds(key) ? undelivered(told) : told;
+    }
+
+    private static EntryExplanation undelivered(EntryExplanation told) {
+        String waits = "An invalidation of this entry waits on this node until Redis takes it.";
+        if (told.state() == EntryExplanation.State.UNAVAILABLE) {
+            return and(told, waits);
+        }
+        List<String> sentences = new ArrayList<>();
+        sentences.add(waits + " Until then readers on this node load for themselves.");
+        sentences.add("For readers on other nodes the following holds.");
+        sentences.addAll(told.sentences());
+        return new EntryExplanation(
+                told.key(), told.at(), EntryExplanation.State.UNDELIVERED, told.nextRead(), sentences, told.fields());
     }
 
     private static EntryExplanation explain(CacheKey<?> key, CacheCluster cluster) {
@@ -117,11 +125,12 @@ final class CacheAdministration implements EasyCacheAdmin {
     @Override
     public CacheKey<?> key(@Nullable String clusterId, String prefix, List<String> parts) {
         KnownCaches.Known cache = caches.find(clusterId, prefix);
-        List<KeyPart> declared = cache.keyParts();
-        if (!declared.isEmpty() && declared.size() != parts.size()) {
+        List<KeyPart> declared = cache.keyParts(parts.size());
+        if (declared.isEmpty() && !cache.keys().isEmpty()) {
             throw new InvalidCacheKeyException("A key of '" + prefix + "' has the parts "
-                    + declared.stream().map(KeyPart::text).toList() + ", but " + parts.size()
-                    + (parts.size() == 1 ? " was" : " were") + " given. Give each of them, in this order.");
+                    + String.join(" or ", cache.keys()) + ", but " + parts.size()
+                    + (parts.size() == 1 ? " was" : " were")
+                    + " given. Give each of them, in this order, or the name of the key.");
         }
         Object[] values = new Object[parts.size()];
         for (int i = 0; i < values.length; i++) {

@@ -45,7 +45,7 @@ final class CacheCounts implements CacheListener {
 
     @Override
     public void onLoad(CacheKey<?> key, Duration took, Load load) {
-        of(key.spec()).loaded(key.spec(), load);
+        of(key.spec()).loaded(load);
     }
 
     @Override
@@ -53,7 +53,7 @@ final class CacheCounts implements CacheListener {
         of(key.spec());
     }
 
-    /** The caches that were used, in no order. Of one that was not loaded yet the spec may be that of an update. */
+    /** The caches that were used, in no order. The type of a cache that was only updated is {@code Object}. */
     List<CacheSpec<?>> specs() {
         List<CacheSpec<?>> specs = new ArrayList<>();
         for (Counts first : byPrefix.values()) {
@@ -72,7 +72,9 @@ final class CacheCounts implements CacheListener {
 
     private Counts of(CacheSpec<?> spec) {
         Counts known = find(byPrefix.get(spec.prefix()), spec.clusterId());
-        return known != null ? known : add(spec);
+        Counts counts = known != null ? known : add(spec);
+        counts.learn(spec);
+        return counts;
     }
 
     private Counts add(CacheSpec<?> spec) {
@@ -114,8 +116,14 @@ final class CacheCounts implements CacheListener {
             }
         }
 
-        void loaded(CacheSpec<?> by, Load load) {
-            spec = by;
+        /** An update may not know the type of the values. Any reader knows it. */
+        void learn(CacheSpec<?> by) {
+            if (spec.type() == Object.class && by.type() != Object.class) {
+                spec = by;
+            }
+        }
+
+        void loaded(Load load) {
             LongAdder count = loads.get(load);
             if (count != null) {
                 count.increment();

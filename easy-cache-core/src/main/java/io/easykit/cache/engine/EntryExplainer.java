@@ -28,6 +28,10 @@ final class EntryExplainer {
     private final StoredEntry entry;
     private final long epoch;
     private final StoredEntry.@Nullable Value own;
+
+    /** Null if no loader may store a value; without an end that no loader writes. */
+    private final StoredEntry.@Nullable LoadRight loadRight;
+
     private final List<String> sentences = new ArrayList<>();
 
     private EntryExplainer(CacheKey<?> key, StoredEntry entry, long epoch) {
@@ -36,6 +40,7 @@ final class EntryExplainer {
         this.entry = entry;
         this.epoch = epoch;
         this.own = ownValue();
+        this.loadRight = entry.loadRight() == null ? null : readable(entry.loadRight());
     }
 
     /** @param epoch the prefix's epoch as this node knows it */
@@ -115,7 +120,8 @@ final class EntryExplainer {
                     + until(entry.staleUntil()) + " more at most.");
             return result(State.STALE, Outcome.SUCCESS);
         }
-        say("A reader is loading the value, and the others wait for it. Its lease lasts for " + until(leaseEnds())
+        say("A reader is loading the value, and the others wait for it. Its lease lasts for "
+                + until(loadRight == null ? null : loadRight.leaseEnds())
                 + " more; after that another reader may load it as well.");
         return result(State.LOADING, Outcome.NEED_WAIT);
     }
@@ -125,13 +131,14 @@ final class EntryExplainer {
             say("There is no entry.");
             return State.ABSENT;
         }
-        if (entry.loadRight() != null) {
-            boolean released = entry.loadRight().leaseEnds().equals(Instant.EPOCH);
+        if (loadRight != null) {
+            boolean released = isReleased(loadRight);
             say(
                     released
-                            ? "The latest load failed. A load that runs longer can still be stored."
+                            ? "The latest loader has released its lease and stored nothing: its load failed, its value is not"
+                                    + " to be cached, or it did not load. An earlier load that still runs can be stored."
                             : "The lease of the latest loader is over. What it loads can still be stored.");
-            return released ? State.LOAD_FAILED : State.LOAD_LATE;
+            return released ? State.LOAD_RELEASED : State.LOAD_LATE;
         }
         if (entry.updatesUntil() != null || !entry.updates().isEmpty()) {
             say(
@@ -185,14 +192,11 @@ final class EntryExplainer {
             fields.add(new Field("key", life == null ? "has no end of life" : "ends in " + text(life)));
         }
         entry.values().forEach(value -> fields.add(new Field("v" + value.fingerprint(), meaning(value))));
-        if (entry.loadRight() != null) {
-            boolean released = entry.loadRight().leaseEnds().equals(Instant.EPOCH);
+        if (loadRight != null) {
             fields.add(new Field(
                     "f",
-                    "fencing token " + entry.loadRight().token() + ", "
-                            + (released
-                                    ? "lease given up"
-                                    : "lease " + moment(entry.loadRight().leaseEnds()))));
+                    "fencing token " + loadRight.token() + ", lease "
+                            + (isReleased(loadRight) ? "released" : moment(loadRight.leaseEnds()))));
         }
         if (entry.staleUntil() != null) {
             fields.add(new Field("s", "stale window " + moment(entry.staleUntil())));
@@ -227,16 +231,19 @@ final class EntryExplainer {
     }
 
     private boolean isLoading() {
-        return isAhead(leaseEnds());
+        return loadRight != null && isAhead(loadRight.leaseEnds());
     }
 
-    private @Nullable Instant leaseEnds() {
-        if (entry.loadRight() == null) {
-            return null;
-        }
-        Instant ends = entry.loadRight().leaseEnds();
+    /** A lease with an end that no loader writes counts as over. */
+    private StoredEntry.LoadRight readable(StoredEntry.LoadRight stored) {
         Duration longest = options.loadLease().compareTo(LONGEST_LEASE) > 0 ? options.loadLease() : LONGEST_LEASE;
-        return ends.isAfter(entry.now().plus(longest)) ? Instant.EPOCH : ends;
+        return stored.leaseEnds().isAfter(entry.now().plus(longest))
+                ? new StoredEntry.LoadRight(stored.token(), entry.now())
+                : stored;
+    }
+
+    private static boolean isReleased(StoredEntry.LoadRight right) {
+        return right.leaseEnds().equals(Instant.EPOCH);
     }
 
     private boolean isAhead(@Nullable Instant time) {

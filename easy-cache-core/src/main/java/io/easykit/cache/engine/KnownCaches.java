@@ -88,7 +88,7 @@ final class KnownCaches {
     private static String staleness(CacheOptions options) {
         return options.consistency() == Consistency.CP
                 ? "never stale while every node reaches Redis"
-                : "worst staleness " + CacheDeclaration.text(options.effectiveStaleWindow())
+                : "worst staleness " + CacheOptions.text(options.effectiveStaleWindow())
                         + " while every node reaches Redis";
     }
 
@@ -117,11 +117,29 @@ final class KnownCaches {
      */
     record Known(CacheSpec<?> spec, List<CacheDeclaration> declarations) {
 
-        /** The types of the parts of a key, as far as they are known; empty if not even their number is. */
-        List<CacheDeclaration.KeyPart> keyParts() {
+        /** The declared keys, for people. Declarations may differ in the number of parts. Empty if no key is known. */
+        List<String> keys() {
             return declarations.stream()
                     .map(CacheDeclaration::keyParts)
                     .filter(parts -> !parts.isEmpty())
+                    .map(parts -> parts.stream()
+                            .map(CacheDeclaration.KeyPart::text)
+                            .toList()
+                            .toString())
+                    .distinct()
+                    .toList();
+        }
+
+        /**
+         * The types of the parts of a key, as far as they are known.
+         *
+         * @param number of parts
+         * @return empty if no declared key has as many
+         */
+        List<CacheDeclaration.KeyPart> keyParts(int number) {
+            return declarations.stream()
+                    .map(CacheDeclaration::keyParts)
+                    .filter(parts -> number > 0 && parts.size() == number)
                     .max(Comparator.comparingLong(parts ->
                             parts.stream().filter(part -> part.type() != null).count()))
                     .orElse(List.of());

@@ -94,7 +94,7 @@ final class StoredLoads {
         }
     }
 
-    /** Gives up a load lease, so that the next reader loads at once. */
+    /** Releases a load lease, so that the next reader loads at once. */
     void release(CacheKey<?> key, LoadLease lease) {
         try {
             store.releaseLoad(key, lease);

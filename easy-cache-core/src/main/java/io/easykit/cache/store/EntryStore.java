@@ -50,7 +50,7 @@ public interface EntryStore {
      */
     boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl);
 
-    /** Gives up a load lease after a failed load, so that the next reader loads at once. */
+    /** Releases a load lease of which nothing is stored, so that the next reader loads at once. */
     void releaseLoad(CacheKey<?> key, LoadLease lease);
 
     /**

@@ -55,7 +55,7 @@ public record StoredEntry(
      * The right to store.
      *
      * @param token     in hexadecimal digits
-     * @param leaseEnds end of the latest loader's lease; the epoch if that loader gave it up
+     * @param leaseEnds end of the latest loader's lease; the epoch if that loader released it
      */
     public record LoadRight(String token, Instant leaseEnds) {}
 

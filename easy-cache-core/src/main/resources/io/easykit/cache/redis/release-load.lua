@@ -1,4 +1,4 @@
--- Gives up the caller's own load lease after a failed load, so that the next reader loads at once.
+-- Releases the caller's own load lease if nothing is stored under it, so that the next reader loads at once.
 --
 -- KEYS   entry
 -- ARGV   load lease    all 14 bytes: a later load lease has another end

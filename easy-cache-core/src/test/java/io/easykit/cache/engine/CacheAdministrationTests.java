@@ -234,7 +234,24 @@ class CacheAdministrationTests {
         assertThatThrownBy(() -> declared.key(null, "name", List.of("42")))
                 .isInstanceOf(InvalidCacheKeyException.class)
                 .hasMessage(
-                        "A key of 'name' has the parts [#id, #code, #x], but 1 was given. Give each of them, in this order.");
+                        "A key of 'name' has the parts [#id, #code, #x], but 1 was given. Give each of them, in this order,"
+                                + " or the name of the key.");
+    }
+
+    @Test
+    void readsTheKeyOfADeclarationThatHasAsManyParts() {
+        CacheSpec<String> spec = Workbench.ap();
+        EasyCacheAdmin declared = here.admin(() -> List.of(
+                declaration(spec, new KeyPart("#id", long.class), new KeyPart("#code", String.class)),
+                declaration(spec, new KeyPart("#name", String.class))));
+
+        assertThat(declared.key(null, "name", List.of("42"))).isEqualTo(spec.key("42"));
+        assertThat(declared.key(null, "name", List.of("42", "42"))).isEqualTo(spec.key(42L, "42"));
+        assertThatThrownBy(() -> declared.key(null, "name", List.of("1", "2", "3")))
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessage(
+                        "A key of 'name' has the parts [#id, #code] or [#name], but 3 were given. Give each of them, in"
+                                + " this order, or the name of the key.");
     }
 
     @Test
@@ -350,6 +367,25 @@ class CacheAdministrationTests {
     }
 
     @Test
+    void knowsTheTypeOfACacheThatWasUpdatedBeforeItsFirstHit() {
+        here.invalidate(CacheKey.named("default", key.name()));
+        bench.clock.advance(Duration.ofSeconds(5));
+        there.fetch(key, () -> "value");
+        assertThat(here.fetch(key, () -> "never")).isEqualTo("value");
+        here.invalidate(CacheKey.named("default", second.name()));
+
+        CacheInfo cache = admin.caches().get(0);
+        assertThat(cache.numbers().hits()).isOne();
+        assertThat(cache.numbers().loads()).containsEntry(Load.STORED, 0L);
+        assertThat(cache.consistency()).isEqualTo(Consistency.AP);
+        assertThat(cache.declarations())
+                .extracting(CacheDeclaration::source)
+                .containsExactly("code that calls EasyCache");
+        assertThat(admin.explain(admin.key(null, "name", List.of("1"))).state())
+                .isEqualTo(EntryExplanation.State.FRESH);
+    }
+
+    @Test
     void showsTheSettingsInForce() {
         CacheOptions options = CacheOptions.builder()
                 .consistency(Consistency.CP)
@@ -361,11 +397,11 @@ class CacheAdministrationTests {
                 .contains(
                         new Setting("consistency", "cp", "from consistency"),
                         new Setting("ttl", "90s", "from ttl"),
-                        new Setting("stale-window", "0ms", "from stale-window (1.5s), zero under cp"),
+                        new Setting("stale-window", "0s", "from stale-window (1500ms), zero under cp"),
                         new Setting("load-lease", "1s", "from load-lease"))
                 .anySatisfy(setting -> {
                     assertThat(setting.name()).isEqualTo("refresh-ahead");
-                    assertThat(setting.value()).isEqualTo(CacheDeclaration.text(options.effectiveRefreshAhead()));
+                    assertThat(setting.value()).isEqualTo(CacheOptions.text(options.effectiveRefreshAhead()));
                     assertThat(setting.source()).isEqualTo("from refresh-ahead (30s), limited to a tenth of the ttl");
                 })
                 .hasSize(10);

@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.Outcome;
 import io.easykit.cache.admin.EntryExplanation;
 import io.easykit.cache.admin.EntryExplanation.State;
 import io.easykit.cache.store.InMemoryEntryStore.Fault;
@@ -62,9 +63,46 @@ class ExplainTests {
 
         EntryExplanation told = cache.admin().explain(key);
 
-        assertThat(told.state()).isEqualTo(State.FRESH);
-        assertThat(told.sentences()).last().asString().startsWith("An invalidation of this entry waits on this node");
+        assertThat(told.state()).isEqualTo(State.UNDELIVERED);
+        assertThat(told.nextRead()).isEqualTo(Outcome.SUCCESS);
+        assertThat(told.sentences())
+                .startsWith(
+                        "An invalidation of this entry waits on this node until Redis takes it. Until then readers on this node"
+                                + " load for themselves.",
+                        "For readers on other nodes the following holds.");
+        assertThat(told.sentences().get(2)).startsWith("Readers get the value.");
         assertThat(cache.<String, RuntimeException>fetch(key, () -> "new")).isEqualTo("new");
+        assertThat(bench.node().<String, RuntimeException>fetch(key, () -> "never"))
+                .isEqualTo("old");
+    }
+
+    @Test
+    void saysThatAnInvalidationWaitsBesideWhatWeakReadersGetWhileRedisIsAway() {
+        CacheKey<String> key = Workbench.ap().key(1);
+        bench.store.away();
+        cache.invalidate(key);
+        cache.fetch(key, () -> "value");
+
+        assertThat(sentences(key))
+                .contains(LOCAL, "An invalidation of this entry waits on this node until Redis takes it.")
+                .noneMatch(sentence -> sentence.contains("load for themselves"));
+        assertThat(cache.<String, RuntimeException>fetch(key, () -> "other")).isEqualTo("value");
+    }
+
+    @Test
+    void saysNotThatALoadFailedIfItsValueIsNotToBeCached() {
+        CacheKey<String> key = Workbench.ap().key(1);
+        cache.fetch(key, () -> "value", any -> false);
+
+        EntryExplanation told = cache.admin().explain(key);
+
+        assertThat(told.state()).isEqualTo(State.LOAD_RELEASED);
+        assertThat(told.sentences())
+                .containsExactly(
+                        "The latest loader has released its lease and stored nothing: its load failed, its value is not to be"
+                                + " cached, or it did not load. An earlier load that still runs can be stored.",
+                        "The next reader loads the value.");
+        assertThat(told.fields()).anyMatch(field -> field.meaning().endsWith("lease released"));
     }
 
     @Test

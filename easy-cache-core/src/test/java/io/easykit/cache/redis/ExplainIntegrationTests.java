@@ -95,7 +95,24 @@ class ExplainIntegrationTests {
         assertThat(wrong).isEmpty();
         assertThat(seen)
                 .containsExactlyInAnyOrderElementsOf(
-                        EnumSet.complementOf(EnumSet.of(State.NO_ENTRY, State.UNAVAILABLE)));
+                        EnumSet.complementOf(EnumSet.of(State.NO_ENTRY, State.UNAVAILABLE, State.UNDELIVERED)));
+    }
+
+    @Test
+    void saysInAllPlacesThatALeaseIsOverWhoseEndNoLoaderWrites() {
+        CacheKey<String> key = key(Consistency.AP);
+        plant(key, "none", "garbage", "none", "none");
+
+        EntryExplanation told = admin.explain(key);
+
+        assertThat(told.state()).isEqualTo(State.LOAD_LATE);
+        assertThat(told.sentences()).first().asString().startsWith("The lease of the latest loader is over.");
+        assertThat(told.fields())
+                .filteredOn(field -> field.name().equals("f"))
+                .singleElement()
+                .extracting(EntryExplanation.Field::meaning)
+                .asString()
+                .contains("lease over");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.easykit.cache.aop;
 
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.aop.OperationFactory.CacheName;
 import java.lang.reflect.Type;
@@ -154,7 +155,7 @@ final class CacheDeclarations {
         return "easy-cache: " + update.where.shortName() + " updates " + settings.keyPattern(spec, update.keys) + " on "
                 + spec.clusterId() + ", which another application caches; it is treated as "
                 + spec.options().consistency() + " with a stale window of "
-                + Staleness.text(spec.options().effectiveStaleWindow()) + " (easy-cache.caches."
+                + CacheOptions.text(spec.options().effectiveStaleWindow()) + " (easy-cache.caches."
                 + update.name.settingsName()
                 + " must be equal in that application)";
     }

@@ -1,11 +1,11 @@
 package io.easykit.cache.aop;
 
+import static io.easykit.cache.CacheOptions.text;
+
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
-import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.store.Outbox;
-import java.time.Duration;
 
 /**
  * Describes the maximum staleness of a cache for the log.
@@ -55,9 +55,5 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
         return "; without a transaction around the method, keys over #result are invalidated when it returns,"
                 + " or after the"
                 + " ttl of " + text(options.ttl()) + " if the node dies between commit and return";
-    }
-
-    static String text(Duration duration) {
-        return CacheDeclaration.text(duration);
     }
 }

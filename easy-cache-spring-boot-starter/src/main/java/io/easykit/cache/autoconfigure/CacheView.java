@@ -1,6 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.CacheDeclaration.Setting;
@@ -35,7 +36,7 @@ record CacheView(
                 cache.prefix(),
                 cache.clusterId(),
                 cache.consistency(),
-                CacheDeclaration.text(cache.worstStaleness()),
+                CacheOptions.text(cache.worstStaleness()),
                 cache.declarations().stream().map(Declaration::of).toList(),
                 Numbers.of(cache.numbers()));
     }
@@ -67,7 +68,7 @@ record CacheView(
 
         static Numbers of(CacheNumbers numbers) {
             return new Numbers(
-                    CacheDeclaration.text(Duration.ofSeconds(numbers.over().toSeconds())),
+                    CacheOptions.text(Duration.ofSeconds(numbers.over().toSeconds())),
                     numbers.hits(),
                     numbers.stale(),
                     numbers.local(),

@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.CacheDeclaration.Setting;
@@ -35,7 +36,7 @@ final class DeclaredCaches implements Supplier<List<CacheDeclaration>> {
         }
         List<Setting> local = List.of(
                 local("maximum-size", Long.toString(properties.local().maximumSize())),
-                local("ttl", CacheDeclaration.text(properties.local().ttl())));
+                local("ttl", CacheOptions.text(properties.local().ttl())));
         return known.declared().stream().map(one -> with(local, one)).toList();
     }
 

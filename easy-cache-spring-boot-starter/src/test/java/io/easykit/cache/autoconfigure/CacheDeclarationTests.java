@@ -12,6 +12,7 @@ import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.test.StartFailure;
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.Files;
@@ -640,7 +641,7 @@ class CacheDeclarationTests {
                 runner.withPropertyValues("easy-cache.caches.user.stale-window=1h"),
                 Valid.class,
                 "find(long)",
-                "not shorter than the ttl of 600s",
+                "not shorter than the ttl of 10m",
                 "easy-cache.caches.user");
     }
 
@@ -710,7 +711,7 @@ class CacheDeclarationTests {
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
                 .containsOnlyOnce("CacheDeclarationTests.Valid.find(long) -> ec:user::{#id} on default, AP, ttl 10m,"
-                        + " worst staleness 1.5s while every node reaches Redis (30s after a crash of an"
+                        + " worst staleness 1500ms while every node reaches Redis (30s after a crash of an"
                         + " updater, +5s while Redis is away; after an update on a node without Redis:"
                         + " until that node reaches it again, or the ttl of 10m if it dies before; after"
                         + " a fail-over of Redis that lost the update: until its node has repeated it,"
@@ -723,12 +724,31 @@ class CacheDeclarationTests {
                         + " the ttl of 90s if that node died");
     }
 
+    static class Users {
+
+        @Cacheable(prefix = "user", keys = "#userId")
+        public User getUserById(Long userId) {
+            return new User(userId, "Ada");
+        }
+    }
+
+    @Test
+    void saysWhatTheDocumentationPrints(CapturedOutput output) throws IOException {
+        String printed = Files.readAllLines(Path.of("..", "docs", "easy-cache", "consistency.md")).stream()
+                .filter(line -> line.startsWith("easy-cache: UserService."))
+                .findFirst()
+                .orElseThrow();
+        runner.withBean(Users.class).run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce(printed.replace("easy-cache: UserService.", "CacheDeclarationTests.Users."));
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             textBlock =
                     """
-                    easy-cache.outbox=jdbc                  | +5s while Redis is away; after an update on a node without Redis: 2.5s through the outbox; after a fail-over of Redis
+                    easy-cache.outbox=jdbc                  | +5s while Redis is away; after an update on a node without Redis: 2500ms through the outbox; after a fail-over of Redis
                     easy-cache.degraded.ap-updates=refuse   | +5s while Redis is away; updates on a node without Redis are refused; after a fail-over of Redis
                     easy-cache.degraded.cp-updates=proceed  | of 90s if that node died, and after an update on a node without Redis: until that node reaches it again, or the ttl of 90s if it dies before
                     """)

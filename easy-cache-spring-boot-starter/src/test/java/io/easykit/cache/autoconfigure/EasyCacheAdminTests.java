@@ -130,7 +130,7 @@ class EasyCacheAdminTests {
                     assertThat(cache(context, "rate").declarations().get(0).settings())
                             .contains(
                                     new Setting("consistency", "cp", "@Cacheable consistency"),
-                                    new Setting("stale-window", "0ms", "default (1.5s), zero under cp"))
+                                    new Setting("stale-window", "0s", "default (1500ms), zero under cp"))
                             .extracting(Setting::name)
                             .doesNotContain("local.ttl");
                     assertThat(cache(context, "stock").declarations().get(0).settings())

@@ -185,7 +185,7 @@ class EasyCacheEndpointIntegrationTests {
                 .contains("\"source\":\"@Cacheable " + Products.class.getName() + ".price(long, String)\"")
                 .contains("\"key\":[{\"part\":\"#id\",\"type\":\"long\"}")
                 .contains("{\"name\":\"ttl\",\"value\":\"10m\",\"source\":\"default\"}")
-                .contains("\"worstStaleness\":\"1.5s\"")
+                .contains("\"worstStaleness\":\"1500ms\"")
                 .containsPattern("\"misses\":[1-9]")
                 .doesNotContain("\"product\"", "secret");
         assertThat(get(stack, "/caches").body()).contains("\"prefix\":\"product\"");

@@ -196,7 +196,7 @@ class UpdateDeclarationTests {
                 });
         assertThat(output)
                 .contains("UpdateDeclarationTests.UserUpdates.update(long) updates ec:user::{#id} on default, which"
-                        + " another application caches; it is treated as CP with a stale window of 0ms")
+                        + " another application caches; it is treated as CP with a stale window of 0s")
                 .doesNotContain("names 'user'");
     }
 

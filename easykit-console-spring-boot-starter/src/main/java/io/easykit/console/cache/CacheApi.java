@@ -184,9 +184,9 @@ public final class CacheApi implements ConsoleApi {
         return switch (state) {
             case FRESH, REFRESH_DUE, REFRESHING -> "fresh";
             case ABSENT, EXPIRED, CLEARED, INVALIDATED -> "absent";
-            case LOADING, LOAD_LATE, LOAD_FAILED -> "loading";
+            case LOADING, LOAD_LATE, LOAD_RELEASED -> "loading";
             case STALE -> "stale";
-            case UPDATING, UPDATE_LOST -> "updating";
+            case UPDATING, UPDATE_LOST, UNDELIVERED -> "updating";
             case UNREADABLE, NO_ENTRY -> "unreadable";
             case UNAVAILABLE -> "away";
         };

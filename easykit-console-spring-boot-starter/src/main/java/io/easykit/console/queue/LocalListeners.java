@@ -111,24 +111,19 @@ public final class LocalListeners {
                         + text(endpoint.retry().maxDelay());
     }
 
-    /** Such as {@code 1m30s}. */
+    /** A whole number of the largest unit that fits, as it is written in a properties file. */
     private static String text(Duration duration) {
-        if (duration.isZero()) {
-            return "0s";
+        if (duration.toMillisPart() != 0) {
+            return duration.toMillis() + "ms";
         }
-        StringBuilder text = new StringBuilder();
-        append(text, duration.toDays(), "d");
-        append(text, duration.toHoursPart(), "h");
-        append(text, duration.toMinutesPart(), "m");
-        append(text, duration.toSecondsPart(), "s");
-        append(text, duration.toMillisPart(), "ms");
-        return text.toString();
-    }
-
-    private static void append(StringBuilder text, long count, String unit) {
-        if (count > 0) {
-            text.append(count).append(unit);
+        long seconds = duration.toSeconds();
+        if (seconds == 0 || seconds % 60 != 0) {
+            return seconds + "s";
         }
+        if (seconds % 3_600 != 0) {
+            return seconds / 60 + "m";
+        }
+        return seconds % 86_400 == 0 ? seconds / 86_400 + "d" : seconds / 3_600 + "h";
     }
 
     /**
