@@ -37,10 +37,11 @@ final class EasyCacheEndpoint {
             "Name the entry: 'prefix' and 'part', or 'key' for its whole name, for example user::42.";
 
     private final EasyCache cache;
-    private final EasyCacheAdmin admin;
+    private final @Nullable EasyCacheAdmin admin;
     private final OperatorAudit audit;
 
-    EasyCacheEndpoint(EasyCache cache, EasyCacheAdmin admin, OperatorAudit audit) {
+    /** @param admin null if the application replaces {@link EasyCache} */
+    EasyCacheEndpoint(EasyCache cache, @Nullable EasyCacheAdmin admin, OperatorAudit audit) {
         this.cache = cache;
         this.admin = admin;
         this.audit = audit;
@@ -78,8 +79,8 @@ final class EasyCacheEndpoint {
             @Nullable Object part,
             @Nullable String key) {
         return checked(() -> switch (view) {
-            case "caches" -> CacheView.all(admin, prefix);
-            case "explain" -> admin.explain(entry(cluster, prefix, part, key));
+            case "caches" -> CacheView.all(admin(), prefix);
+            case "explain" -> admin().explain(entry(cluster, prefix, part, key));
             default -> throw refused("There is no '" + view + "'. Use caches or explain.");
         });
     }
@@ -87,8 +88,7 @@ final class EasyCacheEndpoint {
     /**
      * Acts.
      *
-     * @param action {@code evict}, {@code drop} or {@code force}. For one release any other word is a cluster whose state is
-     *     forced
+     * @param action {@code evict}, {@code drop} or {@code force}
      * @param part one text, or a list of them
      * @param state {@code AVAILABLE}, {@code UNAVAILABLE} or {@code AUTO}
      */
@@ -112,14 +112,16 @@ final class EasyCacheEndpoint {
             @Nullable String key,
             @Nullable String state) {
 
-        /** The action as the audit names it. Any other word is a cluster whose state is forced. */
-        private String known() {
-            return List.of("evict", "drop").contains(action) ? action : "force";
+        private String name() {
+            return shown(action);
+        }
+
+        private boolean isForce() {
+            return action.equals("force");
         }
 
         private String target() {
-            String forced = action.equals("force") ? cluster : action;
-            return shown(known().equals("force") ? forced : prefix);
+            return shown(isForce() ? cluster : prefix);
         }
 
         private List<String> ids() {
@@ -127,7 +129,7 @@ final class EasyCacheEndpoint {
         }
 
         private String filter() {
-            return known().equals("force") ? shown(state) : cluster == null ? "" : "on cluster " + shown(cluster);
+            return isForce() ? shown(state) : cluster == null ? "" : "on cluster " + shown(cluster);
         }
 
         private static String shown(@Nullable Object value) {
@@ -141,7 +143,7 @@ final class EasyCacheEndpoint {
      * @param who name of the user
      */
     Object act(String who, Change change) {
-        Map<String, Object> entry = audit.entry(change.known(), who, "actuator");
+        Map<String, Object> entry = audit.entry(change.name(), who, "actuator");
         entry.put("topic", change.target());
         entry.put("count", change.ids().size());
         entry.put("ids", change.ids());
@@ -158,7 +160,7 @@ final class EasyCacheEndpoint {
             case "evict" -> evict(entry(change.cluster, change.prefix, change.part, change.key));
             case "drop" -> drop(change.cluster, change.prefix);
             case "force" -> force(change.cluster, change.state);
-            default -> forceAsBefore(change.action, change.state);
+            default -> throw refused("There is no action '" + change.action + "'. Use evict, drop or force.");
         });
     }
 
@@ -170,7 +172,7 @@ final class EasyCacheEndpoint {
     }
 
     private Evicted evict(CacheKey<?> key) {
-        boolean acknowledged = admin.evict(key);
+        boolean acknowledged = admin().evict(key);
         return new Evicted(key.name(), acknowledged, result(acknowledged));
     }
 
@@ -178,7 +180,7 @@ final class EasyCacheEndpoint {
         if (prefix == null || prefix.isBlank()) {
             throw refused("Name the 'prefix' whose entries are to be dropped.");
         }
-        boolean acknowledged = admin.drop(cluster, prefix);
+        boolean acknowledged = admin().drop(cluster, prefix);
         return new Dropped(prefix, acknowledged, result(acknowledged));
     }
 
@@ -188,21 +190,14 @@ final class EasyCacheEndpoint {
                 : "Redis did not answer. This node keeps it, and delivers it when Redis answers.";
     }
 
-    private Map<String, ClusterState> forceAsBefore(String cluster, @Nullable String state) {
-        if (!cache.clusterIds().contains(cluster)) {
-            throw refused("There is no action or Redis cluster '" + cluster + "'. Use evict, drop or force.");
-        }
-        return force(cluster, state);
-    }
-
     private Map<String, ClusterState> force(@Nullable String cluster, @Nullable String state) {
         if (cluster == null) {
             throw refused("Name the 'cluster', one of " + new TreeSet<>(cache.clusterIds()) + ".");
         }
         switch (state == null ? "" : state.toUpperCase(Locale.ROOT)) {
-            case "AVAILABLE" -> admin.force(cluster, State.AVAILABLE);
-            case "UNAVAILABLE" -> admin.force(cluster, State.UNAVAILABLE);
-            case "AUTO" -> admin.reset(cluster);
+            case "AVAILABLE" -> admin().force(cluster, State.AVAILABLE);
+            case "UNAVAILABLE" -> admin().force(cluster, State.UNAVAILABLE);
+            case "AUTO" -> admin().reset(cluster);
             default -> throw refused("Give the 'state': AVAILABLE, UNAVAILABLE or AUTO.");
         }
         return clusters();
@@ -211,15 +206,30 @@ final class EasyCacheEndpoint {
     private CacheKey<?> entry(
             @Nullable String cluster, @Nullable String prefix, @Nullable Object part, @Nullable String key) {
         if (key != null) {
-            return admin.keyNamed(cluster, key);
+            return admin().keyNamed(cluster, key);
         }
         if (prefix == null || part == null) {
             throw refused(HOW_TO_NAME_AN_ENTRY);
         }
         List<String> parts = part instanceof Collection<?> several
-                ? several.stream().map(String::valueOf).toList()
-                : List.of(part.toString());
-        return admin.key(cluster, prefix, parts);
+                ? several.stream().map(EasyCacheEndpoint::text).toList()
+                : List.of(text(part));
+        return admin().key(cluster, prefix, parts);
+    }
+
+    private static String text(@Nullable Object part) {
+        if (part instanceof CharSequence || part instanceof Number || part instanceof Boolean) {
+            return part.toString();
+        }
+        throw refused("A 'part' is " + (part == null ? "null" : "no text") + ". Give each part of the key as a text.");
+    }
+
+    private EasyCacheAdmin admin() {
+        if (admin == null) {
+            throw refused("This application replaces EasyCache, so only the state of each Redis is shown. Define an"
+                    + " EasyCacheEngine as a bean to see and change more.");
+        }
+        return admin;
     }
 
     private static <T> T checked(Supplier<T> work) {

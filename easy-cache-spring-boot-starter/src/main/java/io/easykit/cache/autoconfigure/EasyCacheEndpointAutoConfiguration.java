@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = EasyCacheAdminAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnAvailableEndpoint(EasyCacheEndpoint.class)
-@ConditionalOnBean({EasyCache.class, EasyCacheAdmin.class})
+@ConditionalOnBean(EasyCache.class)
 @ConditionalOnEnabled("easy-cache")
 public final class EasyCacheEndpointAutoConfiguration {
 
@@ -30,12 +30,12 @@ public final class EasyCacheEndpointAutoConfiguration {
     @ConditionalOnMissingBean
     EasyCacheEndpoint easyCacheEndpoint(
             EasyCache cache,
-            EasyCacheAdmin admin,
+            ObjectProvider<EasyCacheAdmin> admin,
             ObjectProvider<AuditKeeper> keepers,
             ApplicationEventPublisher events) {
         AuditKeeper keeper = keepers.orderedStream().findFirst().orElse(AuditKeeper.NONE);
         return new EasyCacheEndpoint(
-                cache, admin, new OperatorAudit(ThisProcess.name(), System::currentTimeMillis, keeper, events));
+                cache, admin.getIfAvailable(), new OperatorAudit(ThisProcess.name(), System::currentTimeMillis, keeper, events));
     }
 
     @Bean

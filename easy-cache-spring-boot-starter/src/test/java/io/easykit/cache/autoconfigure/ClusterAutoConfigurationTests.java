@@ -1,23 +1,29 @@
 package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.admin.EasyCacheAdmin;
+import io.easykit.cache.engine.EasyCacheEngine;
+import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.redis.OwnConnections;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.jmx.JmxEndpointsSupplier;
 import org.springframework.boot.actuate.endpoint.jmx.JmxOperation;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -86,6 +92,37 @@ class ClusterAutoConfigurationTests {
                     assertThat(factory(context, "cluster").isClusterAware()).isTrue();
                     assertThat(factory(context, "tls").isUseSsl()).isTrue();
                     assertThat(factory(context, "tls").getPassword()).isNull();
+                });
+    }
+
+    @Test
+    void showsTheClustersOfACacheOfTheApplicationsOwn() {
+        EasyCache own = EasyCacheEngine.builder(new JacksonValueCodec()).build();
+        runner.withPropertyValues("management.endpoints.web.exposure.include=easycache")
+                .withBean(EasyCache.class, () -> own)
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(EasyCacheAdmin.class);
+                    EasyCacheEndpoint endpoint = context.getBean(EasyCacheEndpoint.class);
+                    assertThat(endpoint.clusters()).isEmpty();
+                    assertThatThrownBy(() -> endpoint.show("caches", null, null, null, null))
+                            .isInstanceOf(InvalidEndpointRequestException.class)
+                            .hasMessageStartingWith("This application replaces EasyCache");
+                    assertThatThrownBy(() -> endpoint.act("drop", null, "user", null, null, null))
+                            .isInstanceOf(InvalidEndpointRequestException.class)
+                            .hasMessageStartingWith("This application replaces EasyCache");
+                });
+    }
+
+    @Test
+    void takesNoPartThatIsNoText() {
+        runner.withPropertyValues("management.endpoints.web.exposure.include=easycache")
+                .run(context -> {
+                    EasyCacheEndpoint endpoint = context.getBean(EasyCacheEndpoint.class);
+                    for (Object part : List.of(Arrays.asList("a", null), List.of(List.of("a")), Map.of("a", 1))) {
+                        assertThatThrownBy(() -> endpoint.act("evict", null, "user", part, null, null))
+                                .isInstanceOf(InvalidEndpointRequestException.class)
+                                .hasMessageContaining("Give each part of the key as a text.");
+                    }
                 });
     }
 

@@ -244,16 +244,16 @@ class EasyCacheEndpointIntegrationTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"MVC,true", "MVC,false", "WEBFLUX,true", "WEBFLUX,false"})
-    void forcesTheStateOfARedisAsNowAndAsBefore(Stack stack, boolean before) throws Exception {
-        String path = before ? "/default" : "/force";
-        String cluster = before ? "" : "'cluster': 'default', ";
-        HttpResponse<String> done = post(stack, path, "{" + cluster + "'state': 'UNAVAILABLE'}");
+    @EnumSource
+    void forcesTheStateOfARedis(Stack stack) throws Exception {
+        HttpResponse<String> done = post(stack, "/force", "{'cluster': 'default', 'state': 'UNAVAILABLE'}");
         assertThat(done.statusCode()).isEqualTo(200);
         assertThat(done.body()).contains("\"state\":\"UNAVAILABLE\",\"forced\":true");
-        post(stack, path, "{" + cluster + "'state': 'available'}");
+        post(stack, "/force", "{'cluster': 'default', 'state': 'available'}");
         assertThat(availability(stack).state()).isEqualTo(Availability.State.AVAILABLE);
-        assertThat(post(stack, path, "{" + cluster + "'state': 'AUTO'}").body()).contains("\"forced\":false");
+        assertThat(post(stack, "/force", "{'cluster': 'default', 'state': 'AUTO'}")
+                        .body())
+                .contains("\"forced\":false");
         await().until(() -> availability(stack).state() == Availability.State.AVAILABLE);
     }
 
@@ -276,8 +276,8 @@ class EasyCacheEndpointIntegrationTests {
                 "/force                             | {'state': 'AUTO'}              | Name the 'cluster', one of [default]",
                 "/force                             | {'cluster': 'default'}         | AVAILABLE, UNAVAILABLE or AUTO",
                 "/force                             | {'cluster': 'trade', 'state': 'AUTO'} | Use one of [default]",
-                "/default                           | {'state': 'off'}               | AVAILABLE, UNAVAILABLE or AUTO",
-                "/trade                             | {'state': 'AUTO'}              | Use evict, drop or force."
+                "/evict                             | {'prefix': 'product', 'part': null} | 'prefix' and 'part', or 'key'",
+                "/default                           | {'state': 'AUTO'}              | Use evict, drop or force."
             })
     void namesTheRemedyOfABadRequest(String path, String body, String remedy) throws Exception {
         for (Stack stack : Stack.values()) {
@@ -297,7 +297,7 @@ class EasyCacheEndpointIntegrationTests {
 
         post(stack, "/evict", "{'prefix': 'product', 'part': '42'}");
         post(stack, "/drop", "{'prefix': 'prodcut'}");
-        post(stack, "/default", "{'state': 'AUTO'}");
+        post(stack, "/force", "{'cluster': 'default', 'state': 'AUTO'}");
 
         assertThat(recorded.events)
                 .extracting(AuditEvent::getType)
