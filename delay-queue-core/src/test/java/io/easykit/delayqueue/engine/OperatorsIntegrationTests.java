@@ -63,6 +63,10 @@ class OperatorsIntegrationTests {
 
     /** A listener whose messages all die. */
     private ListenerContainer failing() {
+        return failing(queue);
+    }
+
+    private static ListenerContainer failing(RedisQueue queue) {
         ListenerEndpoint endpoint = ListenerEndpoint.builder("close", TOPIC, String.class)
                 .retry(RetryPolicy.fixed(1, Duration.ZERO))
                 .concurrency(16)
@@ -258,12 +262,15 @@ class OperatorsIntegrationTests {
      */
     private void anotherContinues(
             int count, int perSecond, Duration heartbeats, String role, @Nullable Runnable expiry) {
-        ListenerContainer container = failing();
-        for (int i = 0; i < count; i += 100) {
-            send(ids("m" + i + "-", 100));
+        // In an engine that is closed then, because a node that has had a listener looks for jobs.
+        try (RedisQueue consumer = queue()) {
+            ListenerContainer container = failing(consumer);
+            for (int i = 0; i < count; i += 100) {
+                send(ids("m" + i + "-", 100));
+            }
+            awaitDead(count);
+            container.stop();
         }
-        awaitDead(count);
-        container.stop();
         try (ChildJvm other = launch(heartbeats, role, 0);
                 ChildJvm first = launch(heartbeats, OperatorProgram.STARTS, perSecond)) {
             String survivor = after(other, "node ");
