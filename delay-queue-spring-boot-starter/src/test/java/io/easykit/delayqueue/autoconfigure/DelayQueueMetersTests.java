@@ -14,6 +14,7 @@ import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.test.PrometheusRules;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
@@ -26,23 +27,19 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.StaticApplicationContext;
-import org.yaml.snakeyaml.Yaml;
 
 /** The meters, and that the documentation and the rules for Prometheus name them as they are. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -50,9 +47,6 @@ class DelayQueueMetersTests {
 
     private static final Path DOCS = Path.of("..", "docs");
     private static final Instant NOW = Instant.ofEpochSecond(1_000_000);
-
-    /** Labels that Prometheus itself adds. */
-    private static final Set<String> OF_PROMETHEUS = Set.of("instance", "le");
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final AtomicLong clock = new AtomicLong();
@@ -251,78 +245,11 @@ class DelayQueueMetersTests {
         return name.endsWith(".histogram");
     }
 
-    /** Names and labels as Prometheus gets them, with the values that are registered. */
-    private Map<String, Map<String, Set<String>>> series() {
-        Map<String, Map<String, Set<String>>> series = new HashMap<>();
-        for (Meter meter : registry.getMeters()) {
-            String name = meter.getId().getName().replace('.', '_');
-            List<String> names =
-                    switch (meter.getId().getType()) {
-                        case COUNTER -> List.of(name + "_total");
-                        case TIMER ->
-                            Stream.of("count", "sum", "max", "bucket")
-                                    .map(part -> name + "_seconds_" + part)
-                                    .toList();
-                        default -> List.of("seconds".equals(meter.getId().getBaseUnit()) ? name + "_seconds" : name);
-                    };
-            for (String one : names) {
-                Map<String, Set<String>> labels = series.computeIfAbsent(one, key -> new HashMap<>());
-                meter.getId().getTags().forEach(tag -> labels.computeIfAbsent(tag.getKey(), key -> new HashSet<>())
-                        .add(tag.getValue()));
-            }
-        }
-        return series;
-    }
-
     @Test
     void areThoseOfTheRulesForPrometheus() throws IOException {
-        Map<String, Map<String, Set<String>>> series = series();
-        List<Map<String, Object>> rules = rules();
-        assertThat(rules).hasSizeGreaterThanOrEqualTo(12);
-        for (Map<String, Object> rule : rules) {
-            String expression = (String) rule.get("expr");
-            Set<String> labels = new HashSet<>(OF_PROMETHEUS);
-            Matcher metric = Pattern.compile("(delayqueue_\\w+)(\\{[^}]*})?").matcher(expression);
-            while (metric.find()) {
-                assertThat(series).as(expression).containsKey(metric.group(1));
-                Map<String, Set<String>> known = series.get(metric.group(1));
-                labels.addAll(known.keySet());
-                Matcher label =
-                        Pattern.compile("(\\w+)=\"([^\"]*)\"").matcher(metric.group(2) == null ? "" : metric.group(2));
-                while (label.find()) {
-                    assertThat(known).as(expression).containsKey(label.group(1));
-                    assertThat(known.get(label.group(1))).as(expression).contains(label.group(2));
-                }
-            }
-            Matcher by = Pattern.compile("by \\(([^)]*)\\)").matcher(expression);
-            while (by.find()) {
-                assertThat(labels).as(expression).contains(by.group(1).split(", ", -1));
-            }
-            Matcher used = Pattern.compile("\\$labels\\.(\\w+)").matcher(String.valueOf(rule.get("annotations")));
-            while (used.find()) {
-                assertThat(labels).as(expression).contains(used.group(1));
-            }
-        }
-    }
-
-    /** Each rule has a test, and the series of the tests exist. */
-    @Test
-    void areThoseOfTheTestsOfTheRules() throws IOException {
-        String tests = Files.readString(DOCS.resolve("prometheus/easykit-rules-tests.yml"));
-        assertThat(rules()).allSatisfy(rule -> assertThat(tests).contains("alertname: " + rule.get("alert")));
-        Matcher metric = Pattern.compile("(delayqueue_\\w+)\\{").matcher(tests);
-        while (metric.find()) {
-            assertThat(series()).containsKey(metric.group(1));
-        }
-    }
-
-    @SuppressWarnings("unchecked")
-    private static List<Map<String, Object>> rules() throws IOException {
-        Map<String, Object> file = new Yaml().load(Files.readString(DOCS.resolve("prometheus/easykit-rules.yml")));
-        return ((List<Map<String, Object>>) file.get("groups"))
-                .stream()
-                        .filter(group -> "delay-queue".equals(group.get("name")))
-                        .flatMap(group -> ((List<Map<String, Object>>) group.get("rules")).stream())
-                        .toList();
+        PrometheusRules rules = new PrometheusRules("delay-queue", "delayqueue");
+        assertThat(rules.count()).isGreaterThanOrEqualTo(12);
+        rules.requireMeters(registry);
+        rules.requireTests(registry);
     }
 }
