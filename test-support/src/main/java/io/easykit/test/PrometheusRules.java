@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -45,14 +46,17 @@ public final class PrometheusRules {
         this.tests = Files.readString(FOLDER.resolve("easykit-rules-tests.yml"));
     }
 
-    @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> rules(String group) throws IOException {
         Map<String, Object> file = new Yaml().load(Files.readString(FOLDER.resolve("easykit-rules.yml")));
-        return ((List<Map<String, Object>>) file.get("groups"))
-                .stream()
-                        .filter(one -> group.equals(one.get("name")))
-                        .flatMap(one -> ((List<Map<String, Object>>) one.get("rules")).stream())
-                        .toList();
+        return list(file, "groups").stream()
+                .filter(one -> group.equals(one.get("name")))
+                .flatMap(one -> list(one, "rules").stream())
+                .toList();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> list(Map<String, Object> map, String name) {
+        return (List<Map<String, Object>>) Objects.requireNonNull(map.get(name), name);
     }
 
     /** Number of rules. */
@@ -70,7 +74,7 @@ public final class PrometheusRules {
                     Pattern.compile("(" + series + "_\\w+)(\\{[^}]*})?").matcher(expression);
             while (metric.find()) {
                 assertThat(known).as(expression).containsKey(metric.group(1));
-                Map<String, Set<String>> values = known.get(metric.group(1));
+                Map<String, Set<String>> values = known.getOrDefault(metric.group(1), Map.of());
                 labels.addAll(values.keySet());
                 Matcher label = LABEL.matcher(metric.group(2) == null ? "" : metric.group(2));
                 while (label.find()) {

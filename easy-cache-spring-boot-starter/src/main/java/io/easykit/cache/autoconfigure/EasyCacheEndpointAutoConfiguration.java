@@ -35,7 +35,9 @@ public final class EasyCacheEndpointAutoConfiguration {
             ApplicationEventPublisher events) {
         AuditKeeper keeper = keepers.orderedStream().findFirst().orElse(AuditKeeper.NONE);
         return new EasyCacheEndpoint(
-                cache, admin.getIfAvailable(), new OperatorAudit(ThisProcess.name(), System::currentTimeMillis, keeper, events));
+                cache,
+                admin.getIfAvailable(),
+                new OperatorAudit(ThisProcess.name(), System::currentTimeMillis, keeper, events));
     }
 
     @Bean
