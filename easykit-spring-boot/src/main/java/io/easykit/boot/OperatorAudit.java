@@ -91,7 +91,7 @@ public final class OperatorAudit {
             Function<RuntimeException, Outcome> judge) {
         entry.put("outcome", "begun");
         line(entry);
-        keep(entry);
+        boolean isKept = keep(entry);
         Map<String, Object> rest = new LinkedHashMap<>();
         rest.put("id", String.valueOf(entry.get("id")));
         rest.put("outcome", Outcome.FAILED.word());
@@ -105,8 +105,8 @@ public final class OperatorAudit {
             rest.put("why", cut(String.valueOf(failure.getMessage())));
             throw failure;
         } finally {
-            keep(rest);
             entry.putAll(rest);
+            boolean unused = keep(isKept ? rest : entry);
             line(entry);
             publish(entry);
         }
@@ -120,17 +120,19 @@ public final class OperatorAudit {
     public void note(Map<String, Object> entry, Outcome outcome, boolean keeps) {
         entry.put("outcome", outcome.word());
         if (keeps) {
-            keep(entry);
+            boolean unused = keep(entry);
         }
         line(entry);
         publish(entry);
     }
 
-    private void keep(Map<String, Object> entry) {
+    private boolean keep(Map<String, Object> entry) {
         try {
             keeper.keep(entry);
+            return true;
         } catch (RuntimeException failure) {
             log.warn("An entry of the audit is in the log only, because it could not be kept", failure);
+            return false;
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -103,6 +104,28 @@ class OperatorAuditTests {
         assertThat(output)
                 .contains("A listener of audit events failed at jobs/stop-all done")
                 .contains("could not be kept", "keeper is away", "listener fails");
+    }
+
+    /** The list would have an outcome of nothing, which no page shows. */
+    @Test
+    void keepsTheWholeEntryIfItsFirstPartWasNotKept() {
+        List<Map<String, Object>> later = new ArrayList<>();
+        AtomicBoolean isAway = new AtomicBoolean(true);
+        OperatorAudit once = new OperatorAudit(
+                "node",
+                () -> 5,
+                entry -> {
+                    if (isAway.getAndSet(false)) {
+                        throw new IllegalStateException("keeper is away");
+                    }
+                    later.add(Map.copyOf(entry));
+                },
+                event -> {});
+
+        assertThat(change(once, () -> 3)).isEqualTo(3);
+
+        assertThat(later).hasSize(1);
+        assertThat(later.get(0)).containsEntry("action", "jobs/stop-all").containsEntry("outcome", "done");
     }
 
     @Test

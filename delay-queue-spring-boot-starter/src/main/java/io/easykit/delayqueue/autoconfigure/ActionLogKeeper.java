@@ -23,7 +23,7 @@ final class ActionLogKeeper implements AuditKeeper {
 
     ActionLogKeeper(ActionLog actions, Environment environment) {
         this.actions = actions;
-        this.most = LINES * environment.getProperty(SIZE, Integer.class, 1000);
+        this.most = LINES * Math.min(environment.getProperty(SIZE, Integer.class, 1000), ActionLog.MAX_ENTRIES / LINES);
     }
 
     @Override

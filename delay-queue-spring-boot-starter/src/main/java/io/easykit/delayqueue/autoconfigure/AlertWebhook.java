@@ -33,7 +33,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Posts alerts to a webhook, one after the other, so that no resolved alert arrives before it was raised. One node of the fleet
  * publishes an alert, and only that node posts it. A post that fails is repeated a few times; then the alert is lost here, and a
- * WARN names it, as it does with those that wait when the application stops. The address is never logged, because it often contains a secret.
+ * WARN names it, as it does with those that wait when the application stops. The address is never logged, because it often
+ * contains a secret.
  */
 final class AlertWebhook implements DelayQueueListener {
 
@@ -240,8 +241,8 @@ final class AlertWebhook implements DelayQueueListener {
     void close() {
         thread.shutdownNow();
         try {
-            boolean unused =
-                    thread.awaitTermination(1, TimeUnit.SECONDS); // so that the one being posted may still succeed
+            // So that a post that was just answered is not named as lost. One on its way is given up.
+            boolean unused = thread.awaitTermination(1, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

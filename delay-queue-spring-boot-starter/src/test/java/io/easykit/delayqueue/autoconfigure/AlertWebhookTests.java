@@ -222,11 +222,7 @@ class AlertWebhookTests {
         webhook.onAlertResolved(new AlertResolved("orders", Kind.DEAD));
         await().until(() -> output.toString().split("did not get", -1).length == 3);
 
-        assertThat(output).contains("did not reply within 200 ms");
-        assertThat(bodies)
-                .hasSize(2 * AlertWebhook.MOST_ATTEMPTS)
-                .startsWith("\"raised\"")
-                .endsWith("\"resolved\"");
+        assertThat(pauses).hasSize(2 * AlertWebhook.MOST_ATTEMPTS);
     }
 
     @Test

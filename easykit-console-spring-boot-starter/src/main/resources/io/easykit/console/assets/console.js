@@ -48,7 +48,8 @@ function open() {
 }
 
 /** Whether the same call would be refused again. */
-const isFinal = problem => problem?.status >= 400 && problem.status < 500 && problem.status !== 429;
+const isFinal = problem => problem?.kind === 'login'
+  || (problem?.node && problem.status >= 400 && problem.status < 500 && problem.status !== 429);
 
 const headline = ({kind, status}) => ({
   redis: t`Redis does not answer.|Redis 没有响应。`, node: t`No connection.|连接中断。`, login: t`Not logged in.|未登录。`, busy: t`Busy.|繁忙。`,

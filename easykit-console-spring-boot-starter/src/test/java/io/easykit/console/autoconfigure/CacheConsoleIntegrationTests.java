@@ -3,7 +3,9 @@ package io.easykit.console.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.boot.AuditKeeper;
 import io.easykit.cache.annotation.Cacheable;
+import io.easykit.console.Audit;
 import io.easykit.console.autoconfigure.Http.Reply;
 import io.easykit.test.RedisServer;
 import java.util.List;
@@ -84,6 +86,13 @@ class CacheConsoleIntegrationTests {
 
     private static String name(long id) {
         return context.getBean(Products.class).name(id);
+    }
+
+    /** So that its page shows changes through the actuator, too. */
+    @Test
+    void keepsTheAuditOfTheEndpoints() {
+        assertThat(context.getBeanProvider(AuditKeeper.class).orderedStream().findFirst())
+                .containsInstanceOf(Audit.class);
     }
 
     @Test

@@ -3,6 +3,8 @@ package io.easykit.console.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.boot.AuditKeeper;
+import io.easykit.console.Audit;
 import io.easykit.console.autoconfigure.Http.Reply;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -158,6 +160,13 @@ class QueueConsoleIntegrationTests {
         assertThat(audit.get("entries").get(0).get("outcome").asString()).isEqualTo("done");
         assertThat(audit.get("entries").get(0).get("moved").asInt()).isEqualTo(1);
         assertThat(audit.get("entries").get(1).get("moved").asInt()).isZero();
+    }
+
+    /** So that its page shows changes through the actuator, too. */
+    @Test
+    void keepsTheAuditOfTheEndpoints() {
+        assertThat(context.getBeanProvider(AuditKeeper.class).orderedStream().findFirst())
+                .containsInstanceOf(Audit.class);
     }
 
     @Test

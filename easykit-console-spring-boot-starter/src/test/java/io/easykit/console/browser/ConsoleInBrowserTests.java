@@ -293,7 +293,7 @@ class ConsoleInBrowserTests {
         browser.click("Evict…");
         browser.click("Evict");
         browser.awaitText("#notes", "The entry is invalid.");
-        assertThat(browser.text("main .chip")).doesNotContain("FRESH");
+        await().until(() -> !browser.text("main .chip").contains("FRESH"));
 
         browser.open("#/explain?cluster=default&prefix=brand&part=1");
         browser.awaitText("main .chip", "FRESH");

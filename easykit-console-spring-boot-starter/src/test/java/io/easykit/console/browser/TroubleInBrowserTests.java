@@ -304,7 +304,7 @@ class TroubleInBrowserTests {
         int before = calls("GET messages");
         int refreshes = calls("GET topic");
 
-        await().until(() -> calls("GET topic") >= refreshes + 3);
+        await().atMost(Duration.ofSeconds(20)).until(() -> calls("GET topic") >= refreshes + 3);
         assertThat(calls("GET messages")).isEqualTo(before);
         browser.type("r");
         await().until(() -> calls("GET messages") == before + 1);
