@@ -47,9 +47,12 @@ final class ConsumerWatch {
 
     private void check(String topic, Duration limit, Places places) {
         TopicStats stats = EachShard.stats(topic, engine.topics().keysToLookAt(topic), engine.store());
-        if (stats.due() > 0 && places.of(topic) == 0) {
+        // Messages may be due in a shard that was not counted.
+        boolean mayBeDue = stats.due() > 0 || !stats.refused().isEmpty();
+        boolean isConsumed = mayBeDue && places.of(topic) > 0;
+        if (stats.due() > 0 && !isConsumed) {
             missing(topic, limit);
-        } else if (stats.refused().isEmpty()) { // messages may be due in a shard that was not counted
+        } else if (isConsumed || !mayBeDue) {
             missingSince.remove(topic);
             if (stats.alerts().contains(Kind.NO_CONSUMER)) {
                 alerts.resolve(topic, Kind.NO_CONSUMER);

@@ -12,8 +12,9 @@ if not state or state == 'done' then return 0 end
 allowWhenFull()
 if ARGV[2] == 'stop' then
   if state ~= 'running' or kept[3] == 'stop' then return 0 end
-  local holder = spare(redis.pcall('GET', prefix .. 'lock:' .. (kept[2] or ''))) or ''
-  if string.sub(holder, 1, #ARGV[1] + 1) == ARGV[1] .. ' ' then
+  local lock = prefix .. 'lock:' .. (kept[2] or '')
+  local holder = spare(redis.pcall('GET', lock)) or ''
+  if string.sub(holder, 1, #ARGV[1] + 1) == ARGV[1] .. ' ' and redis.call('PTTL', lock) ~= -1 then
     return redis.call('HSET', job, 'wish', 'stop')
   end
   redis.call('HSET', job, 'state', 'stopped', 'updated', at)

@@ -159,6 +159,10 @@ class ConsumerWatchTests {
         line.planCall((method, shard) -> shard.shard() == 1 ? Fault.REFUSED : Fault.NONE);
         queue.time.advance(Duration.ofMinutes(3));
         assertThat(resolved()).isEmpty();
+
+        queue.start(watching, listener(), message -> {});
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(resolved()).hasSize(1);
     }
 
     /** A heartbeat is not late, whatever the number of topics and shards; and each topic has its turn. */

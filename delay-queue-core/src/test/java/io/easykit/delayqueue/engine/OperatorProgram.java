@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A node in a process of its own; see {@link OperatorsIntegrationTests}. As {@link #STARTS} it redrives all dead letters so
  * many a second. As {@link #LISTENS} it writes the id of each delivery to the list {@link #RUNS} in Redis. As {@link #ASKS} it
- * does that, and looks at the jobs all the time, as the console does.
+ * does that, and looks at the jobs all the time, as the console does, as soon as the test has set the key {@link #ASK}.
  */
 final class OperatorProgram {
 
@@ -19,6 +19,7 @@ final class OperatorProgram {
     static final String STARTS = "starts";
     static final String LISTENS = "listens";
     static final String ASKS = "asks";
+    static final String ASK = "ask";
 
     private OperatorProgram() {}
 
@@ -37,11 +38,18 @@ final class OperatorProgram {
             listen(queue, RawRedis.connect(host, port, Duration.ofSeconds(10)));
         }
         if (arguments[3].equals(ASKS)) {
+            RawRedis test = RawRedis.connect(host, port, Duration.ofSeconds(10));
             var unused = Executors.newSingleThreadScheduledExecutor()
-                    .scheduleWithFixedDelay(() -> queue.engine.admin().jobs(), 0, 100, TimeUnit.MILLISECONDS);
+                    .scheduleWithFixedDelay(() -> askIfToldTo(test, queue), 0, 100, TimeUnit.MILLISECONDS);
         }
         System.out.println("node " + queue.engine.fleet().thisNode());
         Thread.currentThread().join();
+    }
+
+    private static void askIfToldTo(RawRedis test, RedisQueue queue) {
+        if (Long.valueOf(1).equals(test.command("EXISTS", ASK))) {
+            queue.engine.admin().jobs();
+        }
     }
 
     private static void listen(RedisQueue queue, RawRedis runs) {

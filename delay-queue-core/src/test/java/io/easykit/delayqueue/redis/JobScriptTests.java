@@ -137,10 +137,11 @@ class JobScriptTests extends JobStoreContract {
         assertThat(jobs.take("j1", "n1")).isTrue();
     }
 
-    @Test
-    void stopsAJobWhoseLockIsDamaged() {
+    @ParameterizedTest
+    @CsvSource({"SADD, garbage", "SET, j1 n0"})
+    void stopsAJobWhoseLockIsDamaged(String command, String value) {
         create("j1");
-        shard.redis().command("SADD", PREFIX + "lock:" + LOCK, "garbage");
+        shard.redis().command(command, PREFIX + "lock:" + LOCK, value);
 
         assertThat(jobs.stop("j1")).isTrue();
         assertThat(find("j1").state()).isEqualTo(StoredJob.STOPPED);
