@@ -30,7 +30,7 @@ final class CacheCounts implements CacheListener {
 
     @Override
     public void onHit(CacheKey<?> key, Hit hit) {
-        Counts counts = of(key.spec());
+        Counts counts = read(key.spec());
         switch (hit) {
             case FRESH -> counts.hits.increment();
             case STALE -> counts.stale.increment();
@@ -40,17 +40,17 @@ final class CacheCounts implements CacheListener {
 
     @Override
     public void onMiss(CacheKey<?> key) {
-        of(key.spec()).misses.increment();
+        read(key.spec()).misses.increment();
     }
 
     @Override
     public void onLoad(CacheKey<?> key, Duration took, Load load) {
-        of(key.spec()).loaded(load);
+        read(key.spec()).loaded(load);
     }
 
     @Override
     public void onInvalidation(CacheKey<?> key, @Nullable Throwable failure) {
-        of(key.spec());
+        Counts unused = of(key.spec());
     }
 
     /** The caches that were used, in no order. The type of a cache that was only updated is {@code Object}. */
@@ -70,11 +70,15 @@ final class CacheCounts implements CacheListener {
         return counts == null ? CacheNumbers.none(over) : counts.numbers(over);
     }
 
-    private Counts of(CacheSpec<?> spec) {
-        Counts known = find(byPrefix.get(spec.prefix()), spec.clusterId());
-        Counts counts = known != null ? known : add(spec);
+    private Counts read(CacheSpec<?> spec) {
+        Counts counts = of(spec);
         counts.learn(spec);
         return counts;
+    }
+
+    private Counts of(CacheSpec<?> spec) {
+        Counts known = find(byPrefix.get(spec.prefix()), spec.clusterId());
+        return known != null ? known : add(spec);
     }
 
     private Counts add(CacheSpec<?> spec) {
@@ -116,10 +120,10 @@ final class CacheCounts implements CacheListener {
             }
         }
 
-        /** An update may not know the type of the values. Any reader knows it. */
-        void learn(CacheSpec<?> by) {
-            if (spec.type() == Object.class && by.type() != Object.class) {
-                spec = by;
+        /** An update may not know type and options. Each reader does. */
+        void learn(CacheSpec<?> reader) {
+            if (spec.type() == Object.class && !spec.equals(reader)) {
+                spec = reader;
             }
         }
 

@@ -22,8 +22,9 @@ final class ObservedReload {
             observer.runInBackground(observed::runOnce);
         } catch (Exception own) {
             LoadReport.warn(own);
+        } finally {
+            observed.runOnce(); // also after an Error, or the entry would stay reserved for a reload
         }
-        observed.runOnce();
         observed.rethrow();
     }
 

@@ -212,7 +212,7 @@ public final class KeyText {
         return Modifier.isFinal(type.getModifiers()) || type.isEnum() ? type.getTypeName() : null;
     }
 
-    static boolean isWholeNumber(Class<?> type) {
+    private static boolean isWholeNumber(Class<?> type) {
         return type == Long.class
                 || type == Integer.class
                 || type == Short.class
