@@ -170,7 +170,8 @@ public final class OperatingCosts {
                 "bytes/s to clients");
         watch("nothing, no node", millis, () -> {});
         engine.join();
-        watch("one node, no console", millis, () -> {});
+        watch("one node, no console, first minute", millis, () -> {});
+        watch("one node, no console, a later one", millis, () -> {});
         int[] looks = new int[1];
         watch("one node, an open console", millis, () -> {
             engine.fleet().snapshot();
