@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * failure kept back. If this fails several times in a row, the partition is marked unavailable, even if reads succeed: a partition
  * that answers reads but takes no invalidation would return stale values.
  *
- * <p>While it is unavailable: probes, once an interval and when there is a new connection. The first success is confirmed by
- * further probes at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
+ * <p>While it is unavailable: probes, once an interval, when there is a new connection, and a fifth of the interval after such
+ * failures have marked it. The first success is confirmed by further probes at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
  * invalidations: first updates are let through again, so that nothing new is left behind; then come the invalidations shortly
  * before the failure, since they may have been lost with the master; then the pending ones; then, for prefixes with more
  * pending invalidations than fit, a raised epoch, which takes effect everywhere within one interval. Readers are let in last.
@@ -240,6 +240,8 @@ final class RecoveryWorker {
             if (failedTicks >= options.probesToRecover()) {
                 failedTicks = 0;
                 breaker.unavailable(away);
+                // The rounds failed for seconds before this, so another server may have been promoted meanwhile.
+                tickAfter(confirmationPause());
             }
             throw away;
         }
@@ -264,13 +266,17 @@ final class RecoveryWorker {
             if (probes >= options.probesToRecover()) {
                 recover();
             } else {
-                tickAfter(options.probeInterval().dividedBy(CONFIRMATIONS));
+                tickAfter(confirmationPause());
             }
         } catch (StoreUnavailableException away) {
             probes = 0;
             breaker.unavailable(away);
             throw away;
         }
+    }
+
+    private Duration confirmationPause() {
+        return options.probeInterval().dividedBy(CONFIRMATIONS);
     }
 
     private void recover() {
