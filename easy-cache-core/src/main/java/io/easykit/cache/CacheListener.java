@@ -43,6 +43,14 @@ public interface CacheListener {
     /** Unreadable bytes were found and removed. */
     default void onUnreadable(CacheKey<?> key) {}
 
+    /**
+     * A call of a serial cache has its turn now, or does not run at all. Hits of an idle key need no turn.
+     *
+     * @param waited zero if it did not wait
+     * @param queued how many calls of its key waited when it began to wait, with itself; 0 if it did not wait
+     */
+    default void onTurn(CacheKey<?> key, Turn turn, Duration waited, int queued) {}
+
     /** Where a hit came from. */
     enum Hit {
         FRESH,
@@ -60,5 +68,21 @@ public interface CacheListener {
         /** It was not meant to be stored: inside a transaction, during an update, vetoed, or Redis was away. */
         NOT_STORED,
         FAILED
+    }
+
+    /** What became of a call that needed a turn. */
+    enum Turn {
+        /** It runs: a write alone, a read perhaps with reads that come later. */
+        OWN,
+        /** A read that shares the turn of an earlier one. */
+        MERGED,
+        /** It runs at once, outside the order: it, or a call around it, could wait for ever. */
+        OUTSIDE,
+        /** It does not run: its wait has ended. */
+        TIMED_OUT,
+        /** It does not run: too many calls wait already. */
+        REFUSED,
+        /** It does not run: its thread was interrupted. */
+        INTERRUPTED
     }
 }

@@ -21,6 +21,7 @@ public final class CacheOptions {
     private final Duration loadWaitTimeout;
     private final Duration updateLease;
     private final Reload reload;
+    private final @Nullable SerialOptions serial;
 
     private final Duration effectiveStaleWindow;
     private final Duration effectiveRefreshAhead;
@@ -37,6 +38,7 @@ public final class CacheOptions {
         this.updateLease = atLeast("update-lease", builder.updateLease, SHORTEST_TTL);
         this.ttlJitter = builder.ttlJitter;
         this.reload = builder.reload;
+        this.serial = builder.serial;
         if (!(ttlJitter >= 0 && ttlJitter <= 0.5)) {
             throw new InvalidCacheOptionsException(
                     "ttl-jitter", "is " + ttlJitter, "Choose a part of the ttl between 0 and 0.5.");
@@ -74,7 +76,8 @@ public final class CacheOptions {
                 .loadLease(loadLease)
                 .loadWaitTimeout(loadWaitTimeout)
                 .updateLease(updateLease)
-                .reload(reload);
+                .reload(reload)
+                .serial(serial);
     }
 
     public Consistency consistency() {
@@ -117,6 +120,11 @@ public final class CacheOptions {
 
     public Reload reload() {
         return reload;
+    }
+
+    /** How calls of one key wait for their turn; null if they run in no order. */
+    public @Nullable SerialOptions serial() {
+        return serial;
     }
 
     /** The effective stale window: zero for a CP entry, regardless of the setting. */
@@ -188,7 +196,8 @@ public final class CacheOptions {
                 && loadLease.equals(options.loadLease)
                 && loadWaitTimeout.equals(options.loadWaitTimeout)
                 && updateLease.equals(options.updateLease)
-                && reload == options.reload;
+                && reload == options.reload
+                && Objects.equals(serial, options.serial);
     }
 
     @Override
@@ -203,7 +212,8 @@ public final class CacheOptions {
                 loadLease,
                 loadWaitTimeout,
                 updateLease,
-                reload);
+                reload,
+                serial);
     }
 
     @Override
@@ -211,7 +221,7 @@ public final class CacheOptions {
         return "CacheOptions[consistency=" + consistency + ", ttl=" + ttl + ", nullTtl=" + nullTtl + ", ttlJitter="
                 + ttlJitter + ", staleWindow=" + staleWindow + ", refreshAhead=" + refreshAhead + ", loadLease="
                 + loadLease + ", loadWaitTimeout=" + loadWaitTimeout + ", updateLease=" + updateLease + ", reload="
-                + reload + "]";
+                + reload + ", serial=" + serial + "]";
     }
 
     /** Makes {@link CacheOptions}. */
@@ -227,6 +237,7 @@ public final class CacheOptions {
         private Duration loadWaitTimeout = Duration.ofSeconds(3);
         private Duration updateLease = Duration.ofSeconds(30);
         private Reload reload = Reload.BACKGROUND;
+        private @Nullable SerialOptions serial;
 
         private Builder() {}
 
@@ -299,6 +310,12 @@ public final class CacheOptions {
         /** Sets where a value is reloaded while an older one may still be returned; in the background by default. */
         public Builder reload(Reload value) {
             this.reload = value;
+            return this;
+        }
+
+        /** Lets reads and writes of one key run one after the other in this JVM; null, the default, for no order. */
+        public Builder serial(@Nullable SerialOptions value) {
+            this.serial = value;
             return this;
         }
 

@@ -46,7 +46,11 @@ public interface EasyCache {
      * the action fails. Inside a transaction they are also prepared before its commit and invalidated after its end. So the
      * action may commit its work itself, or leave it to the transaction.
      *
+     * <p>An update of a serial cache ({@link CacheOptions#serial()}) waits for its turn. The action then runs in a transaction
+     * of its own, if there is a transaction manager: prepared before it begins, invalidated after its end.
+     *
      * @throws X the exception of the action, the very same object
+     * @throws CacheOrderTimeoutException if the turn of a serial cache did not come in time; the action has not run
      * @throws CacheUnavailableException if a CP update cannot be prepared. The action has not run, or the transaction is
      *     rolled back
      */
@@ -62,6 +66,17 @@ public interface EasyCache {
      */
     <T, X extends Throwable> @Nullable T updateInTransaction(
             Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X;
+
+    /**
+     * Runs an action when it is the turn of some keys of serial caches ({@link CacheOptions#serial()}): alone with them in this
+     * JVM, and in order of arrival. Reads and updates of these keys inside the action run at once. The action has no
+     * transaction, unless it begins one. Keys of other caches need no turn. Inside a transaction that is active already, the
+     * action runs at once, outside the order.
+     *
+     * @throws X the exception of the action, the very same object
+     * @throws CacheOrderTimeoutException if the turn did not come in time; the action has not run
+     */
+    <T, X extends Throwable> @Nullable T inOrder(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X;
 
     /**
      * Invalidates entries whose data have changed: now and, inside a transaction, with that transaction as well. For a

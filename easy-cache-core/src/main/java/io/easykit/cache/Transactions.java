@@ -75,6 +75,18 @@ public interface Transactions {
         return LoadScope.DIRECT;
     }
 
+    /**
+     * Runs an action in a new transaction, if the application has a transaction manager for it; else as it is. Called only
+     * while no transaction is active. The transaction is rolled back if the action throws a {@code RuntimeException} or an
+     * {@code Error}, and committed if it returns or throws a checked exception, like that of a method declared
+     * {@code @Transactional}.
+     *
+     * @throws X the exception of the action, the very same object
+     */
+    default <T, X extends Throwable> @Nullable T inNewTransaction(Action<T, X> action) throws X {
+        return action.run();
+    }
+
     /** Is called back at the end of a transaction. */
     interface Participant {
 

@@ -4,7 +4,9 @@ import static io.easykit.cache.CacheOptions.text;
 
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.SerialOptions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.UnaryOperator;
@@ -48,12 +50,12 @@ public record CacheDeclaration(
 
     /**
      * Lists the settings of a cache as they are in force: the stale window of a CP cache is zero, and values are refreshed at
-     * most a tenth of their TTL ahead.
+     * most a tenth of their TTL ahead. The settings of the order are listed for serial caches only.
      *
      * @param sources returns the source of a setting by its name
      */
     public static List<Setting> settings(CacheOptions options, UnaryOperator<String> sources) {
-        return List.of(
+        List<Setting> settings = new ArrayList<>(List.of(
                 setting("consistency", options.consistency().name().toLowerCase(Locale.ROOT), sources),
                 setting("ttl", text(options.ttl()), sources),
                 setting("null-ttl", text(options.nullTtl()), sources),
@@ -73,7 +75,14 @@ public record CacheDeclaration(
                 setting("load-lease", text(options.loadLease()), sources),
                 setting("load-wait-timeout", text(options.loadWaitTimeout()), sources),
                 setting("update-lease", text(options.updateLease()), sources),
-                setting("reload", options.reload().name().toLowerCase(Locale.ROOT), sources));
+                setting("reload", options.reload().name().toLowerCase(Locale.ROOT), sources)));
+        SerialOptions serial = options.serial();
+        if (serial != null) {
+            settings.add(setting("serial", "true", sources));
+            settings.add(setting("serial-wait", text(serial.maxWait()), sources));
+            settings.add(setting("serial-queue", Integer.toString(serial.maxQueue()), sources));
+        }
+        return List.copyOf(settings);
     }
 
     private static Setting changed(

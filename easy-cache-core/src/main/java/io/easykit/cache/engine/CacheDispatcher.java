@@ -121,6 +121,17 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
+    @Override
+    public <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read) {
+        Snapshot seen = entries.read(read.key());
+        Decoded<V> hit = freshness.isUndelivered(read.key()) ? null : entries.fresh(read.key(), seen);
+        if (hit != null) {
+            listener.onHit(read.key(), Hit.FRESH);
+            refreshes.startIfDue(read, seen);
+        }
+        return hit;
+    }
+
     private <V> LoadResult<V> loadUnstored(ReadRequest<V> read) {
         listener.onMiss(read.key());
         return uncachedLoads.join(read);

@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one value. Implemented by {@link CacheDispatcher}; {@link FallbackReader} wraps it and handles store failures. */
@@ -7,4 +8,7 @@ interface CacheReader {
 
     /** Returns the value, or throws the exception of the loader. */
     <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable;
+
+    /** Returns the value if the cache has a fresh one; else null. Waits for no other caller. */
+    <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read);
 }

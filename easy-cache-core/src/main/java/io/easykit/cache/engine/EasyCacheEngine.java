@@ -38,6 +38,7 @@ public final class EasyCacheEngine implements EasyCache {
 
     private final CacheClusters clusters;
     private final Updates updates;
+    private final OrderedCalls ordered;
     private final ValueEnvelopes values;
     private final CacheCounts counts;
     private final Ticker ticker;
@@ -48,6 +49,7 @@ public final class EasyCacheEngine implements EasyCache {
         this.counts = counts;
         this.disabled = disabled;
         this.updates = new Updates(clusters, engine);
+        this.ordered = new OrderedCalls(updates, engine);
         this.values = engine.values();
         this.ticker = engine.ticker();
     }
@@ -70,7 +72,9 @@ public final class EasyCacheEngine implements EasyCache {
             return loader.load();
         }
         try {
-            return cluster.reader().fetch(new ReadRequest<>(key, loader, storable, ticker.nanoTime()));
+            return OrderedCalls.isSerial(key)
+                    ? ordered.fetch(cluster.reader(), key, at -> new ReadRequest<>(key, loader, storable, at))
+                    : cluster.reader().fetch(new ReadRequest<>(key, loader, storable, ticker.nanoTime()));
         } catch (Throwable failure) {
             throw (X) failure;
         }
@@ -83,7 +87,7 @@ public final class EasyCacheEngine implements EasyCache {
             return action.run();
         }
         keys.forEach(clusters::of);
-        return updates.around(keys, action);
+        return ordered.update(keys, action);
     }
 
     @Override
@@ -93,7 +97,13 @@ public final class EasyCacheEngine implements EasyCache {
             return action.run();
         }
         keys.forEach(clusters::of);
-        return updates.inTransaction(keys, action);
+        return ordered.updateInTransaction(keys, action);
+    }
+
+    @Override
+    public <T, X extends Throwable> @Nullable T inOrder(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
+            throws X {
+        return disabled ? action.run() : ordered.inOrder(keys, action);
     }
 
     @Override
@@ -157,6 +167,11 @@ public final class EasyCacheEngine implements EasyCache {
         return disabled
                 ? new DisabledAdministration()
                 : new CacheAdministration(clusters, new KnownCaches(declared, counts));
+    }
+
+    /** How many keys of serial caches have calls that run or wait. */
+    int busyKeys() {
+        return ordered.busyKeys();
     }
 
     @Nullable CacheCluster cluster(String clusterId) {

@@ -61,6 +61,15 @@ final class FallbackReader implements CacheReader {
         }
     }
 
+    @Override
+    public <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read) {
+        try {
+            return normal.freshHit(read);
+        } catch (StoreUnavailableException away) {
+            return null;
+        }
+    }
+
     private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
         boolean strong = read.options().consistency() == Consistency.CP;
         if (strong && cpReads == CpReads.FAIL) {

@@ -115,6 +115,15 @@ final class LoadInProgress extends RunningLoad {
         return (LoadInProgress) current();
     }
 
+    /** How many running loads the calling thread works for, one inside the other. */
+    static int depth() {
+        int depth = 0;
+        for (LoadInProgress scope = innermost(); scope != null; scope = scope.outer) {
+            depth += scope.ended ? 0 : 1;
+        }
+        return depth;
+    }
+
     @Override
     protected @Nullable LoadInProgress unlessEnded() {
         LoadInProgress scope = this;

@@ -67,6 +67,11 @@ final class SafeListener implements CacheListener {
         notifyListeners(listener -> listener.onUnreadable(key));
     }
 
+    @Override
+    public void onTurn(CacheKey<?> key, Turn turn, Duration waited, int queued) {
+        notifyListeners(listener -> listener.onTurn(key, turn, waited, queued));
+    }
+
     private void notifyListeners(Consumer<CacheListener> event) {
         for (CacheListener listener : listeners) {
             try {

@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import io.easykit.cache.Action;
 import io.easykit.cache.Availability;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
@@ -334,6 +335,40 @@ final class Workbench {
                 throw new IllegalStateException("Somebody is enlisted already");
             }
             transaction.participant = participant;
+        }
+
+        private final List<String> own = new CopyOnWriteArrayList<>();
+        private volatile boolean failsToCommit;
+
+        /** Commits of new transactions fail from now on, with an unknown outcome. */
+        void failToCommit() {
+            failsToCommit = true;
+        }
+
+        /** What became of the new transactions. */
+        List<String> own() {
+            return own;
+        }
+
+        @Override
+        public <T, X extends Throwable> @Nullable T inNewTransaction(Action<T, X> action) throws X {
+            own.add("begin");
+            begin();
+            T result;
+            try {
+                result = action.run();
+            } catch (RuntimeException | Error failure) {
+                own.add("rollback");
+                rollback();
+                throw failure;
+            }
+            if (failsToCommit) {
+                own.add("lost");
+                lose();
+                throw new IllegalStateException("lost");
+            }
+            commit(() -> own.add("commit"));
+            return result;
         }
 
         void setTimeout(Duration value) {
