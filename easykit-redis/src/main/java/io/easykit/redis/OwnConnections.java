@@ -3,6 +3,7 @@ package io.easykit.redis;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.Advised;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -33,7 +34,8 @@ public final class OwnConnections {
      * @param commandTimeout maximum time to wait for a reply, at least 1 ms
      * @param setting name of the command timeout, for the log
      */
-    public static OwnConnections of(RedisConnectionFactory application, Duration commandTimeout, String setting) {
+    public static OwnConnections of(RedisConnectionFactory given, Duration commandTimeout, String setting) {
+        RedisConnectionFactory application = withoutProxies(given);
         if (application instanceof LettuceConnectionFactory lettuce) {
             LettuceConnectionFactory own = DedicatedConnections.copyOf(lettuce, commandTimeout);
             return new OwnConnections(own, own::start, own::stop, own::destroy);
@@ -47,6 +49,20 @@ public final class OwnConnections {
                 application.getClass().getName(),
                 setting);
         return new OwnConnections(application, () -> {}, () -> {}, () -> {});
+    }
+
+    /** The factory behind proxies of a scope or an aspect, whose fields are empty. */
+    private static RedisConnectionFactory withoutProxies(RedisConnectionFactory given) {
+        Object object = given;
+        try {
+            while (object instanceof Advised proxy) {
+                object = proxy.getTargetSource().getTarget();
+            }
+        } catch (Exception e) {
+            throw new IllegalStateException(
+                    "The bean behind the proxy " + given.getClass().getName() + " cannot be found.", e);
+        }
+        return object instanceof RedisConnectionFactory target ? target : given;
     }
 
     /** Returns the factory, which is started and stopped by this object. */
