@@ -90,7 +90,8 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
 
     @Override
     public void destroy() {
-        stop();
+        running = false;
+        connections.values().forEach(RedisConnections::destroy);
         contexts.values().forEach(AnnotationConfigApplicationContext::close);
     }
 

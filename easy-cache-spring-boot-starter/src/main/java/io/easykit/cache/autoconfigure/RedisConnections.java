@@ -5,6 +5,7 @@ import io.easykit.cache.redis.ScriptLoader;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.redis.OwnConnections;
 import java.time.Duration;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -15,7 +16,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * <p>Usable from its construction, so that beans may use the cache while they start. Can be stopped and started
  * repeatedly.
  */
-final class RedisConnections implements SmartLifecycle {
+final class RedisConnections implements SmartLifecycle, DisposableBean {
 
     /** Phase of the application's own connection factory. */
     static final int PHASE = 0;
@@ -53,6 +54,13 @@ final class RedisConnections implements SmartLifecycle {
         scripts.stop();
         own.stop();
         running = false;
+    }
+
+    /** Ends the threads of the connections as well. Also called if the start of the application failed. */
+    @Override
+    public synchronized void destroy() {
+        stop();
+        own.destroy();
     }
 
     @Override

@@ -3,11 +3,14 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.test.RedisServer;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -26,8 +29,8 @@ class RedisConnectionsIntegrationTests {
             new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), "ec:", TIMEOUT);
 
     @AfterEach
-    void stop() {
-        connections.stop();
+    void destroy() {
+        connections.destroy();
     }
 
     @Test
@@ -44,6 +47,27 @@ class RedisConnectionsIntegrationTests {
             connections.stop();
             assertThat(connections.isRunning()).isFalse();
         }
+    }
+
+    @Test
+    void endsTheThreadsOfItsConnections() {
+        connections.start();
+        connections.ping();
+        Set<Thread> before = driverThreads();
+        RedisConnections others =
+                new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), "ec:", TIMEOUT);
+        others.ping();
+        assertThat(driverThreads()).hasSizeGreaterThan(before.size());
+
+        others.destroy();
+
+        await().untilAsserted(() -> assertThat(before).containsAll(driverThreads()));
+    }
+
+    private static Set<Thread> driverThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("lettuce-"))
+                .collect(Collectors.toSet());
     }
 
     @Test
