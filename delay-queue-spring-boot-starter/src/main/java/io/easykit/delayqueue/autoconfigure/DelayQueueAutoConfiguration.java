@@ -26,6 +26,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.thread.Threading;
@@ -116,14 +117,20 @@ public final class DelayQueueAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "delayQueueApplicationEvents")
-    DelayQueueListener delayQueueApplicationEvents(ApplicationEventPublisher publisher) {
+    ApplicationEvents delayQueueApplicationEvents(ApplicationEventPublisher publisher) {
         return new ApplicationEvents(publisher);
     }
 
+    /** One in each context of a hierarchy: listeners stop with the beans of their own context. */
     @Bean
-    @ConditionalOnMissingBean
-    DelayListenerRegistry delayListenerRegistry(DelayQueueProperties properties) {
-        return new DelayListenerRegistry(properties.autoStartup());
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    DelayListenerRegistry delayListenerRegistry(DelayQueueProperties properties, ApplicationContext context) {
+        ApplicationContext parent = context.getParent();
+        return new DelayListenerRegistry(
+                properties.autoStartup(),
+                parent == null
+                        ? null
+                        : parent.getBeanProvider(DelayListenerRegistry.class).getIfUnique());
     }
 
     @Bean
@@ -164,7 +171,9 @@ public final class DelayQueueAutoConfiguration {
         return new ActionLogKeeper(actions, environment);
     }
 
+    /** Not once more in a child context, whose end would take the node of its parent out of the fleet. */
     @Bean
+    @ConditionalOnMissingBean
     FleetMembership delayQueueFleetMembership(DelayQueueEngine engine) {
         return new FleetMembership(() -> engine);
     }

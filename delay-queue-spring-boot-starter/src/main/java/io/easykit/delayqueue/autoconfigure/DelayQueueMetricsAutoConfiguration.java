@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -28,7 +27,7 @@ public final class DelayQueueMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "delayQueueMeters")
-    DelayQueueListener delayQueueMeters(
+    DelayQueueMeters delayQueueMeters(
             MeterRegistry meters,
             TopicSnapshots snapshots,
             DelayListenerRegistry registry,

@@ -1,21 +1,27 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.engine.ListenerContainer;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The listeners of an application. Starts them after all other beans, and stops them first, all at the same time, so
+ * The listeners of an application context. Starts them after all other beans, and stops them first, all at the same time, so
  * that running methods can still use other beans. Stop and start may be repeated.
  */
-public final class DelayListenerRegistry implements SmartLifecycle {
+public final class DelayListenerRegistry implements SmartLifecycle, DisposableBean {
 
     private final boolean autoStartup;
+    private final @Nullable DelayListenerRegistry parent;
+    private final List<DelayListenerRegistry> children = new CopyOnWriteArrayList<>();
     private final Map<String, ListenerContainer> containers = new LinkedHashMap<>();
     private volatile boolean running;
 
@@ -25,7 +31,22 @@ public final class DelayListenerRegistry implements SmartLifecycle {
      * @param autoStartup whether the listeners start with the application; if not, call {@link #start}
      */
     public DelayListenerRegistry(boolean autoStartup) {
+        this(autoStartup, null);
+    }
+
+    /**
+     * Creates an empty registry of a child context. The parent shows its listeners until it is destroyed, and neither starts
+     * nor stops them.
+     *
+     * @param autoStartup whether the listeners start with their context; if not, call {@link #start}
+     * @param parent that of the parent context; null if there is none
+     */
+    public DelayListenerRegistry(boolean autoStartup, @Nullable DelayListenerRegistry parent) {
         this.autoStartup = autoStartup;
+        this.parent = parent;
+        if (parent != null) {
+            parent.children.add(this);
+        }
     }
 
     /**
@@ -46,8 +67,14 @@ public final class DelayListenerRegistry implements SmartLifecycle {
         }
     }
 
-    /** Returns all listeners, in the order of their registration. */
+    /** Returns all listeners, in the order of their registration, followed by those of child contexts. */
     public List<ListenerContainer> containers() {
+        List<ListenerContainer> all = new ArrayList<>(own());
+        children.forEach(child -> all.addAll(child.containers()));
+        return List.copyOf(all);
+    }
+
+    private List<ListenerContainer> own() {
         synchronized (containers) {
             return List.copyOf(containers.values());
         }
@@ -55,9 +82,9 @@ public final class DelayListenerRegistry implements SmartLifecycle {
 
     /** Returns the listener with an id, for example to pause, resume, stop or start it. */
     public Optional<ListenerContainer> container(String id) {
-        synchronized (containers) {
-            return Optional.ofNullable(containers.get(id));
-        }
+        return containers().stream()
+                .filter(container -> container.endpoint().id().equals(id))
+                .findFirst();
     }
 
     /** Returns the topics that have a listener. */
@@ -71,7 +98,7 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     public void start() {
         running = true;
         try {
-            containers().forEach(ListenerContainer::start);
+            own().forEach(ListenerContainer::start);
         } catch (RuntimeException e) {
             stop();
             throw e;
@@ -85,7 +112,7 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     @Override
     public void stop() {
         running = false;
-        ListenerContainer.stopAll(containers());
+        ListenerContainer.stopAll(own());
     }
 
     /**
@@ -102,7 +129,7 @@ public final class DelayListenerRegistry implements SmartLifecycle {
 
     @Override
     public boolean isRunning() {
-        return running || containers().stream().anyMatch(ListenerContainer::isRunning);
+        return running || own().stream().anyMatch(ListenerContainer::isRunning);
     }
 
     @Override
@@ -113,6 +140,13 @@ public final class DelayListenerRegistry implements SmartLifecycle {
     @Override
     public int getPhase() {
         return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public void destroy() {
+        if (parent != null) {
+            parent.children.remove(this);
+        }
     }
 
     private static void join(Thread thread) {

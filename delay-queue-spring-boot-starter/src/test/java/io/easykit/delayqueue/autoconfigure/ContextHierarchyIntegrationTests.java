@@ -1,0 +1,177 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.test.RedisServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Listeners in a child context use the engine of the parent, and live as long as the beans of the child. */
+class ContextHierarchyIntegrationTests {
+
+    private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
+
+    @BeforeEach
+    void emptyRedis() {
+        RedisServer.shared().flush();
+    }
+
+    @Test
+    void theListenersOfAChildStopWithIt() {
+        withParent(parent -> {
+            DelayQueueTemplate template = parent.getBean(DelayQueueTemplate.class);
+            DelayQueueEngine engine = parent.getBean(DelayQueueEngine.class);
+            withChild(parent, child -> {
+                template.send("orders", "first", Duration.ZERO);
+                await().until(() -> got.contains("first"));
+                await().until(() -> engine.stats("orders").counters().acknowledged() == 1);
+            });
+
+            template.send("orders", "second", Duration.ZERO);
+            // Both go through the same loops, so the message of a listener that still ran would have been taken first.
+            template.send("parents", "third", Duration.ZERO);
+            await().until(() -> got.contains("third"));
+            TopicStats orders = engine.stats("orders");
+            assertThat(orders.waiting()).isEqualTo(1);
+            assertThat(got).doesNotContain("second");
+        });
+    }
+
+    @Test
+    void theNodeStaysInTheFleetWhenAChildCloses() {
+        withParent(parent -> {
+            DelayQueueEngine engine = parent.getBean(DelayQueueEngine.class);
+            await().until(() -> engine.fleet().nodes().size() == 1);
+            withChild(parent, child -> {});
+
+            assertThat(engine.fleet().nodes()).hasSize(1);
+        });
+    }
+
+    @Test
+    void aRunningCallOfAChildUsesItsBeansUntilItsEnd() {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        withParent(parent -> {
+            withChild(parent, child -> {
+                ChildListener listener = child.getBean(ChildListener.class);
+                listener.mayEnd = mayEnd;
+                listener.mayEndLate = true;
+                parent.getBean(DelayQueueTemplate.class).send("orders", "long", Duration.ZERO);
+                await().until(() -> got.contains("long"));
+                var unused = CompletableFuture.runAsync(
+                        mayEnd::countDown, CompletableFuture.delayedExecutor(200, MILLISECONDS));
+            });
+            await().until(() -> got.size() == 2);
+            assertThat(got).contains("ended");
+        });
+    }
+
+    @Test
+    void theParentShowsTheListenersOfItsChildren() {
+        withParent(parent -> {
+            DelayListenerRegistry registry = parent.getBean(DelayListenerRegistry.class);
+            withChild(parent, child -> {
+                assertThat(registry.topics()).containsExactlyInAnyOrder("parents", "orders");
+                assertThat(registry.container("orders")).isPresent();
+                assertThat(parent.getBean(MeterRegistry.class)
+                                .find("delayqueue.handlers")
+                                .tag("topic", "orders")
+                                .gauges())
+                        .isNotEmpty();
+            });
+            assertThat(registry.topics()).containsExactly("parents");
+        });
+    }
+
+    private void withParent(Consumer<AssertableApplicationContext> work) {
+        new ApplicationContextRunner()
+                .withUserConfiguration(Parent.class)
+                .withBean(ParentListener.class, () -> new ParentListener(got))
+                .withPropertyValues(
+                        "spring.data.redis.url=" + RedisServer.shared().uri(), "delay-queue.command-timeout=2s")
+                .run(work::accept);
+    }
+
+    private void withChild(AssertableApplicationContext parent, Consumer<AssertableApplicationContext> work) {
+        new ApplicationContextRunner()
+                .withParent(parent)
+                .withUserConfiguration(Child.class)
+                .withBean(ChildListener.class, () -> new ChildListener(got))
+                .run(work::accept);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Parent {
+
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Child {}
+
+    static class ParentListener {
+
+        private final BlockingQueue<String> got;
+
+        ParentListener(BlockingQueue<String> got) {
+            this.got = got;
+        }
+
+        @DelayListener(topic = "parents")
+        void take(String payload) {
+            got.add(payload);
+        }
+    }
+
+    static class ChildListener implements DisposableBean {
+
+        private final BlockingQueue<String> got;
+        private volatile CountDownLatch mayEnd = new CountDownLatch(0);
+        private volatile boolean mayEndLate;
+        private volatile boolean destroyed;
+
+        ChildListener(BlockingQueue<String> got) {
+            this.got = got;
+        }
+
+        @DelayListener(topic = "orders")
+        void take(String payload) throws InterruptedException {
+            got.add(payload);
+            mayEnd.await();
+            if (mayEndLate) {
+                got.add(destroyed ? "ended after its beans" : "ended");
+            }
+        }
+
+        @Override
+        public void destroy() {
+            destroyed = true;
+        }
+    }
+}
