@@ -71,21 +71,35 @@ final class KeyLanes {
      */
     @Nullable Turn enter(CacheKey<?> key, boolean read) {
         Arrival arrival = new Arrival(key, read);
+        Turn turn = null;
         try {
-            return arrival.enter();
+            turn = arrival.enter();
         } finally {
+            report(arrival, turn);
+        }
+        return turn;
+    }
+
+    /** An {@code Error} of a listener must not leave the turn to a caller that does not know of it. */
+    private void report(Arrival arrival, @Nullable Turn turn) {
+        try {
             arrival.report();
+        } catch (Error failure) {
+            if (turn != null) {
+                leave(turn);
+            }
+            throw failure;
         }
     }
 
-    /** The turn of a key that has no calls; null if it has some. Never waits. */
-    @Nullable Turn tryEnter(CacheKey<?> key, boolean read) {
+    /** The turn of a key that has no calls, shared by no other; null if it has some. Never waits. */
+    @Nullable Turn tryEnter(CacheKey<?> key) {
         if (!isIdle(key)) {
             return null;
         }
         lock.lock();
         try {
-            return isIdle(key) ? new Arrival(key, read).enter() : null;
+            return isIdle(key) ? new Arrival(key, false).enter() : null;
         } finally {
             lock.unlock();
         }
@@ -133,23 +147,19 @@ final class KeyLanes {
         }
 
         @Nullable Turn enter() {
-            Turn turn;
             lock.lock();
             try {
-                turn = enter(lanes.computeIfAbsent(key, Lane::new));
+                return enter(lanes.computeIfAbsent(key, Lane::new));
             } finally {
                 lock.unlock();
             }
-            if (turn != null) {
-                callers.set(caller);
-            }
-            return turn;
         }
 
         private @Nullable Turn enter(Lane lane) {
             Turn turn = lane.turnFor(read, lock);
             outcome = turn.isNew() ? CacheListener.Turn.OWN : CacheListener.Turn.MERGED;
             caller.startAwaiting(turn);
+            boolean entered = false;
             try {
                 if (caller.hasTurns() && WaitCircle.closedBy(caller)) {
                     outcome = CacheListener.Turn.OUTSIDE;
@@ -159,10 +169,16 @@ final class KeyLanes {
                 lane.join(caller, turn);
                 awaitBegin(lane, turn);
                 caller.begin(turn);
+                callers.set(caller);
+                entered = true;
                 return turn;
             } finally {
                 caller.stopAwaiting();
-                removeIfEmpty(lane);
+                if (!entered) {
+                    caller.end(turn);
+                    lane.leave(caller, turn);
+                    removeIfEmpty(lane);
+                }
             }
         }
 
@@ -189,9 +205,6 @@ final class KeyLanes {
                 }
             } finally {
                 lane.stopWaiting();
-                if (!turn.isRunning()) {
-                    lane.leave(caller, turn);
-                }
             }
         }
 

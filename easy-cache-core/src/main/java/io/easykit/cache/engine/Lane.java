@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -57,10 +58,10 @@ final class Lane {
         }
     }
 
-    /** A call that has ended, or does not wait any longer, leaves its turn. The next turn begins if that one is over. */
+    /** A call that has joined a turn has ended, or waits no longer. The next turn begins if this one is over. */
     void leave(Caller caller, Turn turn) {
-        turn.members.remove(caller);
-        if (!turn.members.isEmpty()) {
+        boolean wasMember = turn.members.remove(caller);
+        if (!wasMember || !turn.members.isEmpty()) {
             return;
         }
         turns.remove(turn);
@@ -132,6 +133,8 @@ final class Lane {
         /** Calls of this thread that read inside a turn, one inside the other. Used by this thread only. */
         private int reads;
 
+        private int outside;
+
         boolean hasTurns() {
             return !turns.isEmpty();
         }
@@ -148,6 +151,10 @@ final class Lane {
 
         @Nullable Turn awaited() {
             return awaited;
+        }
+
+        Collection<Turn> turns() {
+            return turns;
         }
 
         /** The turn that it waits for, or else the one that it got last, in which it runs. */
@@ -173,6 +180,19 @@ final class Lane {
 
         int reads() {
             return reads;
+        }
+
+        /** Whether it runs an update without the turn of its key. Used by this thread only. */
+        boolean isOutside() {
+            return outside > 0;
+        }
+
+        void beginOutside() {
+            outside++;
+        }
+
+        void endOutside() {
+            outside--;
         }
 
         void beginRead() {

@@ -1,5 +1,7 @@
 package io.easykit.cache.engine;
 
+import static java.util.Objects.requireNonNull;
+
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
@@ -38,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A call of a key whose turn its thread has runs at once.
  *   <li>A call of another key waits for its turn, unless that closes a circle of waiting callers ({@link WaitCircle}). Then it
- *       runs at once, outside the order.
+ *       runs at once, outside the order; so do the calls inside an update that does.
  *   <li>Inside a transaction that began before, a call is outside the order: the snapshot of the transaction may be older than
  *       the turn, and it keeps a database connection.
  *   <li>Inside a load that belongs to no turn of its thread, a call is outside the order, too: others wait for that load, and
@@ -47,7 +49,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>A read outside the order whose thread has a turn, or is inside a load, waits for no other caller: without a fresh hit it
- * takes the turn of an idle key, or else loads for itself, and stores nothing.
+ * takes the turn of an idle key, and shares it with no other read, whose load it could have to wait for. Else it loads for
+ * itself, and stores nothing.
  *
  * <p>Refreshes in the background have no turn. They return nothing to a caller, and their fencing token is rejected if a write
  * was prepared or ended since their load began.
@@ -104,16 +107,16 @@ final class OrderedCalls {
                 return hit.value();
             }
         }
-        Turn turn = outside ? lanes.tryEnter(key, true) : lanes.enter(key, true);
-        return turn == null ? loadAlone(read.apply(ticker.nanoTime())) : fetchAndLeave(reader, read, turn);
-    }
-
-    private <V> @Nullable V fetchAndLeave(CacheReader reader, LongFunction<ReadRequest<V>> read, Turn turn)
-            throws Throwable {
+        Turn turn = null;
         try {
-            return fetchInTurn(reader, read, turnsOfThread());
+            turn = outside ? lanes.tryEnter(key) : lanes.enter(key, true);
+            return turn == null
+                    ? loadAlone(read.apply(ticker.nanoTime()))
+                    : fetchInTurn(reader, read, requireNonNull(lanes.caller()));
         } finally {
-            lanes.leave(turn);
+            if (turn != null) {
+                lanes.leave(turn);
+            }
         }
     }
 
@@ -125,14 +128,6 @@ final class OrderedCalls {
         } finally {
             caller.endRead();
         }
-    }
-
-    private Caller turnsOfThread() {
-        Caller caller = lanes.caller();
-        if (caller == null) {
-            throw new IllegalStateException("This thread has no turn");
-        }
-        return caller;
     }
 
     /** Waits for nobody. The value is for the caller alone, which may be inside another load. */
@@ -176,7 +171,9 @@ final class OrderedCalls {
 
     /** Whether calls of this thread wait for no turn. */
     private boolean isOutside(@Nullable Caller caller) {
-        return transactions.isActive()
+        boolean detour = caller != null && caller.isOutside();
+        return detour
+                || transactions.isActive()
                 || transactions.isEndHidden()
                 || LoadInProgress.depth() > (caller == null ? 0 : caller.reads());
     }
@@ -190,9 +187,20 @@ final class OrderedCalls {
                     turns.push(turn);
                 }
             }
-            return action.run();
+            return turns.size() == keys.size() ? action.run() : runOutside(action);
         } finally {
             turns.forEach(lanes::leave);
+        }
+    }
+
+    /** The reader that has the turn may wait for the end of this update, so calls inside it wait for no turn. */
+    private <T, X extends Throwable> @Nullable T runOutside(Action<T, X> action) throws X {
+        Caller caller = requireNonNull(lanes.caller());
+        caller.beginOutside();
+        try {
+            return action.run();
+        } finally {
+            caller.endOutside();
         }
     }
 }

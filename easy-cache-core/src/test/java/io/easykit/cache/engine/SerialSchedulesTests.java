@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.Test;
  */
 class SerialSchedulesTests {
 
-    private static final int SCHEDULES = 10_000;
+    private static final int SCHEDULES = Integer.getInteger("easykit.schedules", 10_000);
     private static final int THREADS = 4;
     private static final int KEYS = 4;
     private static final Duration BOUND = Duration.ofMinutes(10);
@@ -89,6 +90,23 @@ class SerialSchedulesTests {
         return "done";
     }
 
+    private static void requireEnd(Future<String> call, int schedule) throws Exception {
+        try {
+            assertThat(call.get(20, TimeUnit.SECONDS)).isNotNull();
+        } catch (TimeoutException endless) {
+            StringBuilder stacks = new StringBuilder();
+            Thread.getAllStackTraces().forEach((thread, stack) -> {
+                if (thread.getName().startsWith("pool-")) {
+                    stacks.append(thread).append('\n');
+                    for (StackTraceElement element : stack) {
+                        stacks.append("    ").append(element).append('\n');
+                    }
+                }
+            });
+            throw new AssertionError("Schedule " + schedule + " does not end:\n" + stacks, endless);
+        }
+    }
+
     @Test
     void noneOfThemNeedsTheBoundOfAWait() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -107,7 +125,7 @@ class SerialSchedulesTests {
                     calls.add(threads.submit(work));
                 }
                 for (Future<String> call : calls) {
-                    assertThat(call.get(20, TimeUnit.SECONDS)).isNotNull();
+                    requireEnd(call, schedule);
                 }
                 assertThat(cache.busyKeys()).as("schedule %s", schedule).isZero();
                 bench.events.next();
@@ -118,6 +136,5 @@ class SerialSchedulesTests {
         assertThat(turns.keySet())
                 .containsExactlyInAnyOrder(
                         CacheListener.Turn.OWN, CacheListener.Turn.MERGED, CacheListener.Turn.OUTSIDE);
-        System.out.println("Turns of " + SCHEDULES + " schedules: " + turns);
     }
 }

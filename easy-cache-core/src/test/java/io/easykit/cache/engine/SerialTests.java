@@ -14,13 +14,16 @@ import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.InMemoryEntryStore.Fault;
+import io.easykit.cache.store.InMemoryEntryStore.Held;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -297,6 +300,22 @@ class SerialTests {
     }
 
     @Test
+    void anErrorOfAListenerFreesTheKey() {
+        EasyCacheEngine observed = bench.builder(new JacksonValueCodec())
+                .listener(new CacheListener() {
+                    @Override
+                    public void onTurn(CacheKey<?> any, Turn turn, Duration waited, int queued) {
+                        throw new StackOverflowError("listener");
+                    }
+                })
+                .buildStopped();
+        assertThatThrownBy(() -> observed.update(List.of(key), () -> done.add("never")))
+                .hasMessage("listener");
+        assertThat(observed.busyKeys()).isZero();
+        assertThat(done).isEmpty();
+    }
+
+    @Test
     void aCallWhoseWaitEndedNeverRuns() throws Exception {
         CacheKey<String> hasty = serial(Consistency.AP, new SerialOptions(Duration.ofMillis(20), 10))
                 .key(1);
@@ -459,6 +478,25 @@ class SerialTests {
         CacheKey<String> again = Workbench.cp().key("again");
         cache.fetch(again, () -> "view of " + cache.fetch(key, () -> "stored"));
         assertThat(cache.fetch(key, () -> "never")).isEqualTo("stored");
+    }
+
+    /** The two loaders read each other's key, and the lanes know of one load only. */
+    @Test
+    void aReadOutsideTheOrderSharesItsTurnWithNoOther() throws Exception {
+        CacheKey<String> view = Workbench.cp().key("view");
+        CompletableFuture<Held> secondRead = new CompletableFuture<>();
+        Caller<String> outside = Workbench.call(() -> cache.fetch(view, () -> {
+            bench.store.onNext(Operation.READ, () -> secondRead.complete(bench.store.hold(Operation.READ)));
+            return "view of " + cache.fetch(key, () -> "key");
+        }));
+        Held held = secondRead.get(10, TimeUnit.SECONDS);
+        held.awaitReached();
+        Caller<String> behind = Workbench.call(() -> cache.fetch(key, () -> cache.fetch(view, () -> "never")))
+                .awaitWaiting();
+        held.release();
+        assertThat(outside.result()).isEqualTo("view of key");
+        assertThat(behind.result()).isEqualTo("key");
+        assertThat(turns.count(CacheListener.Turn.MERGED)).isZero();
     }
 
     @Test
