@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.LargeBody;
 import io.easykit.delayqueue.store.QueueInspector;
@@ -20,20 +21,30 @@ final class BodyReader {
     private static final int MOST_FAILURES = 8;
 
     private final QueueInspector store;
+    private final StandstillLog standstills;
     private final Semaphore permits = new Semaphore(AT_A_TIME, true);
 
-    BodyReader(QueueInspector store) {
+    BodyReader(QueueInspector store, StandstillLog standstills) {
         this.store = store;
+        this.standstills = standstills;
     }
 
     /**
      * Returns the frame of a delivery; empty if another consumer owns the message now.
      *
      * @throws StoreUnavailableException if the store does not answer several times in a row
+     * @throws StoreRefusedException if the store refuses to read it
      */
     Optional<Bytes> read(ShardKey shard, InFlightMessage message) {
         Attempt attempt = new Attempt(shard, message);
-        return LargeBody.read(message.delivery.unread(), LargeBody.PIECE, attempt::piece);
+        try {
+            Optional<Bytes> frame = LargeBody.read(message.delivery.unread(), LargeBody.PIECE, attempt::piece);
+            standstills.bodiesRead(shard);
+            return frame;
+        } catch (StoreRefusedException e) {
+            standstills.bodiesRefused(shard, e);
+            throw e;
+        }
     }
 
     /** Reads one frame. */

@@ -57,16 +57,17 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.jobs = new JobRunner(store, topics, settings.loops, node.id());
         this.admin =
                 new DefaultDelayQueueAdmin(store, topics, new MessageReplacer(store, settings.maxMessageBytes), jobs);
+        StandstillLog standstills = new StandstillLog(settings.loops::nanos);
         this.context = new EngineContext(
                 store,
-                new BodyReader(store),
+                new BodyReader(store, standstills),
                 topics,
                 new TopicSettingsGuard(),
                 new RunningListeners(),
                 settings.codec(),
                 events,
                 new EventQueue(events, settings.loops),
-                new StandstillLog(settings.loops::nanos),
+                standstills,
                 lines,
                 settings.loops,
                 settings.workers,

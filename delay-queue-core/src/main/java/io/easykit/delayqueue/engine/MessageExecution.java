@@ -8,6 +8,7 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.store.Delivery;
@@ -38,7 +39,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
             RunningExecutions running) {}
 
     /** Until a message is tried again whose body could not be read. */
-    private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
+    private static final Duration AFTER_FAILED_READ = Duration.ofSeconds(1);
 
     /** The runs that this thread is within; a handler may not wait for its own end. */
     private static final ThreadLocal<MessageHandler.Batch<?>> CURRENT = new ThreadLocal<>();
@@ -227,8 +228,8 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
             }
             decoded.add(decode(message, frame.get()));
             called.add(message);
-        } catch (StoreUnavailableException e) {
-            message.release(AFTER_OUTAGE);
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            message.release(AFTER_FAILED_READ);
         } catch (NewerFrameException e) {
             context.newer().release(message, e);
         } catch (UndecodableMessageException e) {

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.HashMap;
@@ -26,8 +27,9 @@ final class StandstillLog {
     private static final long ONE_OUTAGE = TimeUnit.SECONDS.toNanos(10);
 
     private final LongSupplier nanos;
-    private final Set<Object> unanswered = new HashSet<>();
+    private final Map<Object, ShardKey> unanswered = new HashMap<>();
     private final Map<Object, String> refused = new HashMap<>();
+    private final Map<ShardKey, String> refusedBodies = new HashMap<>();
     private long toldLost;
     private long toldFound;
 
@@ -40,7 +42,7 @@ final class StandstillLog {
 
     synchronized void lost(Object consumer, ShardKey shard, RuntimeException e) {
         if (e instanceof StoreUnavailableException) {
-            if (unanswered.add(consumer) && (unanswered.size() == 1 || isOver(toldLost))) {
+            if (unanswered.put(consumer, shard) == null && (unanswered.size() == 1 || isOver(toldLost))) {
                 toldLost = nanos.getAsLong();
                 log.warn(
                         "Delivery of {} is interrupted, and resumes by itself: {}",
@@ -65,13 +67,35 @@ final class StandstillLog {
         if (refused.remove(consumer) != null) {
             log.info("Delivery of {} has resumed", shard);
         }
-        if (unanswered.remove(consumer) && (unanswered.isEmpty() || isOver(toldFound))) {
+        if (unanswered.remove(consumer) != null && (unanswered.isEmpty() || isOver(toldFound))) {
             toldFound = nanos.getAsLong();
             log.info(
                     "The store answers again. Delivery of {} has resumed; {} others still wait",
                     shard,
                     unanswered.size());
         }
+    }
+
+    /** The store refuses to read large bodies of a shard. Other messages of it are delivered. */
+    synchronized void bodiesRefused(ShardKey shard, StoreRefusedException e) {
+        String text = String.valueOf(e.getMessage());
+        if (!text.equals(refusedBodies.put(shard, text))) {
+            log.warn(
+                    "Large messages of {} do not run until this is fixed, and are tried each second: {}",
+                    shard,
+                    LogText.of(text));
+        }
+    }
+
+    synchronized void bodiesRead(ShardKey shard) {
+        if (refusedBodies.remove(shard) != null) {
+            log.info("Large messages of {} run again", shard);
+        }
+    }
+
+    /** The shards whose consumers on this node get no answer. */
+    synchronized Set<ShardKey> unanswered() {
+        return new HashSet<>(unanswered.values());
     }
 
     /** The consumer has ended. */

@@ -4,9 +4,13 @@ import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.Claimed;
@@ -21,6 +25,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 class LargeMessageTests {
 
@@ -105,6 +110,44 @@ class LargeMessageTests {
 
         assertThat(queue.runIds()).containsExactly("a");
         assertThat(queue.runs.get(0).payload()).hasSize(500_000);
+    }
+
+    /** As without the permission for a command of that script. */
+    @Test
+    void triesAgainAtNoCostWhereTheStoreRefusesToReadBodiesAndSaysSoOnce() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(StandstillLog.class);
+        logger.addAppender(log);
+        for (String id : List.of("a", "b")) {
+            queue.engine
+                    .template()
+                    .send(OutgoingMessage.of(TOPIC, "x".repeat(500_000)).id(id));
+        }
+        queue.line.plan(method -> method.equals("read") ? Fault.REFUSED : Fault.NONE);
+        queue.start(listener().retry(RetryPolicy.fixed(2, Duration.ZERO)), message -> {});
+        queue.send("small", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(queue.runIds()).containsExactly("small");
+        for (String id : List.of("a", "b")) {
+            assertThat(queue.history(id).failures()).isZero();
+            assertThat(queue.history(id).lost()).isZero();
+        }
+
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(5));
+
+        logger.detachAppender(log);
+        assertThat(queue.runIds()).containsExactlyInAnyOrder("small", "a", "b");
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .startsWith("Large messages of orders")
+                                .contains("refused read"),
+                        line -> assertThat(line)
+                                .startsWith("Large messages of orders")
+                                .contains("run again"));
     }
 
     @Test
