@@ -7,10 +7,13 @@ import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.StoredMessage;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -26,8 +29,7 @@ final class Settlements {
     private final ShardContext context;
     private final Deque<InFlightMessage> acknowledged = new ArrayDeque<>();
     private final Deque<InFlightMessage> failed = new ArrayDeque<>();
-    private final Deque<InFlightMessage> handedBack = new ArrayDeque<>();
-    private final Deque<InFlightMessage> handedBackLater = new ArrayDeque<>();
+    private final Map<Duration, Deque<InFlightMessage>> handedBack = new LinkedHashMap<>(); // by their delay
     private final Deque<InFlightMessage> givenUp = new ArrayDeque<>();
 
     Settlements(ShardContext context) {
@@ -42,13 +44,17 @@ final class Settlements {
         switch (message.result().verdict()) {
             case ACKNOWLEDGED -> acknowledged.add(message);
             case FAILED -> failed.add(message);
-            case RELEASED -> (message.releaseDelay().isZero() ? handedBack : handedBackLater).add(message);
+            case RELEASED ->
+                handedBack
+                        .computeIfAbsent(message.releaseDelay(), delay -> new ArrayDeque<>())
+                        .add(message);
             case GIVEN_UP -> givenUp.add(message);
         }
     }
 
     int size() {
-        return acknowledged.size() + failed.size() + handedBack.size() + handedBackLater.size() + givenUp.size();
+        int released = handedBack.values().stream().mapToInt(Deque::size).sum();
+        return acknowledged.size() + failed.size() + released + givenUp.size();
     }
 
     boolean hasAcknowledged() {
@@ -67,13 +73,14 @@ final class Settlements {
     void tellFailedAndHandedBack() {
         tell(failed, some -> context.store()
                 .fail(context.shard(), some.stream().map(Settlements::failure).toList()));
-        tell(handedBack, some -> context.store().release(context.shard(), InFlightMessage.leases(some)));
-        tell(handedBackLater, some -> context.store()
-                .release(
-                        context.shard(),
-                        InFlightMessage.leases(some),
-                        some.get(0).releaseDelay()));
+        handedBack.forEach((delay, messages) -> tell(messages, some -> release(some, delay)));
         tell(givenUp, this::giveUp);
+    }
+
+    private List<Settlement> release(List<InFlightMessage> some, Duration delay) {
+        return delay.isZero()
+                ? context.store().release(context.shard(), InFlightMessage.leases(some))
+                : context.store().release(context.shard(), InFlightMessage.leases(some), delay);
     }
 
     /** The reply names the lost messages; nothing else follows from it. */

@@ -37,6 +37,8 @@ import org.slf4j.LoggerFactory;
 
 class FailureTests {
 
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
     private static final RetryPolicy POLICY = new RetryPolicy(4, Duration.ofSeconds(1), 3, Duration.ofSeconds(5), 0);
     private static final ShardKey SHARD = new ShardKey(TOPIC, 0);
 
@@ -259,11 +261,7 @@ class FailureTests {
         logger.addAppender(log);
         ListenerContainer old = queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {});
         for (String id : List.of("a", "b")) {
-            byte[] frame = new Envelope(7, Map.of(), null, Bytes.of("new".getBytes(UTF_8)))
-                    .encode()
-                    .array();
-            frame[Long.BYTES] = 2;
-            queue.memory.send(SHARD, List.of(new NewMessage(id, DueTime.in(Duration.ZERO), Bytes.of(frame))));
+            sendNewer(id, DueTime.in(Duration.ZERO));
         }
         queue.time.advance(Duration.ofHours(1));
 
@@ -275,6 +273,33 @@ class FailureTests {
         assertThat(log.list).singleElement().asString().contains("orders", "version 2", "Update this node");
         logger.detachAppender(log);
         queue.stop(old);
+    }
+
+    private void sendNewer(String id, DueTime due) {
+        byte[] frame = new Envelope(7, Map.of(), null, Bytes.of("new".getBytes(UTF_8)))
+                .encode()
+                .array();
+        frame[Long.BYTES] = 2;
+        queue.memory.send(SHARD, List.of(new NewMessage(id, due, Bytes.of(frame))));
+    }
+
+    @Test
+    void givesEachMessageOfALaterVersionItsOwnDelay() {
+        queue.start(listener().concurrency(10), message -> {});
+        sendNewer("m", DueTime.in(Duration.ZERO));
+        queue.time.advance(SECOND);
+        queue.time.advanceUntil(
+                Duration.ofHours(1), "ten releases", () -> queue.history("m").releases() == 10);
+        Instant together = queue.find("m").at();
+        sendNewer("a", DueTime.at(together));
+        sendNewer("z", DueTime.at(together));
+
+        queue.time.advance(Duration.between(queue.time.now(), together).plusMillis(500));
+
+        assertThat(Duration.between(together, queue.find("a").at())).isBetween(SECOND, SECOND.plusMillis(10));
+        assertThat(Duration.between(together, queue.find("m").at()))
+                .isBetween(Duration.ofMinutes(5), Duration.ofMinutes(5).plusMillis(10));
+        assertThat(Duration.between(together, queue.find("z").at())).isBetween(SECOND, SECOND.plusMillis(10));
     }
 
     @ParameterizedTest
