@@ -19,7 +19,7 @@ final class BoundedRound<T> {
 
     private static final Logger log = LoggerFactory.getLogger(BoundedRound.class);
 
-    /** No visit begins after this time. A visit without an answer takes the command timeout. */
+    /** No visit begins after this time. A visit without an answer takes the command timeout, or twice that. */
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final LongSupplier nanos;

@@ -3,10 +3,13 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +25,7 @@ final class ConsumerWatch {
     private final Function<String, @Nullable Duration> limits;
     private final Map<String, Long> missingSince = new HashMap<>();
     private final BoundedRound<String> round;
+    private final Set<ShardKey> silent = new HashSet<>();
 
     /** @param limits by topic, how long due messages may be without a consumer; null for no limit */
     ConsumerWatch(EngineContext engine, Function<String, @Nullable Duration> limits) {
@@ -46,7 +50,8 @@ final class ConsumerWatch {
     }
 
     private void check(String topic, Duration limit, Places places) {
-        TopicStats stats = EachShard.stats(topic, engine.topics().keysToLookAt(topic), engine.store());
+        TopicStats stats = EachShard.patient(engine.loops()::nanos, silent)
+                .countAll(topic, engine.topics().keysToLookAt(topic), engine.store());
         // Messages may be due in a shard that was not counted.
         boolean mayBeDue = stats.due() > 0 || !stats.refused().isEmpty();
         boolean isConsumed = mayBeDue && places.of(topic) > 0;

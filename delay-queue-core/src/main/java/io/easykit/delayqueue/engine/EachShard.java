@@ -1,29 +1,81 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Does the same with each shard of a topic. A shard that the store refuses, because one of its keys is damaged, does not hide
- * the others. An outage of the store ends it at once.
+ * the others. An outage of the store ends it at once, unless it is {@linkplain #patient patient}.
  */
 final class EachShard {
 
-    private final List<StoreRefusedException> refusals = new ArrayList<>();
+    private final List<DelayQueueException> refusals = new ArrayList<>();
+    private final @Nullable Patience patience;
+    private final Set<ShardKey> silent;
     private int done;
+
+    EachShard() {
+        this(null, new HashSet<>());
+    }
+
+    private EachShard(@Nullable Patience patience, Set<ShardKey> silent) {
+        this.patience = patience;
+        this.silent = silent;
+    }
+
+    /**
+     * Counts a shard that does not answer as a refused one, and waits for two of them at most.
+     *
+     * @param silent shards that did not answer lately, which come last; updated by the calls
+     */
+    static EachShard patient(LongSupplier nanos, Set<ShardKey> silent) {
+        return new EachShard(new Patience(nanos), silent);
+    }
+
+    void attemptAll(List<ShardKey> shards, Consumer<ShardKey> action) {
+        Set<ShardKey> last = Set.copyOf(silent);
+        shards.stream().filter(shard -> !last.contains(shard)).forEach(shard -> attempt(shard, action));
+        shards.stream().filter(last::contains).forEach(shard -> attempt(shard, action));
+    }
 
     void attempt(ShardKey shard, Consumer<ShardKey> action) {
         try {
-            action.accept(shard);
+            if (patience == null) {
+                action.accept(shard);
+            } else {
+                patience.call(shard, () -> call(shard, action));
+            }
             done++;
         } catch (StoreRefusedException e) {
             refusals.add(e);
+        } catch (StoreUnavailableException e) {
+            if (patience == null) {
+                throw e;
+            }
+            refusals.add(e);
+        }
+    }
+
+    private void call(ShardKey shard, Consumer<ShardKey> action) {
+        silent.add(shard);
+        try {
+            action.accept(shard);
+            silent.remove(shard);
+        } catch (StoreRefusedException e) {
+            silent.remove(shard);
+            throw e;
         }
     }
 
@@ -38,7 +90,7 @@ final class EachShard {
     /** For actions whose result cannot show that it is incomplete. */
     void throwIfRefused() {
         if (!refusals.isEmpty()) {
-            StoreRefusedException first = refusals.get(0);
+            DelayQueueException first = refusals.get(0);
             refusals.stream().skip(1).forEach(first::addSuppressed);
             throw first;
         }
@@ -50,9 +102,13 @@ final class EachShard {
      * @throws StoreRefusedException if the store refuses all shards
      */
     static TopicStats stats(String topic, List<ShardKey> keys, QueueInspector store) {
-        EachShard each = new EachShard();
-        List<ShardStats> shards = each.count(keys, store);
-        return new TopicStats(topic, shards, each.refused());
+        return new EachShard().countAll(topic, keys, store);
+    }
+
+    /** As {@link #stats}, by this one. */
+    TopicStats countAll(String topic, List<ShardKey> keys, QueueInspector store) {
+        List<ShardStats> shards = count(keys, store);
+        return new TopicStats(topic, shards, refused());
     }
 
     /**
@@ -69,7 +125,7 @@ final class EachShard {
 
     private List<ShardStats> count(List<ShardKey> keys, QueueInspector store) {
         List<ShardStats> shards = new ArrayList<>();
-        keys.forEach(key -> attempt(key, shard -> shards.add(store.stats(shard))));
+        attemptAll(keys, shard -> shards.add(store.stats(shard)));
         return shards;
     }
 }

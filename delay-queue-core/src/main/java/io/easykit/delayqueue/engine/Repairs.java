@@ -43,19 +43,25 @@ final class Repairs {
         this.nextSweep = nanos.getAsLong();
     }
 
-    /** Goes on with a sweep, or begins one if it is time. */
-    void look() {
+    ShardKey shard() {
+        return shard;
+    }
+
+    /** Goes on with a sweep, or begins one if it is time. Returns false if the store did not answer. */
+    boolean look() {
         if (nanos.getAsLong() - nextSweep < 0) {
-            return;
+            return true;
         }
         try {
             sweep();
             refusal = "";
         } catch (StoreUnavailableException e) {
             log.debug("The sweep of {} goes on later", shard, e);
+            return false;
         } catch (DelayQueueException e) {
             refused(e);
         }
+        return true;
     }
 
     private void sweep() {

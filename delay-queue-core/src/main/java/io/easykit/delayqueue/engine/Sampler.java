@@ -7,6 +7,7 @@ import io.easykit.delayqueue.store.Samples;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -47,22 +48,30 @@ final class Sampler {
 
     /** The samples of a topic: minutes of which all shards have one. */
     static TopicSeries series(String topic, List<ShardKey> shards, Duration range, QueueBackend store) {
+        EachShard each = new EachShard();
+        TopicSeries series = series(topic, shards, range, store, each);
+        each.throwIfRefused();
+        return series;
+    }
+
+    /** The samples of a topic: minutes of which all shards that this one could read have one. */
+    static TopicSeries series(String topic, List<ShardKey> shards, Duration range, QueueBackend store, EachShard each) {
         TreeMap<Instant, TopicSeries.Point> sums = new TreeMap<>();
         TreeMap<Instant, Integer> counts = new TreeMap<>();
-        Instant now = Instant.EPOCH;
-        for (ShardKey shard : shards) {
+        List<Instant> read = new ArrayList<>(List.of(Instant.EPOCH));
+        each.attemptAll(shards, shard -> {
             Samples samples = store.fleet().samples(shard, range);
-            now = samples.now();
+            read.add(samples.now());
             for (TopicSeries.Point point : samples.points()) {
                 sums.merge(point.at(), point, TopicSeries.Point::plus);
                 counts.merge(point.at(), 1, Integer::sum);
             }
-        }
+        });
         counts.forEach((at, count) -> {
-            if (count < shards.size()) {
+            if (count < read.size() - 1) {
                 sums.remove(at);
             }
         });
-        return new TopicSeries(topic, now, List.copyOf(sums.values()));
+        return new TopicSeries(topic, read.get(read.size() - 1), List.copyOf(sums.values()));
     }
 }

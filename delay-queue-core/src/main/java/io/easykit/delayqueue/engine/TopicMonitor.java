@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Maintains a topic periodically: repairs the leftovers of failed calls ({@link Repairs}), reads the shard count again,
  * reports when a limit is exceeded and when it no longer is, and removes dead letters after their retention. Each node
- * checks; the store lets one of them report.
+ * checks; the store lets one of them report. Shards that do not answer are left out, so that they do not hide the others.
  */
 final class TopicMonitor implements LoopExecutor.Step {
 
@@ -37,6 +37,8 @@ final class TopicMonitor implements LoopExecutor.Step {
     private static final Duration FAILING_RANGE = Duration.ofMinutes(5);
 
     private static final int LEAST_RUNS = 20;
+
+    private static final int MOST_UNANSWERED = 2;
 
     private static final long SAMPLE_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
@@ -89,25 +91,21 @@ final class TopicMonitor implements LoopExecutor.Step {
         if (stopping) {
             return LoopExecutor.END;
         }
-        try {
-            attempt(this::rereadShards);
-            repairs.forEach(shard -> attempt(shard::look));
-            attempt(this::purge);
-            attempt(() -> check(endpoint.alerts()));
-            attempt(() -> checkFailing(endpoint.alerts()));
-        } catch (StoreUnavailableException e) {
-            // The consumers report an outage; this only tries again later.
-            log.debug("Topic {} could not be checked", endpoint.topic(), e);
-        }
+        attempt(this::rereadShards);
+        attempt(this::repair);
+        attempt(this::purge);
+        attempt(() -> check(endpoint.alerts()));
+        attempt(() -> checkFailing(endpoint.alerts()));
         return PAUSE.toNanos();
     }
 
-    /** A refused step, such as a key of another type, does not prevent the others. */
+    /** A step that is refused, for a key of another type, or that gets no answer, does not prevent the others. */
     private void attempt(Runnable step) {
         try {
             step.run();
         } catch (StoreUnavailableException e) {
-            throw e;
+            // The consumers report an outage; this only tries again later.
+            log.debug("A check of topic {} got no answer", endpoint.topic(), e);
         } catch (RuntimeException e) {
             String text = e.toString();
             if (refusals.add(text)) {
@@ -137,13 +135,29 @@ final class TopicMonitor implements LoopExecutor.Step {
         rereadAt = engine.loops().nanos() + REREAD_PAUSE;
     }
 
+    /** Leaves out shards that do not answer, and waits for two of them at most. */
+    private void repair() {
+        Set<ShardKey> silent = engine.standstills().unanswered();
+        int unanswered = 0;
+        for (Repairs shard : repairs) {
+            if (unanswered < MOST_UNANSWERED && !silent.contains(shard.shard())) {
+                unanswered += shard.look() ? 0 : 1;
+            }
+        }
+    }
+
+    /** Each step waits for two silent shards at most. Those whose consumers get no answer come last. */
+    private EachShard eachShard() {
+        return EachShard.patient(engine.loops()::nanos, engine.standstills().unanswered());
+    }
+
     private void purge() {
         Duration keep = endpoint.deadLetterRetention();
         if (keep == null || engine.loops().nanos() - purgeAt < 0) {
             return;
         }
-        EachShard each = new EachShard();
-        shards.forEach(shard -> each.attempt(shard, one -> purge(one, keep)));
+        EachShard each = eachShard();
+        each.attemptAll(shards, shard -> purge(shard, keep));
         each.throwIfRefused();
         purgeAt = engine.loops().nanos() + PURGE_PAUSE;
     }
@@ -163,7 +177,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         if (countsNothing) {
             return;
         }
-        TopicStats stats = EachShard.stats(endpoint.topic(), shards, engine.store());
+        TopicStats stats = eachShard().countAll(endpoint.topic(), shards, engine.store());
         Duration oldest = limits.maxLateness();
         // A shard that was not counted may still exceed a limit, so nothing is resolved.
         Set<Kind> raised = stats.refused().isEmpty() ? stats.alerts() : Set.of();
@@ -190,12 +204,13 @@ final class TopicMonitor implements LoopExecutor.Step {
         if (limit == null || engine.loops().nanos() - failingAt < 0) {
             return;
         }
-        TopicSeries series = Sampler.series(endpoint.topic(), shards, FAILING_RANGE, engine.store());
+        EachShard each = eachShard();
+        TopicSeries series = Sampler.series(endpoint.topic(), shards, FAILING_RANGE, engine.store(), each);
         TopicSeries.Runs runs = series.runs();
         if (runs.count() >= LEAST_RUNS && runs.failMoreThan(limit)) {
             long limitPercent = BigDecimal.valueOf(limit).movePointRight(2).longValue();
             alerts.raise(endpoint.topic(), Kind.FAILING, runs.failedPercent(), limitPercent);
-        } else {
+        } else if (each.refused().isEmpty()) {
             alerts.resolve(endpoint.topic(), Kind.FAILING);
         }
         failingAt = engine.loops().nanos() + SAMPLE_PAUSE;

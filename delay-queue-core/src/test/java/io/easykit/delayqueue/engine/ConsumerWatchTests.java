@@ -111,6 +111,21 @@ class ConsumerWatchTests {
     }
 
     @Test
+    void raisesTheAlertAlthoughAShardDoesNotAnswer() {
+        queue.memory.declare(TOPIC, 4);
+        FaultyStore line = new FaultyStore(queue.memory);
+        DelayQueueEngine engine = senderOf(line, 0);
+        for (int i = 0; i < 40; i++) {
+            engine.template().send(OutgoingMessage.of(TOPIC, "text").id("m" + i));
+        }
+        line.planByShard(shard -> shard.topic().equals(TOPIC) && shard.shard() == 2 ? Fault.LOST_REQUEST : Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(5));
+
+        assertThat(raised()).extracting(DelayQueueEvent.AlertRaised::topic).containsExactly(TOPIC);
+        assertThat(resolved()).isEmpty();
+    }
+
+    @Test
     void checksTheOtherTopicsAlthoughShardsOfSomeDoNotAnswer() {
         FaultyStore line = new FaultyStore(queue.memory);
         senderOf(line, 20);

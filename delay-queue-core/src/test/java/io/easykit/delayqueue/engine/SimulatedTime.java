@@ -46,7 +46,12 @@ final class SimulatedTime {
     void advance(Duration duration) {
         long end = nanos + duration.toNanos();
         while (step(end)) {}
-        nanos = end;
+        nanos = Math.max(nanos, end);
+    }
+
+    /** Lets the time of a call pass, in which nothing else runs. */
+    void pass(Duration duration) {
+        nanos += duration.toNanos();
     }
 
     /** Runs until the condition holds; fails if it does not within the time. */

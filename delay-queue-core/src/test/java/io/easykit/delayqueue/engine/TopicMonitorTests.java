@@ -13,8 +13,10 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -129,6 +131,105 @@ class TopicMonitorTests {
         queue.line.planCall((method, shard) -> Fault.NONE);
         queue.time.advance(Duration.ofMinutes(2));
         assertReported(2, 2);
+    }
+
+    /** As in a cluster, one of whose masters hangs. */
+    @Test
+    void watchesTheOtherShardsWhileOneDoesNotAnswer() {
+        queue.memory.declare(TOPIC, 4);
+        boolean[] fails = {true};
+        ListenerContainer container = queue.start(
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .deadLetterRetention(Duration.ofHours(1))
+                        .alerts(new AlertLimits(null, 3L, null, null)),
+                message -> {
+                    if (fails[0]) {
+                        throw new IllegalStateException();
+                    }
+                });
+        sendMany("dead", 40);
+        queue.time.advance(Duration.ofSeconds(30));
+        fails[0] = false;
+        container.pause();
+        sendMany("due", 40);
+        queue.time.advance(Duration.ofMillis(10));
+        assertThat(queue.memory.stats(new ShardKey(TOPIC, 2)).due()).isPositive();
+
+        queue.line.planByShard(shard -> shard.shard() == 2 ? Fault.LOST_REQUEST : Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(62));
+        assertReported(1, 0);
+        for (int i : List.of(0, 1, 3)) {
+            assertThat(queue.memory.stats(new ShardKey(TOPIC, i)).dead()).isZero();
+        }
+
+        container.resume();
+        queue.time.advance(Duration.ofMinutes(1));
+        assertReported(1, 0);
+
+        queue.line.planByShard(shard -> Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(2));
+        assertReported(1, 1);
+        assertThat(queue.memory.stats(new ShardKey(TOPIC, 2)).dead()).isZero();
+    }
+
+    @Test
+    void waitsForFewSilentShardsEachTime() {
+        queue.memory.declare(TOPIC, 128);
+        queue.start(
+                        listener()
+                                .deadLetterRetention(Duration.ofHours(1))
+                                .alerts(new AlertLimits(null, 3L, null, null)),
+                        message -> {})
+                .pause();
+        sendMany("due", 300);
+        queue.time.advance(Duration.ofMillis(1));
+        List<String> hung = new ArrayList<>();
+        queue.line.planCall((method, shard) -> {
+            boolean isOfTheMonitor = List.of("repair", "purge", "stats").contains(method);
+            if (shard.shard() == 0 || shard.shard() >= 64) {
+                return Fault.NONE;
+            }
+            if (isOfTheMonitor) {
+                hung.add(method);
+            }
+            queue.time.pass(Duration.ofMillis(isOfTheMonitor ? 250 : 0));
+            return Fault.LOST_REQUEST;
+        });
+
+        queue.time.advance(Duration.ofMinutes(2));
+
+        assertReported(1, 0);
+        assertThat(hung).hasSizeLessThan(12 * 6 + 64);
+    }
+
+    @Test
+    void raisesAFailingAlertWhileAShardDoesNotAnswer() {
+        queue.memory.declare(TOPIC, 4);
+        queue.engine.join();
+        boolean[] fails = {true};
+        queue.start(
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .alerts(new AlertLimits(null, null, null, null, 0.5)),
+                message -> {
+                    if (fails[0]) {
+                        throw new IllegalStateException();
+                    }
+                });
+        queue.time.advance(Duration.ofMinutes(1));
+        sendMany("m", 100);
+        queue.line.planByShard(shard -> shard.shard() == 2 ? Fault.LOST_REQUEST : Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(3));
+        assertReported(1, 0);
+
+        queue.time.advance(Duration.ofMinutes(10));
+        assertReported(1, 0);
+
+        fails[0] = false;
+        queue.line.planByShard(shard -> Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(10));
+        assertReported(1, 1);
     }
 
     /** Its claim has been stored, and it has not reported. */
