@@ -51,6 +51,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     // For the thread only.
     private final Set<Subscriber> subscribers = new LinkedHashSet<>();
     private @Nullable RedisMessageListenerContainer container;
+    private boolean retryIsPlanned;
 
     WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys) {
         this.connections = connections;
@@ -68,7 +69,9 @@ final class WakeupSubscriptions implements AutoCloseable {
         Subscriber subscriber = new Subscriber(byChannel, listener);
         CompletableFuture<Void> unused = begin(() -> {
             subscribers.add(subscriber);
-            subscribeAll();
+            if (!retryIsPlanned) {
+                subscribeAll();
+            }
         });
         return () -> await(begin(() -> remove(subscriber)));
     }
@@ -139,8 +142,13 @@ final class WakeupSubscriptions implements AutoCloseable {
         }
     }
 
+    /** One retry serves all subscribers, and a failure before it changes nothing. */
     @SuppressWarnings("FutureReturnValueIgnored") // a try throws nothing
     private void again(RuntimeException failure) {
+        if (retryIsPlanned) {
+            log.debug("Redis accepts no wakeup subscription. The next attempt is planned.", RedisReply.safe(failure));
+            return;
+        }
         ErrorReply refusal = QueueFailures.refusal(failure);
         if (refusal == null) {
             log.debug(
@@ -154,11 +162,15 @@ final class WakeupSubscriptions implements AutoCloseable {
                     LogText.of(refusal.text()));
         }
         if (!thread.isShutdown()) {
+            retryIsPlanned = true;
             thread.schedule(
-                    this::subscribeAll,
-                    refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS,
-                    TimeUnit.MILLISECONDS);
+                    this::retry, refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS, TimeUnit.MILLISECONDS);
         }
+    }
+
+    private void retry() {
+        retryIsPlanned = false;
+        subscribeAll();
     }
 
     private void remove(Subscriber subscriber) {

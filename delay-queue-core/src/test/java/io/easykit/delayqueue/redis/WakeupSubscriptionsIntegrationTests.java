@@ -148,9 +148,12 @@ class WakeupSubscriptionsIntegrationTests {
         RedisConnectionFactory connections = driver.connect(server);
         WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
 
-        Subscription subscription = listen(wakeups, SHARDS.get(0));
+        List<Subscription> subscriptions = IntStream.range(0, 16)
+                .mapToObj(i -> listen(wakeups, new ShardKey("t", i)))
+                .toList();
+        wakeups.reconnect();
         await().until(() -> !log.list.isEmpty());
-        subscription.close();
+        subscriptions.forEach(Subscription::close);
         wakeups.close();
 
         logger.detachAppender(log);
