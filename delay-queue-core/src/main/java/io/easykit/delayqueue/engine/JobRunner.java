@@ -122,8 +122,8 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
             current = loop;
             if (current == null) {
                 current = loops.create("delay-queue-jobs", this);
-                loop = current;
                 current.start();
+                loop = current;
             }
         }
         if (isSooner) {

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
@@ -33,8 +32,6 @@ import org.slf4j.LoggerFactory;
 public final class ListenerContainer implements RunningListeners.Member {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerContainer.class);
-
-    private static final int MAX_NAME = 90;
 
     /** For the loops to end after the handlers: longer than any of them waits for the store. */
     private static final Duration FAREWELL = Duration.ofSeconds(30);
@@ -103,10 +100,16 @@ public final class ListenerContainer implements RunningListeners.Member {
             if (stopping == null && !running) {
                 int shards = shards();
                 engine.settingsGuard().add(endpoint);
-                begin(shards);
-                engine.listeners().add(this);
-                engine.jobs().begin();
                 running = true;
+                try {
+                    begin(shards);
+                    engine.listeners().add(this);
+                    engine.jobs().begin();
+                } catch (Throwable e) {
+                    // Such as a thread that could not be made: what has begun has to end.
+                    beginStopping();
+                    throw e;
+                }
             }
             return stopping;
         } finally {
@@ -151,8 +154,8 @@ public final class ListenerContainer implements RunningListeners.Member {
                 long deadline = beginStop();
                 Thread created = new Thread(() -> completeStop(deadline), "delay-queue-stop-" + endpoint.id());
                 created.setDaemon(true);
-                stopping = created;
                 created.start();
+                stopping = created;
             }
             return stopping;
         } finally {
@@ -256,7 +259,7 @@ public final class ListenerContainer implements RunningListeners.Member {
                 startsAgain = false;
                 startOrStopping();
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.warn(
                     "Listener '{}' could not be started again after its stop: {}",
                     LogText.of(endpoint.id()),
@@ -306,17 +309,31 @@ public final class ListenerContainer implements RunningListeners.Member {
         TopicMonitor monitoring = new TopicMonitor(engine, endpoint, keys, shardsKept);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();
-        String owner = owner();
+        String owner = OwnerNames.next(engine.node(), endpoint.id());
         for (ShardKey key : keys) {
             starting.add(new ShardConsumer(shared, key, owner, latch::countDown));
         }
         ended = latch;
-        consumers = List.copyOf(starting);
-        consumers.forEach(ShardConsumer::start);
         workers = runners;
         limiter = created;
         monitor = monitoring;
+        start(starting, latch);
         monitoring.start();
+    }
+
+    private void start(List<ShardConsumer> all, CountDownLatch latch) {
+        List<ShardConsumer> started = new ArrayList<>();
+        try {
+            for (ShardConsumer consumer : all) {
+                consumer.start();
+                started.add(consumer);
+            }
+        } finally {
+            consumers = List.copyOf(started);
+            for (int i = started.size(); i < all.size(); i++) {
+                latch.countDown();
+            }
+        }
     }
 
     /**
@@ -327,16 +344,5 @@ public final class ListenerContainer implements RunningListeners.Member {
         boolean never =
                 !runners.queues() || endpoint.ackMode() == AckMode.MANUAL || endpoint.maxLeaseExpirations() == 1;
         return never ? 0 : QueueStore.MAX_BATCH / endpoint.batchSize();
-    }
-
-    /** A name that no other start of this or another process has. */
-    private String owner() {
-        String random = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
-        return plain(engine.node()) + "/" + plain(endpoint.id()) + "/" + random;
-    }
-
-    private static String plain(String name) {
-        String plain = name.replaceAll("[^A-Za-z0-9._@-]", "-");
-        return plain.substring(0, Math.min(MAX_NAME, plain.length()));
     }
 }

@@ -1,0 +1,22 @@
+package io.easykit.delayqueue.engine;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Names of the owners of leases. */
+final class OwnerNames {
+
+    private static final int MAX_NAME = 90;
+
+    private OwnerNames() {}
+
+    /** A name that no other start of this or another process has. */
+    static String next(String node, String listener) {
+        String random = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+        return plain(node) + "/" + plain(listener) + "/" + random;
+    }
+
+    private static String plain(String name) {
+        String plain = name.replaceAll("[^A-Za-z0-9._@-]", "-");
+        return plain.substring(0, Math.min(MAX_NAME, plain.length()));
+    }
+}
