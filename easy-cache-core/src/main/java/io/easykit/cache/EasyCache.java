@@ -3,6 +3,7 @@ package io.easykit.cache;
 import java.lang.reflect.Type;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,40 @@ public interface EasyCache {
      * @throws X the exception of the loader, the very same object
      */
     <V, X extends Throwable> @Nullable V fetch(CacheKey<V> key, Loader<V, X> loader, Predicate<@Nullable V> storable)
+            throws X;
+
+    /**
+     * Returns the cached values of several elements, and loads those that are missing by one call. Each element is one entry,
+     * the same as {@code spec.key(id)} names. See {@link #fetchAll(CacheSpec, Collection, BatchLoader, Predicate)}.
+     *
+     * <pre>{@code
+     * Map<Long, User> found = cache.fetchAll(users, List.of(1L, 2L, 3L), dao::findAll);
+     * }</pre>
+     *
+     * @throws X the exception of the loader, the very same object
+     */
+    default <K, V, X extends Throwable> Map<K, V> fetchAll(
+            CacheSpec<V> spec, Collection<? extends K> ids, BatchLoader<K, V, X> loader) throws X {
+        return fetchAll(spec, ids, loader, any -> true);
+    }
+
+    /**
+     * Returns the cached values of several elements, and loads those that are missing. The loader is called once with all
+     * elements that no other reader loads. It is called a second time with those that other readers have failed to load
+     * meanwhile, and under CP with those that were updated during the load. If it fails, nothing is stored.
+     *
+     * @param ids the elements; duplicates cost nothing
+     * @param storable whether a loaded value may be cached
+     * @return the values in the order of the elements. An element without a value is left out
+     * @throws InvalidCacheKeyException if an element is null or cannot be the part of a key, or if the loader returns an
+     *     element that it was not asked for
+     * @throws X the exception of the loader, the very same object
+     */
+    <K, V, X extends Throwable> Map<K, V> fetchAll(
+            CacheSpec<V> spec,
+            Collection<? extends K> ids,
+            BatchLoader<K, V, X> loader,
+            Predicate<@Nullable V> storable)
             throws X;
 
     /**

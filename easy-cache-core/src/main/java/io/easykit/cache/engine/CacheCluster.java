@@ -40,6 +40,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private final LateCommits lateCommits;
     private final LoadBulkhead limit;
     private final CacheReader reader;
+    private final BatchReader batchReader;
     private final Redelivery redelivery;
     private final StoppedCluster afterStop;
     private final PrefixDrop prefixDrop;
@@ -73,8 +74,14 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         Freshness freshness = new Freshness(delivery.ownUpdates(), delivery.pending());
         this.limit = new LoadBulkhead(degraded.concurrentLoads(), ticker);
         UncachedLoads uncached = new UncachedLoads(limit, engine);
-        CacheDispatcher dispatcher = new CacheDispatcher(this.store, epochs, freshness, limit, uncached, engine);
-        this.reader = new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
+        ReadParts parts = ReadParts.of(this.store, epochs, limit, uncached, engine);
+        CacheDispatcher dispatcher = new CacheDispatcher(parts, freshness, limit, engine);
+        FallbackReader fallback =
+                new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
+        this.reader = fallback;
+        BatchParts batch = BatchParts.of(this.store, epochs, parts, limit, engine);
+        BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
+        this.batchReader = new BatchReader(batches, batch, fallback, freshness, local, engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
         this.afterStop = new StoppedCluster(store, delivery, outbox != null, ticker);
         this.prefixDrop = new PrefixDrop(epochs, delivery, ticker);
@@ -184,6 +191,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
 
     CacheReader reader() {
         return reader;
+    }
+
+    BatchReader batchReader() {
+        return batchReader;
     }
 
     List<RecoveryWorker> workers() {

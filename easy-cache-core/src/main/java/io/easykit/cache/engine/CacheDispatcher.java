@@ -8,7 +8,6 @@ import io.easykit.cache.Outcome;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.SingleFlight.Joined;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
-import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -77,20 +76,13 @@ final class CacheDispatcher implements CacheReader {
     private final Ticker ticker;
     private final LoadHints hints = new LoadHints();
 
-    CacheDispatcher(
-            EntryStore store,
-            Epochs epochs,
-            Freshness freshness,
-            LoadBulkhead limit,
-            UncachedLoads uncachedLoads,
-            EngineContext engine) {
-        FailingRefreshes failing = new FailingRefreshes(engine.ticker());
-        this.entries = new StoredEntries(store, epochs, engine);
-        this.loads = new StoredLoads(store, limit, failing, engine);
-        this.uncachedLoads = uncachedLoads;
-        this.flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
-        this.refreshes = new Refreshes(entries, loads, flights, failing, engine);
-        this.otherNodes = new EntryPoller(entries, engine);
+    CacheDispatcher(ReadParts parts, Freshness freshness, LoadBulkhead limit, EngineContext engine) {
+        this.entries = parts.entries();
+        this.loads = parts.loads();
+        this.uncachedLoads = parts.uncachedLoads();
+        this.flights = parts.flights();
+        this.refreshes = parts.refreshes();
+        this.otherNodes = parts.otherNodes();
         this.freshness = freshness;
         this.limit = limit;
         this.transactions = engine.transactions();

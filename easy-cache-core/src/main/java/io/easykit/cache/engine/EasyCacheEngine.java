@@ -3,8 +3,10 @@ package io.easykit.cache.engine;
 import io.easykit.cache.Action;
 import io.easykit.cache.Availability;
 import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.BatchLoader;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheSpec;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.LoadObserver;
@@ -75,6 +77,26 @@ public final class EasyCacheEngine implements EasyCache {
             return OrderedCalls.isSerial(key)
                     ? ordered.fetch(cluster.reader(), key, at -> new ReadRequest<>(key, loader, storable, at))
                     : cluster.reader().fetch(new ReadRequest<>(key, loader, storable, ticker.nanoTime()));
+        } catch (Throwable failure) {
+            throw (X) failure;
+        }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // nothing but the loader throws something checked
+    public <K, V, X extends Throwable> Map<K, V> fetchAll(
+            CacheSpec<V> spec,
+            Collection<? extends K> ids,
+            BatchLoader<K, V, X> loader,
+            Predicate<@Nullable V> storable)
+            throws X {
+        BatchIds<K, V> batch = new BatchIds<>(spec, ids);
+        if (disabled) {
+            return batch.loadAll(loader);
+        }
+        CacheCluster cluster = clusters.of(spec);
+        try {
+            return batch.fetchAll(loader, storable, updates::isUpdatedHere, cluster.batchReader(), ticker.nanoTime());
         } catch (Throwable failure) {
             throw (X) failure;
         }

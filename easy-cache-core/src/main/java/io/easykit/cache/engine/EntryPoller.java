@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 final class EntryPoller {
 
     /** How long readers wait for an update to end before they load beside it. */
-    private static final Duration UPDATE_WAIT = Duration.ofMillis(50);
+    static final Duration UPDATE_WAIT = Duration.ofMillis(50);
 
-    private static final long FIRST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-    private static final long LAST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    static final long FIRST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    static final long LAST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final StoredEntries entries;
     private final CacheListener listener;

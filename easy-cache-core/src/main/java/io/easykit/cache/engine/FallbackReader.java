@@ -72,15 +72,7 @@ final class FallbackReader implements CacheReader {
 
     private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
         boolean strong = read.options().consistency() == Consistency.CP;
-        if (strong && cpReads == CpReads.FAIL) {
-            String clusterId = read.key().spec().clusterId();
-            throw new CacheUnavailableException(
-                    clusterId,
-                    "Redis cluster '" + clusterId + "' is unavailable, so " + read.key()
-                            + " cannot be read from it, and CP"
-                            + " reads fail then. Repeat the call when Redis is back, or set 'degraded.cp-reads' to bypass.",
-                    away);
-        }
+        requireBypass(read, away);
         if (LoadBulkhead.isInside()) {
             return loads.load(read).get();
         }
@@ -92,14 +84,34 @@ final class FallbackReader implements CacheReader {
         }
     }
 
+    /**
+     * @throws CacheUnavailableException if the reader must not load without the store
+     */
+    void requireBypass(ReadRequest<?> read, StoreUnavailableException away) {
+        if (read.options().consistency() == Consistency.CP && cpReads == CpReads.FAIL) {
+            String clusterId = read.key().spec().clusterId();
+            throw new CacheUnavailableException(
+                    clusterId,
+                    "Redis cluster '" + clusterId + "' is unavailable, so " + read.key()
+                            + " cannot be read from it, and CP"
+                            + " reads fail then. Repeat the call when Redis is back, or set 'degraded.cp-reads' to bypass.",
+                    away);
+        }
+    }
+
     private <V> @Nullable V fromLocalLevel(ReadRequest<V> read) throws Throwable {
-        Decoded<V> known = freshness.allowsLocalLevel() ? local.get(read.key()) : null;
+        Decoded<V> known = known(read);
         if (known != null) {
             listener.onHit(read.key(), Hit.LOCAL);
             return known.value();
         }
         listener.onMiss(read.key());
         return load(keeping(read));
+    }
+
+    /** The value in the local level; null if there is none for this reader. */
+    <V> @Nullable Decoded<V> known(ReadRequest<V> read) {
+        return freshness.allowsLocalLevel() ? local.get(read.key()) : null;
     }
 
     /** The owner of a load stores its value: readers that share it came later, perhaps after an invalidation. */

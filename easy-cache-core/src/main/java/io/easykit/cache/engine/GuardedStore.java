@@ -1,6 +1,8 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.EntryCall;
+import io.easykit.cache.store.EntryReply;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
@@ -66,6 +68,11 @@ final class GuardedStore implements EntryStore {
     public void releaseLoad(CacheKey<?> key, LoadLease lease) {
         CircuitBreaker breaker = availability.of(key);
         guard(breaker, breaker::mayRead, () -> store.releaseLoad(key, lease));
+    }
+
+    @Override
+    public <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
+        return new GuardedCalls<T>(store, availability).callAll(calls);
     }
 
     @Override
@@ -197,15 +204,7 @@ final class GuardedStore implements EntryStore {
             breaker.succeeded();
             return result;
         } catch (StoreUnavailableException failure) {
-            if (failure.isRefused()) {
-                breaker.unavailable(failure);
-            } else if (failure.isServerFailure()) {
-                breaker.failed(failure);
-            } else if (failure.isDelayed()) {
-                breaker.delayed(failure);
-            } else {
-                breaker.singleFailed(failure);
-            }
+            GuardedCalls.count(breaker, failure);
             throw failure;
         }
     }

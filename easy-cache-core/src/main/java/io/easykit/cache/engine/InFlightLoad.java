@@ -32,6 +32,10 @@ final class InFlightLoad<V> {
         return System.nanoTime() - startedAt > longest.toNanos();
     }
 
+    boolean isDone() {
+        return result.isDone();
+    }
+
     /** Completes the load. Failures that concern its owner only, such as an interrupt, are not shared. */
     void complete(LoadResult<V> loaded) {
         Throwable failure = loaded.failure();

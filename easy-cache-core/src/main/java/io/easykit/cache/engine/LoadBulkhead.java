@@ -81,11 +81,20 @@ final class LoadBulkhead {
     }
 
     /** The loader with a permit, for which it waits as long as its reader may. */
-    @SuppressWarnings("try") // the permit is held, not used
     <V> Loader<V, Throwable> around(ReadRequest<V> read) {
+        return around(read, read.loader());
+    }
+
+    /**
+     * Another loader with a permit.
+     *
+     * @param read the reader, which waits for the permit
+     */
+    @SuppressWarnings("try") // the permit is held, not used
+    <T> Loader<T, Throwable> around(ReadRequest<?> read, Loader<T, ?> loader) {
         return () -> {
             try (Permit permit = enter(read)) {
-                return read.loader().load();
+                return loader.load();
             }
         };
     }

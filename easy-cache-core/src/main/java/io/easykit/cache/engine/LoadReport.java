@@ -52,11 +52,17 @@ final class LoadReport implements AutoCloseable {
 
     /** @param failure null if the loader has returned a value */
     void end(Load outcome, @Nullable Throwable failure) {
-        listener.onLoad(key, took, outcome);
+        element(key, outcome);
         endObservation(outcome, failure);
     }
 
-    private void endObservation(Load outcome, @Nullable Throwable failure) {
+    /** Reports one of several elements that were loaded together. */
+    void element(CacheKey<?> loaded, Load outcome) {
+        listener.onLoad(loaded, took, outcome);
+    }
+
+    /** @param failure null if the loader has returned a value */
+    void endObservation(Load outcome, @Nullable Throwable failure) {
         if (!ended) {
             ended = true;
             try {

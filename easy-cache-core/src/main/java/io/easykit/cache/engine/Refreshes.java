@@ -78,18 +78,30 @@ final class Refreshes {
      * @return the value for the reader
      */
     <V> Decoded<V> refresh(ReadRequest<V> read, LoadLease lease, Decoded<V> older) {
-        if (!failing.mayTry(read.key())) {
-            loads.release(read.key(), lease);
-            return older;
-        }
-        ReadRequest<V> there = handedOver(read);
-        if (there != null) {
-            inBackground(there, lease, () -> loads.load(there, lease));
+        if (tryRefresh(read, lease)) {
             return older;
         }
         LoadResult<V> result = loads.load(read, lease);
         noteFailure(read, result);
         return result.failure() == null ? new Decoded<>(result.value()) : older;
+    }
+
+    /**
+     * Refreshes a value under the load lease that came with it, but not on the calling thread.
+     *
+     * @return false if the load cannot leave the calling thread, which still has the lease then
+     */
+    <V> boolean tryRefresh(ReadRequest<V> read, LoadLease lease) {
+        if (!failing.mayTry(read.key())) {
+            loads.release(read.key(), lease);
+            return true;
+        }
+        ReadRequest<V> there = handedOver(read);
+        if (there == null) {
+            return false;
+        }
+        inBackground(there, lease, () -> loads.load(there, lease));
+        return true;
     }
 
     private static Duration aheadOf(ReadRequest<?> read, Snapshot seen) {

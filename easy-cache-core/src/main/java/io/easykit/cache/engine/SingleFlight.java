@@ -63,6 +63,9 @@ final class SingleFlight {
         /** There was no load: {@linkplain #run run} this one. */
         record Owner<V>(InFlightLoad<V> load) implements Joined<V> {}
 
+        /** Another reader runs this load: {@linkplain #await wait} for it, or not. */
+        record Running<V>(InFlightLoad<V> load) implements Joined<V> {}
+
         /** Take this result. */
         record Served<V>(LoadResult<V> result) implements Joined<V> {}
 
@@ -87,16 +90,24 @@ final class SingleFlight {
      * @param beside another load of the key, whose result is as welcome; null if there is none
      */
     <V> Joined<V> join(ReadRequest<V> read, long nanos, @Nullable InFlightLoad<V> beside) {
+        Joined<V> joined = tryJoin(read.key());
+        return joined instanceof Joined.Running<V> other ? await(read, other.load(), nanos, beside) : joined;
+    }
+
+    /** Joins the load of a key, and does not wait: becomes its owner, or returns the load that runs, or that its own thread runs. */
+    <V> Joined<V> tryJoin(CacheKey<V> key) {
         InFlightLoad<V> mine = new InFlightLoad<>();
-        InFlightLoad<V> running = putIfAbsent(read.key(), mine);
+        InFlightLoad<V> running = putIfAbsent(key, mine);
         if (running == null) {
             return new Joined.Owner<>(mine);
         }
-        if (running.isOwnedByCallingThread()) {
-            return new Joined.Alone<>();
-        }
-        boolean stuck = running.isStuck(read.options().loadWaitTimeout());
-        LoadResult<V> result = stuck || nanos <= 0 ? null : await(read, running, nanos, beside);
+        return running.isOwnedByCallingThread() ? new Joined.Alone<>() : new Joined.Running<>(running);
+    }
+
+    /** Waits for the load of another reader. See {@link #join}. */
+    <V> Joined<V> await(ReadRequest<V> read, InFlightLoad<V> running, long nanos, @Nullable InFlightLoad<V> beside) {
+        boolean stuck = !running.isDone() && running.isStuck(read.options().loadWaitTimeout());
+        LoadResult<V> result = stuck || nanos <= 0 ? null : result(read, running, nanos, beside);
         if (result == null) {
             return new Joined.Overdue<>(running, stuck);
         }
@@ -108,7 +119,7 @@ final class SingleFlight {
                 : new Joined.Again<>();
     }
 
-    private <V> @Nullable LoadResult<V> await(
+    private <V> @Nullable LoadResult<V> result(
             ReadRequest<V> read, InFlightLoad<V> running, long nanos, @Nullable InFlightLoad<V> beside) {
         long from = ticker.nanoTime();
         try {
@@ -150,10 +161,15 @@ final class SingleFlight {
         try {
             result = work.get();
         } finally {
-            inFlight.remove(key, mine);
-            mine.complete(values.snapshot(result, key));
+            complete(key, mine, result);
         }
         return result;
+    }
+
+    /** Ends the caller's load, and gives its result to the readers that wait. */
+    <V> void complete(CacheKey<V> key, InFlightLoad<V> mine, LoadResult<V> result) {
+        inFlight.remove(key, mine);
+        mine.complete(values.snapshot(result, key));
     }
 
     @SuppressWarnings("unchecked") // equal keys have the same spec, so the same V

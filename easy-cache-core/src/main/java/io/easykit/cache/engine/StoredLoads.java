@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener.Load;
+import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.RunningLoad;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.store.EntryStore;
@@ -51,7 +52,7 @@ final class StoredLoads {
                 LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), report.startedAt());
         report.loaded();
         if (result.failure() == null) {
-            failingRefreshes.succeeded(read.key());
+            succeeded(read.key());
         }
         if (result instanceof Loaded<V> loaded) {
             result = encoded(read, loaded);
@@ -64,8 +65,20 @@ final class StoredLoads {
         return result;
     }
 
+    /** A loader of the key has returned a value: its refreshes do not fail any more. */
+    void succeeded(CacheKey<?> key) {
+        failingRefreshes.succeeded(key);
+    }
+
+    /** The refresh of a key failed, which had an older value. */
+    void refreshFailed(CacheKey<?> key, Throwable failure) {
+        if (!(failure instanceof LoadAbandonedException)) {
+            failingRefreshes.failed(key, failure);
+        }
+    }
+
     /** The value with its bytes; without them if the caller or its type keeps it from being stored. */
-    private <V> LoadResult<V> encoded(ReadRequest<V> read, Loaded<V> loaded) {
+    <V> LoadResult<V> encoded(ReadRequest<V> read, Loaded<V> loaded) {
         try {
             if (!read.storable().test(loaded.value())) {
                 return loaded;

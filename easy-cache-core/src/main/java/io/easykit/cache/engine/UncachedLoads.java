@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class UncachedLoads {
 
+    /** Why an overdue reader may not load. */
+    static final String TOO_MANY =
+            "too many other readers of this key, or of other ones, have begun to load for themselves";
+
     private final LoadBulkhead limit;
     private final SingleFlight flights;
     private final EngineContext engine;
@@ -26,6 +30,11 @@ final class UncachedLoads {
         this.flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
         this.engine = engine;
         this.ticker = engine.ticker();
+    }
+
+    /** The loads that run, by key. */
+    SingleFlight flights() {
+        return flights;
     }
 
     /** Loads for one reader, on its own. */
@@ -77,7 +86,6 @@ final class UncachedLoads {
                 return load(read);
             }
         }
-        String reason = "too many other readers of this key, or of other ones, have begun to load for themselves";
-        return new LoadResult.Failed<>(new CacheLoadTimeoutException(read.key(), reason), ticker.nanoTime());
+        return new LoadResult.Failed<>(new CacheLoadTimeoutException(read.key(), TOO_MANY), ticker.nanoTime());
     }
 }

@@ -1,9 +1,16 @@
 package io.easykit.cache.redis;
 
+import static io.easykit.cache.redis.EntryFields.bytes;
+
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.store.EntryReply;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.redis.CallFailures;
 import io.easykit.redis.ScriptExecutor;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -13,16 +20,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls on one key: removes a key of another type and repeats the call once, waits at most for the command timeout, and
+ * Calls on one key, and several of them together: removes a key of another type and repeats the call once, waits at most for the command timeout, and
  * translates failures.
  */
 final class EntryCalls {
+
+    /** How long a fencing token outlives its load lease: a load that takes longer is not stored. */
+    private static final byte[] KEEP_TOKEN = bytes(Duration.ofMinutes(2).toMillis());
 
     private final RedisCommands commands;
     private final Duration timeout;
@@ -48,6 +60,46 @@ final class EntryCalls {
                         ? runOnce(CacheScript.REMOVE_WRONG_TYPE, key, List.of())
                                 .thenCompose(removed -> runOnce(script, key, arguments))
                         : CompletableFuture.failedStage(failure));
+    }
+
+    /** Sends the script fetch. */
+    CompletionStage<@Nullable Object> fetch(byte[] name, CacheKey<?> key, long epoch, boolean allowsStale) {
+        CacheOptions options = key.spec().options();
+        return run(
+                CacheScript.FETCH,
+                name,
+                List.of(
+                        randomBytes(),
+                        bytes(options.loadLease().toMillis()),
+                        KEEP_TOKEN,
+                        bytes(allowsStale ? "1" : "0"),
+                        bytes(options.effectiveRefreshAhead().toMillis()),
+                        bytes(epoch),
+                        valueField(key)));
+    }
+
+    /** Sends the script store. */
+    CompletionStage<@Nullable Object> store(
+            byte[] name, CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
+        return run(
+                CacheScript.STORE,
+                name,
+                List.of(lease.id(), bytes(lease.epoch()), value.toBytes(), bytes(life.toMillis()), valueField(key)));
+    }
+
+    /** Sends the script release-load. */
+    CompletionStage<@Nullable Object> release(byte[] name, LoadLease lease) {
+        return run(CacheScript.RELEASE_LOAD, name, List.of(lease.id()));
+    }
+
+    static byte[] valueField(CacheKey<?> key) {
+        return bytes(EntryFields.valueField(key.spec().fingerprint()));
+    }
+
+    private static byte[] randomBytes() {
+        return ByteBuffer.allocate(4)
+                .putInt(ThreadLocalRandom.current().nextInt())
+                .array();
     }
 
     private CompletionStage<@Nullable Object> runOnce(CacheScript script, byte[] key, List<byte[]> arguments) {
@@ -80,6 +132,59 @@ final class EntryCalls {
         replies.forEach(this::await);
     }
 
+    /**
+     * Sends all before it waits for the first, and waits for all together no longer than for one. A client that waits itself
+     * does so for a dead server only once.
+     */
+    <C, T> List<EntryReply<T>> callAll(List<? extends C> calls, Function<C, Sent<T>> send) {
+        boolean blocking = commands.scripts().isBlocking();
+        List<Sent<T>> all = new ArrayList<>(calls.size());
+        for (C call : calls) {
+            Sent<T> last = all.isEmpty() ? null : all.get(all.size() - 1);
+            boolean away = blocking && last != null && hasServerFailure(last.reply);
+            all.add(away ? last : send.apply(call));
+        }
+        return replies(all, System.nanoTime() + timeout.toNanos());
+    }
+
+    private <T> List<EntryReply<T>> replies(List<Sent<T>> all, long end) {
+        List<EntryReply<T>> replies = new ArrayList<>(all.size());
+        StoreUnavailableException late = null;
+        for (Sent<T> one : all) {
+            CompletableFuture<?> future = one.reply.toCompletableFuture();
+            if (late != null && !future.isDone()) {
+                future.cancel(false);
+                replies.add(EntryReply.failed(late));
+                continue;
+            }
+            EntryReply<T> reply = EntryReply.of(() -> one.await(this, Math.max(0, end - System.nanoTime())));
+            replies.add(reply);
+            late = reply.failure() != null && System.nanoTime() - end >= 0 ? reply.failure() : late;
+        }
+        return replies;
+    }
+
+    /** A command that was sent. */
+    static final class Sent<T> {
+
+        private final CompletionStage<?> reply;
+        private final BiFunction<EntryCalls, Long, T> await;
+
+        private Sent(CompletionStage<?> reply, BiFunction<EntryCalls, Long, T> await) {
+            this.reply = reply;
+            this.await = await;
+        }
+
+        /** @param reader reads the reply, on the thread that waits for it */
+        static <R extends @Nullable Object, T> Sent<T> of(CompletionStage<R> reply, Function<R, T> reader) {
+            return new Sent<>(reply, (calls, nanos) -> reader.apply(calls.await(reply.toCompletableFuture(), nanos)));
+        }
+
+        private T await(EntryCalls calls, long nanos) {
+            return await.apply(calls, nanos);
+        }
+    }
+
     private static boolean hasServerFailure(CompletionStage<?> reply) {
         try {
             reply.toCompletableFuture().getNow(null);
@@ -95,9 +200,12 @@ final class EntryCalls {
      * @throws StoreUnavailableException if the call failed, or there is no reply in time
      */
     <T extends @Nullable Object> T await(CompletionStage<T> reply) {
-        CompletableFuture<T> future = reply.toCompletableFuture();
+        return await(reply.toCompletableFuture(), timeout.toNanos());
+    }
+
+    private <T extends @Nullable Object> T await(CompletableFuture<T> future, long nanos) {
         try {
-            return future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            return future.get(nanos, TimeUnit.NANOSECONDS);
         } catch (TimeoutException late) {
             future.cancel(false);
             throw translate(late);

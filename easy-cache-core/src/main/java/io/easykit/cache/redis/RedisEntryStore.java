@@ -4,7 +4,8 @@ import static io.easykit.cache.redis.EntryFields.bytes;
 import static io.easykit.cache.redis.EntryFields.text;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.CacheOptions;
+import io.easykit.cache.store.EntryCall;
+import io.easykit.cache.store.EntryReply;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
@@ -13,14 +14,12 @@ import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -35,9 +34,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 public final class RedisEntryStore implements EntryStore {
 
     public static final String DEFAULT_KEY_PREFIX = "ec:";
-
-    /** How long a fencing token outlives its load lease: a load that takes longer is not stored. */
-    private static final byte[] KEEP_TOKEN = bytes(Duration.ofMinutes(2).toMillis());
 
     private static final byte[] PROBE_LEASE = bytes(Duration.ofSeconds(1).toMillis());
 
@@ -129,19 +125,11 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
-        CacheOptions options = key.spec().options();
         long asked = System.nanoTime();
-        Object answer = calls.await(calls.run(
-                CacheScript.FETCH,
-                names.entry(key),
-                List.of(
-                        randomBytes(),
-                        bytes(options.loadLease().toMillis()),
-                        KEEP_TOKEN,
-                        allowsStale ? TRUE : FALSE,
-                        bytes(options.effectiveRefreshAhead().toMillis()),
-                        bytes(epoch),
-                        valueField(key))));
+        return fetched(calls.await(calls.fetch(names.entry(key), key, epoch, allowsStale)), asked, epoch);
+    }
+
+    private Fetched fetched(Object answer, long asked, long epoch) {
         FetchReply reply = FetchReply.of(answer);
         clock.told(reply.now(), asked);
         return reply.fetched(epoch);
@@ -149,16 +137,43 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
-        Object reply = calls.await(calls.run(
-                CacheScript.STORE,
-                names.entry(key),
-                List.of(lease.id(), bytes(lease.epoch()), value.toBytes(), bytes(life.toMillis()), valueField(key))));
+        return isStored(calls.await(calls.store(names.entry(key), key, lease, value, life)));
+    }
+
+    private static boolean isStored(@Nullable Object reply) {
         return Long.valueOf(1).equals(reply);
     }
 
     @Override
     public void releaseLoad(CacheKey<?> key, LoadLease lease) {
-        calls.await(calls.run(CacheScript.RELEASE_LOAD, names.entry(key), List.of(lease.id())));
+        calls.await(calls.release(names.entry(key), lease));
+    }
+
+    @Override
+    public <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> several) {
+        return calls.callAll(several, this::send);
+    }
+
+    @SuppressWarnings("unchecked") // T is the type of the reply of the call
+    private <T> EntryCalls.Sent<T> send(EntryCall<T> call) {
+        byte[] name = names.entry(call.key());
+        if (call instanceof EntryCall.Read read) {
+            String fingerprint = read.key().spec().fingerprint();
+            return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
+                    calls.readAll(name),
+                    fields -> EntryFields.snapshot(fields, fingerprint, read.epoch(), this::remaining));
+        } else if (call instanceof EntryCall.Fetch fetch) {
+            long asked = System.nanoTime();
+            return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
+                    calls.fetch(name, fetch.key(), fetch.epoch(), fetch.allowsStale()),
+                    answer -> fetched(answer, asked, fetch.epoch()));
+        } else if (call instanceof EntryCall.Store store) {
+            return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
+                    calls.store(name, store.key(), store.lease(), store.value(), store.ttl()),
+                    RedisEntryStore::isStored);
+        }
+        EntryCall.Release release = (EntryCall.Release) call;
+        return (EntryCalls.Sent<T>) EntryCalls.Sent.of(calls.release(name, release.lease()), any -> true);
     }
 
     @Override
@@ -289,11 +304,9 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public void removeUnreadable(CacheKey<?> key, Envelope unreadable) {
         calls.await(calls.run(
-                CacheScript.REMOVE_UNREADABLE, names.entry(key), List.of(unreadable.toBytes(), valueField(key))));
-    }
-
-    private static byte[] valueField(CacheKey<?> key) {
-        return bytes(EntryFields.valueField(key.spec().fingerprint()));
+                CacheScript.REMOVE_UNREADABLE,
+                names.entry(key),
+                List.of(unreadable.toBytes(), EntryCalls.valueField(key))));
     }
 
     private @Nullable Duration remaining(long endOfLife) {
@@ -311,11 +324,5 @@ public final class RedisEntryStore implements EntryStore {
             }
             askingTime.set(false);
         });
-    }
-
-    private static byte[] randomBytes() {
-        return ByteBuffer.allocate(4)
-                .putInt(ThreadLocalRandom.current().nextInt())
-                .array();
     }
 }

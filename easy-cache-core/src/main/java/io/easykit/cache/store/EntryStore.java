@@ -3,6 +3,7 @@ package io.easykit.cache.store;
 import io.easykit.cache.CacheKey;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,20 @@ public interface EntryStore {
     /** {@link #invalidateNow(Collection, String)} of several keys, each with the token of its own update. */
     default void invalidateNow(Map<CacheKey<?>, String> tokens) {
         tokens.forEach((key, token) -> invalidateNow(List.of(key), token));
+    }
+
+    /**
+     * Makes several calls, which do not depend on each other. A store that can sends them all before it waits for the first
+     * reply, and waits for all together no longer than the command timeout.
+     *
+     * @return one reply for each call, in their order. The failure of one does not concern the others
+     */
+    default <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
+        List<EntryReply<T>> replies = new ArrayList<>(calls.size());
+        for (EntryCall<T> call : calls) {
+            replies.add(EntryReply.of(() -> call.on(this)));
+        }
+        return replies;
     }
 
     /**

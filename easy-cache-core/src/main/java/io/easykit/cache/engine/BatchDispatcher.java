@@ -1,0 +1,332 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheListener.Hit;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.LoadScope;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.engine.BatchElement.Way;
+import io.easykit.cache.engine.BatchPoller.Waiting;
+import io.easykit.cache.engine.BatchUnstored.Permits;
+import io.easykit.cache.engine.LoadBulkhead.Permit;
+import io.easykit.cache.engine.SingleFlight.Joined;
+import io.easykit.cache.engine.ValueEnvelopes.Decoded;
+import io.easykit.cache.store.EntryReply;
+import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads several elements of one cache: what {@link CacheDispatcher} does for one reader, with one call of the loader for all
+ * elements that this reader has to load. Elements become open when they are no hit, and have a result in the end.
+ *
+ * <h2>One round</h2>
+ *
+ * <ol>
+ *   <li><b>Join.</b> The reader becomes the owner of the loads that nobody runs in this JVM. It does not wait for the others.
+ *   <li><b>Fetch.</b> The store decides about all elements of its own in one pipeline.
+ *   <li><b>Load.</b> One call of the loader, for the elements with a load lease, and for those that cannot be stored at all.
+ *   <li><b>Store.</b> Each element under its own fencing token, in one pipeline. Its load is completed: other readers go on.
+ *   <li><b>Poll.</b> Elements that another node loads, or updates, are polled together. Their loads are completed, too.
+ *   <li><b>Wait</b> for the loads of other readers.
+ * </ol>
+ *
+ * <p>So a reader that waits for other readers holds no load, and one that polls holds only loads that other nodes run. Take two
+ * batches that overlap in opposite orders: each loads its own elements first, whatever the order, and neither waits for a load
+ * that waits for it. Two nodes store their elements before they poll each other's.
+ *
+ * <h2>The second round</h2>
+ *
+ * Elements without a result go through a second round: those whose loads have failed elsewhere, are too old for this reader,
+ * or have ended without a value; and CP elements whose store was rejected, which keep the loaded value in case there is no
+ * newer one. What is open after that is loaded and not stored ({@link BatchUnstored}). So a batch calls its loader twice at
+ * most, unless other readers fail it a second time.
+ *
+ * <h2>Failures</h2>
+ *
+ * A failure of the loader is a failure of the call. It releases all leases of the call, and other readers of its elements load
+ * for themselves. Elements whose partition of the store is away leave with {@link BatchElement#away()} set, after all
+ * others have a result. A reader that dies leaves leases, which end by themselves.
+ */
+final class BatchDispatcher {
+
+    private static final int ROUNDS = 2;
+
+    private final StoredEntries entries;
+    private final BatchEntries batches;
+    private final Refreshes refreshes;
+    private final SingleFlight flights;
+    private final BatchLoads loads;
+    private final BatchUnstored unstored;
+    private final BatchPoller otherNodes;
+    private final Freshness freshness;
+    private final LoadBulkhead limit;
+    private final Transactions transactions;
+    private final CacheListener listener;
+    private final Ticker ticker;
+    private final LoadHints hints = new LoadHints();
+
+    BatchDispatcher(ReadParts parts, BatchParts batch, Freshness freshness, LoadBulkhead limit, EngineContext engine) {
+        this.entries = parts.entries();
+        this.refreshes = parts.refreshes();
+        this.flights = parts.flights();
+        this.batches = batch.entries();
+        this.loads = batch.loads();
+        this.unstored = batch.unstored();
+        this.otherNodes = new BatchPoller(entries, batches, engine);
+        this.freshness = freshness;
+        this.limit = limit;
+        this.transactions = engine.transactions();
+        this.listener = engine.listener();
+        this.ticker = engine.ticker();
+    }
+
+    /** Gives each element a result, or marks it as away. Throws the exception of the loader. */
+    <K, V> void fetch(BatchRead<K, V> batch) throws Throwable {
+        readHits(batch);
+        List<BatchElement<K, V>> missed = batch.open();
+        if (missed.isEmpty()) {
+            return;
+        }
+        missed.forEach(element -> element.become(freshness.requiredFor(element.read())));
+        try (LoadScope scope = transactions.openLoadScope()) {
+            String attached = scope.attachedReason();
+            if (attached == null) {
+                missed.forEach(element -> element.become(element.read().in(scope)));
+                fetchMissed(batch);
+            } else {
+                missed.forEach(this::countMiss);
+                hints.notStored(missed.get(0).key(), attached);
+                loads.load(batch, missed, false);
+                batch.requireNoFailure();
+            }
+        }
+    }
+
+    private <K, V> void readHits(BatchRead<K, V> batch) {
+        List<EntryReply<Snapshot>> replies =
+                batches.read(batch.elements().stream().map(BatchElement::read).toList());
+        for (int i = 0; i < replies.size(); i++) {
+            BatchElement<K, V> element = batch.elements().get(i);
+            try {
+                readHit(element, replies.get(i).get());
+            } catch (StoreUnavailableException away) {
+                element.isAway(away, ticker.nanoTime());
+            }
+        }
+    }
+
+    private <K, V> void readHit(BatchElement<K, V> element, Snapshot seen) {
+        Decoded<V> hit = entries.fresh(element.key(), seen);
+        if (freshness.isUndelivered(element.key())) {
+            element.go(Way.UNSTORED);
+        } else if (hit != null) {
+            count(element, Hit.FRESH);
+            refreshes.startIfDue(element.read(), seen);
+            element.done(new LoadResult.Unshared<>(hit.value()));
+        } else {
+            element.see(seen);
+        }
+    }
+
+    private <K, V> void fetchMissed(BatchRead<K, V> batch) throws Throwable {
+        try {
+            for (int round = 0; round < ROUNDS && batch.hasOpen(); round++) {
+                runRound(batch, round == 0);
+            }
+            batch.open().stream().filter(BatchElement::isRepeated).forEach(BatchElement::settle);
+            unstored.load(batch, batch.open(), false);
+        } finally {
+            batch.elements().forEach(BatchElement::letGo);
+        }
+    }
+
+    private <K, V> void runRound(BatchRead<K, V> batch, boolean first) throws Throwable {
+        List<BatchElement<K, V>> open = batch.open();
+        List<Waiting<K, V>> toPoll = new ArrayList<>();
+        try (Permits permits = new Permits()) {
+            List<BatchElement<K, V>> own = open.stream()
+                    .filter(element -> element.way() == Way.STORED)
+                    .filter(element -> (first && mayBeServed(element)) || join(element, permits))
+                    .toList();
+            fetch(own, permits, toPoll);
+            List<BatchElement<K, V>> toLoad =
+                    open.stream().filter(this::isToBeLoaded).toList();
+            loads.load(batch, toLoad, false);
+            batch.requireNoFailure();
+            toLoad.stream().filter(BatchDispatcher::isOvertaken).forEach(BatchElement::repeat);
+        }
+        otherNodes.await(toPoll);
+        batch.open().stream().filter(BatchElement::isWaiting).forEach(this::await);
+    }
+
+    /** An update has overtaken the load, and the reader wants a newer value. */
+    private static boolean isOvertaken(BatchElement<?, ?> element) {
+        return element.result() instanceof LoadResult.Superseded
+                && element.read().options().consistency() == Consistency.CP;
+    }
+
+    private <K, V> boolean isToBeLoaded(BatchElement<K, V> element) {
+        if (!element.isOpen()) {
+            return false;
+        }
+        if (element.way() != Way.STORED) {
+            countMiss(element);
+        }
+        return element.lease() != null || (element.way() != Way.STORED && unstored.lead(element));
+    }
+
+    /** There is a stale value that the store may return: then the reader does not wait. */
+    private static boolean mayBeServed(BatchElement<?, ?> element) {
+        Snapshot seen = element.seen();
+        return seen.value() != null && (!seen.invalidated() || element.read().allowsStale());
+    }
+
+    /** Whether the reader owns the load of an element now. */
+    private <K, V> boolean join(BatchElement<K, V> element, Permits permits) {
+        countMiss(element);
+        Joined<V> joined = flights.tryJoin(element.key());
+        if (joined instanceof Joined.Owner<V> own) {
+            element.hold(flights, own.load());
+            return true;
+        }
+        if (!(joined instanceof Joined.Running<V> other)) {
+            element.go(Way.ALONE);
+            return false;
+        }
+        InFlightLoad<V> running = other.load();
+        if (!running.isDone() && running.isStuck(element.read().options().loadWaitTimeout())) {
+            return takeOver(element, running, permits);
+        }
+        if (!running.isDone() && element.read().remainingWait(ticker) <= 0) {
+            element.go(Way.UNSTORED);
+        } else {
+            element.await(flights, running);
+        }
+        return false;
+    }
+
+    /** Loads and stores in place of a load that may never return. */
+    private <K, V> boolean takeOver(BatchElement<K, V> element, InFlightLoad<V> stuck, Permits permits) {
+        Permit permit = limit.tryEnterOverdue(element.key());
+        if (permit == null) {
+            element.go(Way.UNSTORED);
+            return false;
+        }
+        permits.add(permit);
+        InFlightLoad<V> mine = flights.replace(element.key(), stuck);
+        if (mine != null) {
+            element.hold(flights, mine);
+        }
+        return mine != null;
+    }
+
+    private <K, V> void fetch(List<BatchElement<K, V>> own, Permits permits, List<Waiting<K, V>> toPoll) {
+        long requestedAt = ticker.nanoTime();
+        List<EntryReply<Fetched>> replies =
+                batches.fetch(own.stream().map(BatchElement::read).toList());
+        for (int i = 0; i < replies.size(); i++) {
+            BatchElement<K, V> element = own.get(i);
+            try {
+                act(element, replies.get(i).get(), requestedAt, permits, toPoll);
+            } catch (StoreUnavailableException away) {
+                element.isAway(away, ticker.nanoTime());
+            }
+        }
+    }
+
+    private <K, V> void act(
+            BatchElement<K, V> element,
+            Fetched fetched,
+            long requestedAt,
+            Permits permits,
+            List<Waiting<K, V>> toPoll) {
+        if (fetched instanceof Fetched.NeedQuery mine) {
+            lead(element, mine.lease());
+        } else if (fetched instanceof Fetched.Served answer) {
+            serve(element, answer, requestedAt);
+        } else if (element.isHeld() || join(element, permits)) {
+            Waiting<K, V> waiting = waiting(element, fetched);
+            if (waiting == null) {
+                element.go(Way.UNSTORED);
+            } else {
+                toPoll.add(waiting);
+            }
+        }
+    }
+
+    /** What an element waits for on another node; null if it has waited long enough. */
+    private <K, V> @Nullable Waiting<K, V> waiting(BatchElement<K, V> element, Fetched fetched) {
+        boolean late = element.read().remainingWait(ticker) <= 0;
+        if (fetched instanceof Fetched.NeedWait other) {
+            return late ? null : Waiting.forLoad(element, other.leaseLeft());
+        }
+        return element.isFirstTry() && !late ? Waiting.forUpdate(element) : null;
+    }
+
+    /** Has the reader load an element. */
+    private <K, V> void lead(BatchElement<K, V> element, LoadLease lease) {
+        countMiss(element);
+        if (!element.isHeld()) {
+            element.hold(flights, flights.lead(element.key()));
+        }
+        element.give(lease);
+    }
+
+    private <K, V> void serve(BatchElement<K, V> element, Fetched.Served answer, long requestedAt) {
+        Decoded<V> decoded = entries.decode(element.key(), answer.value());
+        LoadLease lease = answer instanceof Fetched.SuccessNeedQuery due ? due.lease() : null;
+        if (decoded == null) {
+            if (lease != null) {
+                lead(element, lease);
+            } else if (!element.isFirstTry()) {
+                element.go(Way.UNSTORED);
+            } else {
+                element.letGo();
+            }
+            return;
+        }
+        count(element, answer.stale() ? Hit.STALE : Hit.FRESH);
+        LoadResult<V> result = answer.stale()
+                ? new LoadResult.Unshared<>(decoded.value())
+                : new LoadResult.Loaded<>(decoded.value(), requestedAt);
+        if (lease == null || refreshes.tryRefresh(element.read(), lease)) {
+            element.done(result);
+        } else {
+            element.keep(result);
+            lead(element, lease);
+        }
+    }
+
+    private <K, V> void await(BatchElement<K, V> element) {
+        Joined<V> joined = BatchUnstored.await(element, element.read().remainingWait(ticker));
+        if (joined instanceof Joined.Served<V> served) {
+            LoadResult<V> result = served.result();
+            if (result.failure() instanceof StoreUnavailableException away) {
+                element.isAway(away, ticker.nanoTime());
+            } else if (result.failure() == null) {
+                element.done(result);
+            }
+        } else if (joined instanceof Joined.Alone) {
+            element.go(Way.ALONE);
+        } else if (joined instanceof Joined.Overdue) {
+            element.go(Way.UNSTORED);
+        }
+    }
+
+    private void countMiss(BatchElement<?, ?> element) {
+        if (element.isFirstCount()) {
+            listener.onMiss(element.key());
+        }
+    }
+
+    private void count(BatchElement<?, ?> element, Hit hit) {
+        if (element.isFirstCount()) {
+            listener.onHit(element.key(), hit);
+        }
+    }
+}

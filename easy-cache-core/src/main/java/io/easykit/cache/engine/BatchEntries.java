@@ -1,0 +1,71 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.store.EntryCall;
+import io.easykit.cache.store.EntryReply;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.EntryStore.Snapshot;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads and fetches several entries together. */
+final class BatchEntries {
+
+    private final EntryStore store;
+    private final Epochs epochs;
+
+    BatchEntries(EntryStore store, Epochs epochs) {
+        this.store = store;
+        this.epochs = epochs;
+    }
+
+    /** See {@link StoredEntries#read}. One reply for each read, in their order. */
+    List<EntryReply<Snapshot>> read(List<? extends ReadRequest<?>> reads) {
+        return callAll(reads, (read, epoch) -> new EntryCall.Read(read.key(), epoch));
+    }
+
+    /** See {@link StoredEntries#fetch}. One reply for each read, in their order. */
+    List<EntryReply<Fetched>> fetch(List<? extends ReadRequest<?>> reads) {
+        return callAll(reads, (read, epoch) -> new EntryCall.Fetch(read.key(), epoch, read.allowsStale()));
+    }
+
+    private interface CallOf<T> {
+
+        EntryCall<T> of(ReadRequest<?> read, long epoch);
+    }
+
+    /** Epochs that cannot be read are asked for once, not once for each entry that needs them. */
+    private <T> List<EntryReply<T>> callAll(List<? extends ReadRequest<?>> reads, CallOf<T> callOf) {
+        Map<Integer, StoreUnavailableException> unknown = new HashMap<>();
+        List<EntryCall<T>> calls = new ArrayList<>(reads.size());
+        List<@Nullable StoreUnavailableException> failures = new ArrayList<>(reads.size());
+        for (ReadRequest<?> read : reads) {
+            int hash = store.epochHashOf(read.key());
+            if (!unknown.containsKey(hash)) {
+                try {
+                    calls.add(callOf.of(read, epochs.of(read.key())));
+                } catch (StoreUnavailableException away) {
+                    unknown.put(hash, away);
+                }
+            }
+            failures.add(unknown.get(hash));
+        }
+        List<EntryReply<T>> replies = calls.isEmpty() ? List.of() : store.callAll(calls);
+        return unknown.isEmpty() ? replies : merged(replies, failures);
+    }
+
+    private static <T> List<EntryReply<T>> merged(
+            List<EntryReply<T>> replies, List<@Nullable StoreUnavailableException> failures) {
+        List<EntryReply<T>> all = new ArrayList<>(failures.size());
+        Iterator<EntryReply<T>> next = replies.iterator();
+        for (StoreUnavailableException failure : failures) {
+            all.add(failure == null ? next.next() : EntryReply.failed(failure));
+        }
+        return all;
+    }
+}

@@ -1,0 +1,65 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.BatchLoader;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.Loader;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Loads one element of a batch, for example to refresh it. */
+final class ElementLoader<K, V> implements Loader<V, Throwable> {
+
+    private final CacheSpec<V> spec;
+    private final BatchLoader<K, V, ?> loader;
+    private final K id;
+
+    ElementLoader(CacheSpec<V> spec, BatchLoader<K, V, ?> loader, K id) {
+        this.spec = spec;
+        this.loader = loader;
+        this.id = id;
+    }
+
+    @Override
+    public @Nullable V load() throws Throwable {
+        return requireAsked(spec, loader.load(List.of(id)), Set.of(id)).get(id);
+    }
+
+    @Override
+    public @Nullable Loader<V, ?> forBackground() {
+        BatchLoader<K, V, ?> there = loader.forBackground();
+        return there == null ? null : new ElementLoader<>(spec, there, id);
+    }
+
+    /**
+     * Checks the result of a loader.
+     *
+     * @param asked the elements that were to be loaded
+     * @throws InvalidCacheKeyException if it is null, or has an element that was not asked for
+     */
+    static <K, V> Map<K, V> requireAsked(CacheSpec<V> spec, @Nullable Map<K, V> loaded, Set<K> asked) {
+        if (loaded == null) {
+            throw new InvalidCacheKeyException("The loader of '" + spec.prefix()
+                    + "' returned null instead of a map. Return an empty map if no element has a value.");
+        }
+        Collection<K> keys = loaded.keySet();
+        for (K key : keys) {
+            if (!asked.contains(key)) {
+                throw new InvalidCacheKeyException(
+                        "The loader of '" + spec.prefix() + "' returned a value for " + describe(key)
+                                + ", which it was not asked for. It was asked for "
+                                + describe(asked.iterator().next())
+                                + (asked.size() == 1 ? "" : " and " + (asked.size() - 1) + " more")
+                                + ". Return a map with exactly the elements of the call as its keys, of the same class.");
+            }
+        }
+        return loaded;
+    }
+
+    private static String describe(@Nullable Object element) {
+        return element == null ? "null" : element + " (" + element.getClass().getName() + ")";
+    }
+}
