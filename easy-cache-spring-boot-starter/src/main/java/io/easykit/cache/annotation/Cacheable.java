@@ -47,6 +47,19 @@ public @interface Cacheable {
      */
     String[] keys();
 
+    /**
+     * Whether each element of the key is an entry of its own. Then {@link #keys()} names one parameter, which is a
+     * {@code Collection}, {@code List}, {@code Set} or array, and the method returns a {@code Map} from element to value,
+     * or a {@code List} of values in the order of the elements with null for none. It is called with the elements that
+     * are not cached. An element that it leaves out of the map is cached as absent.
+     *
+     * <pre>{@code
+     * @Cacheable(prefix = "user", keys = "#ids", batch = true)
+     * public Map<Long, User> findAll(Collection<Long> ids) { … }
+     * }</pre>
+     */
+    boolean batch() default false;
+
     /** Id of the Redis cluster. */
     String clusterId() default CacheSpec.DEFAULT_CLUSTER;
 

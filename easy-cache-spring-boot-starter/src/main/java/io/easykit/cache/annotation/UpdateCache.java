@@ -45,6 +45,13 @@ public @interface UpdateCache {
      */
     String[] keys();
 
+    /**
+     * Whether each element of the key is an entry of its own. Then {@link #keys()} is one expression whose value is a
+     * collection or an array, for example {@code "#users.![id]"}. All entries are marked before the commit and invalidated
+     * after it.
+     */
+    boolean batch() default false;
+
     /** Id of the Redis cluster. */
     String clusterId() default CacheSpec.DEFAULT_CLUSTER;
 

@@ -15,6 +15,10 @@ final class BackgroundReloads {
         this.where = where;
     }
 
+    CachedMethod where() {
+        return where;
+    }
+
     boolean arePossible() {
         return !impossible;
     }

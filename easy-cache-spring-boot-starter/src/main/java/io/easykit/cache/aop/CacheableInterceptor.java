@@ -26,6 +26,10 @@ final class CacheableInterceptor implements MethodInterceptor {
         if (operation == null || !operation.applies(call)) {
             return invocation.proceed();
         }
+        BatchMethod batch = operation.key().batch();
+        if (batch != null) {
+            return new CachedBatchCall((ProxyMethodInvocation) invocation, operation, batch).fetch(cache.get());
+        }
         CacheKey<Object> key = operation.key(call);
         CachedCall loader = new CachedCall((ProxyMethodInvocation) invocation, operation, key);
         return operation.storesAll()

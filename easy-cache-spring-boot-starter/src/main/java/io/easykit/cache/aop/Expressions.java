@@ -94,7 +94,7 @@ final class Expressions {
         return compiled;
     }
 
-    private Compiled compile(String attribute, String text, boolean mayUseResult) {
+    Compiled compile(String attribute, String text, boolean mayUseResult) {
         SpelExpression parsed = parse(attribute, text);
         SpelNode root = parsed.getAST();
         boolean[] usesResult = new boolean[1];

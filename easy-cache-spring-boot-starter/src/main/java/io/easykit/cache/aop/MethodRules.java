@@ -1,5 +1,7 @@
 package io.easykit.cache.aop;
 
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.aop.Expressions.Compiled;
 import java.io.Closeable;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Modifier;
@@ -110,10 +112,48 @@ final class MethodRules {
         }
     }
 
+    /**
+     * Checks an expression of which each element is a key.
+     *
+     * @return the type of an element; null if only the value determines it
+     */
+    static @Nullable Class<?> requireElements(CachedMethod where, String text, Compiled compiled) {
+        Class<?> type = compiled.type();
+        if (type == null || type == Object.class) {
+            return null;
+        }
+        if (!type.isArray() && !Iterable.class.isAssignableFrom(type)) {
+            throw where.problem(
+                    "batch = true, but '" + text + "' in keys is a " + type.getTypeName() + ", which has no elements",
+                    "Write an expression whose value is a collection or array, for example keys = \"#users.![id]\","
+                            + " or remove batch.");
+        }
+        return type.isArray()
+                ? type.getComponentType()
+                : ResolvableType.forType(compiled.genericType())
+                        .as(Iterable.class)
+                        .getGeneric(0)
+                        .resolve();
+    }
+
+    static void requireFitForKeys(CachedMethod where, String text, @Nullable Class<?> element) {
+        Type unfit = element == null ? null : CacheKey.unfitFor(element);
+        if (unfit != null) {
+            throw where.problem(
+                    "the elements of '" + text + "' are of " + unfit.getTypeName()
+                            + ", which has no text that is equal for equal values and different for different values",
+                    "Use their ids, for example keys = \"#users.![id]\", or make it a record.");
+        }
+    }
+
     /** Returns the full generic type of the values. */
     static Type requireCacheableType(CachedMethod where) {
         requireSynchronous(where);
-        ResolvableType type = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
+        return requireCacheableType(where, ResolvableType.forMethodReturnType(where.method(), where.targetClass()));
+    }
+
+    /** Returns the full generic type of values of a type. */
+    static Type requireCacheableType(CachedMethod where, ResolvableType type) {
         requireRestorable(where, type);
         if (type.resolve() == Optional.class) {
             requireRestorable(where, type.getGeneric(0));

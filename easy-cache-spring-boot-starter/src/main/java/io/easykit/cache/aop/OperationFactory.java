@@ -58,10 +58,19 @@ final class OperationFactory {
 
     ReadOperation read(CachedMethod where, MergedAnnotation<Cacheable> annotation) {
         MethodRules.requireOneCacheOnly(where);
-        Type type = MethodRules.requireCacheableType(where);
         CacheName name = name(where, annotation);
         Expressions expressions = new Expressions(where, beans, spel);
-        KeyExpression key = key(where, annotation, part -> expressions.keyPart(part, false));
+        BatchMethod batch = batch(where, annotation);
+        Type type = batch == null
+                ? MethodRules.requireCacheableType(where)
+                : MethodRules.requireCacheableType(where, batch.value());
+        KeyExpression key = batch == null
+                ? key(where, annotation, part -> expressions.keyPart(part, false))
+                : elements(
+                        where,
+                        annotation,
+                        expressions.compile("keys", texts(where, annotation).get(0), false),
+                        batch);
         Compiled condition = expressions.condition("condition", annotation.getString("condition"), false);
         Compiled unless = expressions.condition("unless", annotation.getString("unless"), true);
         CacheSettings declared = declared(where, annotation);
@@ -97,16 +106,21 @@ final class OperationFactory {
         MethodRules.requireSynchronous(where);
         CacheName name = name(where, annotation);
         Expressions expressions = new Expressions(where, beans, spel);
+        boolean batch = annotation.getBoolean("batch");
         boolean[] usesResult = new boolean[1];
-        KeyExpression key = key(where, annotation, part -> {
-            Compiled compiled = expressions.keyPart(part, true);
+        Function<String, Compiled> compiler = part -> {
+            Compiled compiled = batch ? expressions.compile("keys", part, true) : expressions.keyPart(part, true);
             usesResult[0] |= compiled.usesResult();
             return compiled;
-        });
+        };
+        KeyExpression key = batch
+                ? elements(where, annotation, compiler.apply(onlyText(where, annotation)), null)
+                : key(where, annotation, compiler);
         Compiled condition = expressions.condition("condition", annotation.getString("condition"), true);
         usesResult[0] |= condition != null && condition.usesResult();
-        Entry entry =
-                new Entry(call -> key.of(specs.apply(name), call), condition == null ? null : condition.expression());
+        Entry entry = new Entry(
+                call -> batch ? key.ofElements(specs.apply(name), call) : List.of(key.of(specs.apply(name), call)),
+                condition == null ? null : condition.expression());
         (usesResult[0] ? after : before).add(entry);
     }
 
@@ -120,13 +134,54 @@ final class OperationFactory {
                 resolve(where, "prefix", annotation.getString("prefix")).replace(CLASS, nameOf(where)));
     }
 
-    private KeyExpression key(CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {
+    /** Null if the call is no batch. */
+    private static @Nullable BatchMethod batch(CachedMethod where, MergedAnnotation<Cacheable> annotation) {
+        if (!annotation.getBoolean("batch")) {
+            return null;
+        }
+        MethodRules.requireSynchronous(where);
+        if (!annotation.getString("unless").isBlank()) {
+            throw where.problem(
+                    "batch = true and unless are on one method, but a batch has no single #result",
+                    "Remove unless, or call EasyCache.fetchAll with a predicate.");
+        }
+        return BatchMethod.of(where, texts(where, annotation));
+    }
+
+    private static String onlyText(CachedMethod where, MergedAnnotation<?> annotation) {
+        List<String> texts = texts(where, annotation);
+        if (texts.size() > 1) {
+            throw where.problem(
+                    "batch = true, but keys has " + texts.size() + " parts",
+                    "Write one expression whose value is a collection or array, for example keys = \"#users.![id]\".");
+        }
+        return texts.get(0);
+    }
+
+    /** Each element of one expression is a key. */
+    private KeyExpression elements(
+            CachedMethod where, MergedAnnotation<?> annotation, Compiled compiled, @Nullable BatchMethod batch) {
+        List<String> texts = texts(where, annotation);
+        Class<?> element = batch == null ? MethodRules.requireElements(where, texts.get(0), compiled) : batch.element();
+        MethodRules.requireFitForKeys(where, texts.get(0), element);
+        List<@Nullable Class<?>> types = new ArrayList<>();
+        types.add(element);
+        kinds.require(name(where, annotation), where, texts, types);
+        return new KeyExpression(List.of(new KeyPart(texts.get(0), element)), List.of(compiled.expression()), batch);
+    }
+
+    private static List<String> texts(CachedMethod where, MergedAnnotation<?> annotation) {
         List<String> texts = List.of(annotation.getStringArray("keys"));
         if (texts.isEmpty()) {
             throw where.problem(
                     "keys is empty, so all calls would share one entry",
                     "Name at least one part, for example keys = \"#id\", or keys = \"'all'\" for a single entry.");
         }
+        return texts;
+    }
+
+    private KeyExpression key(CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {
+        List<String> texts = texts(where, annotation);
         List<Compiled> parts = texts.stream().map(compiler).toList();
         List<@Nullable Class<?>> types = new ArrayList<>();
         parts.forEach(part -> types.add(part.type()));

@@ -42,15 +42,15 @@ record UpdateOperation(List<Entry> before, List<Entry> after) {
     record KeysAfter(List<CacheKey<?>> keys, @Nullable Throwable problem) {}
 
     /**
-     * One entry.
+     * One entry, or several of a batch.
      *
      * @param condition null if there is none
      */
-    record Entry(Function<Call, CacheKey<?>> key, @Nullable CallExpression condition) {
+    record Entry(Function<Call, List<CacheKey<?>>> keysOf, @Nullable CallExpression condition) {
 
         void addKey(Call call, List<CacheKey<?>> keys) {
             if (condition == null || condition.holds(call)) {
-                keys.add(key.apply(call));
+                keys.addAll(keysOf.apply(call));
             }
         }
     }
