@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Loads the values of several elements that are not cached, in most cases by one query.
  *
- * <p>A refresh in the background calls it with one element on another thread, possibly after the caller has returned.
+ * <p>A refresh in the background calls it on another thread, possibly after the caller has returned.
  *
  * @param <K> the elements, for example ids
  * @param <V> the values

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
-import io.easykit.cache.CacheListener;
+import static java.util.Objects.requireNonNull;
+
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.LoadScope;
@@ -8,7 +9,6 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.BatchElement.Way;
 import io.easykit.cache.engine.BatchPoller.Waiting;
 import io.easykit.cache.engine.BatchUnstored.Permits;
-import io.easykit.cache.engine.LoadBulkhead.Permit;
 import io.easykit.cache.engine.SingleFlight.Joined;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryReply;
@@ -58,30 +58,26 @@ final class BatchDispatcher {
 
     private final StoredEntries entries;
     private final BatchEntries batches;
-    private final Refreshes refreshes;
-    private final SingleFlight flights;
+    private final BatchRefreshes refreshes;
+    private final BatchJoins joins;
     private final BatchLoads loads;
     private final BatchUnstored unstored;
     private final BatchPoller otherNodes;
     private final Freshness freshness;
-    private final LoadBulkhead limit;
     private final Transactions transactions;
-    private final CacheListener listener;
     private final Ticker ticker;
     private final LoadHints hints = new LoadHints();
 
     BatchDispatcher(ReadParts parts, BatchParts batch, Freshness freshness, LoadBulkhead limit, EngineContext engine) {
         this.entries = parts.entries();
-        this.refreshes = parts.refreshes();
-        this.flights = parts.flights();
+        this.refreshes = new BatchRefreshes(parts, batch, engine);
+        this.joins = new BatchJoins(parts.flights(), limit, engine);
         this.batches = batch.entries();
         this.loads = batch.loads();
         this.unstored = batch.unstored();
         this.otherNodes = new BatchPoller(entries, batches, engine);
         this.freshness = freshness;
-        this.limit = limit;
         this.transactions = engine.transactions();
-        this.listener = engine.listener();
         this.ticker = engine.ticker();
     }
 
@@ -99,7 +95,7 @@ final class BatchDispatcher {
                 missed.forEach(element -> element.become(element.read().in(scope)));
                 fetchMissed(batch);
             } else {
-                missed.forEach(this::countMiss);
+                missed.forEach(joins::countMiss);
                 hints.notStored(missed.get(0).key(), attached);
                 loads.load(batch, missed, false);
                 batch.requireNoFailure();
@@ -108,25 +104,29 @@ final class BatchDispatcher {
     }
 
     private <K, V> void readHits(BatchRead<K, V> batch) {
+        List<BatchElement<K, V>> due = new ArrayList<>();
         List<EntryReply<Snapshot>> replies =
                 batches.read(batch.elements().stream().map(BatchElement::read).toList());
         for (int i = 0; i < replies.size(); i++) {
             BatchElement<K, V> element = batch.elements().get(i);
             try {
-                readHit(element, replies.get(i).get());
+                readHit(element, replies.get(i).get(), due);
             } catch (StoreUnavailableException away) {
                 element.isAway(away, ticker.nanoTime());
             }
         }
+        refreshes.start(batch, due);
     }
 
-    private <K, V> void readHit(BatchElement<K, V> element, Snapshot seen) {
+    private <K, V> void readHit(BatchElement<K, V> element, Snapshot seen, List<BatchElement<K, V>> due) {
         Decoded<V> hit = entries.fresh(element.key(), seen);
         if (freshness.isUndelivered(element.key())) {
             element.go(Way.UNSTORED);
         } else if (hit != null) {
-            count(element, Hit.FRESH);
-            refreshes.startIfDue(element.read(), seen);
+            joins.countHit(element, Hit.FRESH);
+            if (refreshes.isDue(element, seen)) {
+                due.add(element);
+            }
             element.done(new LoadResult.Unshared<>(hit.value()));
         } else {
             element.see(seen);
@@ -148,12 +148,14 @@ final class BatchDispatcher {
     private <K, V> void runRound(BatchRead<K, V> batch, boolean first) throws Throwable {
         List<BatchElement<K, V>> open = batch.open();
         List<Waiting<K, V>> toPoll = new ArrayList<>();
+        List<BatchElement<K, V>> toRefresh = new ArrayList<>();
         try (Permits permits = new Permits()) {
             List<BatchElement<K, V>> own = open.stream()
                     .filter(element -> element.way() == Way.STORED)
-                    .filter(element -> (first && mayBeServed(element)) || join(element, permits))
+                    .filter(element -> (first && mayBeServed(element)) || joins.join(element, permits))
                     .toList();
-            fetch(own, permits, toPoll);
+            fetch(own, new Round<>(permits, toPoll, toRefresh));
+            refresh(batch, toRefresh);
             List<BatchElement<K, V>> toLoad =
                     open.stream().filter(this::isToBeLoaded).toList();
             loads.load(batch, toLoad, false);
@@ -175,7 +177,7 @@ final class BatchDispatcher {
             return false;
         }
         if (element.way() != Way.STORED) {
-            countMiss(element);
+            joins.countMiss(element);
         }
         return element.lease() != null || (element.way() != Way.STORED && unstored.lead(element));
     }
@@ -186,75 +188,38 @@ final class BatchDispatcher {
         return seen.value() != null && (!seen.invalidated() || element.read().allowsStale());
     }
 
-    /** Whether the reader owns the load of an element now. */
-    private <K, V> boolean join(BatchElement<K, V> element, Permits permits) {
-        countMiss(element);
-        Joined<V> joined = flights.tryJoin(element.key());
-        if (joined instanceof Joined.Owner<V> own) {
-            element.hold(flights, own.load());
-            return true;
-        }
-        if (!(joined instanceof Joined.Running<V> other)) {
-            element.go(Way.ALONE);
-            return false;
-        }
-        InFlightLoad<V> running = other.load();
-        if (!running.isDone() && running.isStuck(element.read().options().loadWaitTimeout())) {
-            return takeOver(element, running, permits);
-        }
-        if (!running.isDone() && element.read().remainingWait(ticker) <= 0) {
-            element.go(Way.UNSTORED);
-        } else {
-            element.await(flights, running);
-        }
-        return false;
-    }
+    /**
+     * The outcome of the fetches of one round.
+     *
+     * @param toRefresh elements with a value and a load lease
+     */
+    private record Round<K, V>(Permits permits, List<Waiting<K, V>> toPoll, List<BatchElement<K, V>> toRefresh) {}
 
-    /** Loads and stores in place of a load that may never return. */
-    private <K, V> boolean takeOver(BatchElement<K, V> element, InFlightLoad<V> stuck, Permits permits) {
-        Permit permit = limit.tryEnterOverdue(element.key());
-        if (permit == null) {
-            element.go(Way.UNSTORED);
-            return false;
-        }
-        permits.add(permit);
-        InFlightLoad<V> mine = flights.replace(element.key(), stuck);
-        if (mine != null) {
-            element.hold(flights, mine);
-        }
-        return mine != null;
-    }
-
-    private <K, V> void fetch(List<BatchElement<K, V>> own, Permits permits, List<Waiting<K, V>> toPoll) {
+    private <K, V> void fetch(List<BatchElement<K, V>> own, Round<K, V> round) {
         long requestedAt = ticker.nanoTime();
         List<EntryReply<Fetched>> replies =
                 batches.fetch(own.stream().map(BatchElement::read).toList());
         for (int i = 0; i < replies.size(); i++) {
             BatchElement<K, V> element = own.get(i);
             try {
-                act(element, replies.get(i).get(), requestedAt, permits, toPoll);
+                act(element, replies.get(i).get(), requestedAt, round);
             } catch (StoreUnavailableException away) {
                 element.isAway(away, ticker.nanoTime());
             }
         }
     }
 
-    private <K, V> void act(
-            BatchElement<K, V> element,
-            Fetched fetched,
-            long requestedAt,
-            Permits permits,
-            List<Waiting<K, V>> toPoll) {
+    private <K, V> void act(BatchElement<K, V> element, Fetched fetched, long requestedAt, Round<K, V> round) {
         if (fetched instanceof Fetched.NeedQuery mine) {
-            lead(element, mine.lease());
+            joins.lead(element, mine.lease());
         } else if (fetched instanceof Fetched.Served answer) {
-            serve(element, answer, requestedAt);
-        } else if (element.isHeld() || join(element, permits)) {
+            serve(element, answer, requestedAt, round);
+        } else if (element.isHeld() || joins.join(element, round.permits)) {
             Waiting<K, V> waiting = waiting(element, fetched);
             if (waiting == null) {
                 element.go(Way.UNSTORED);
             } else {
-                toPoll.add(waiting);
+                round.toPoll.add(waiting);
             }
         }
     }
@@ -268,21 +233,12 @@ final class BatchDispatcher {
         return element.isFirstTry() && !late ? Waiting.forUpdate(element) : null;
     }
 
-    /** Has the reader load an element. */
-    private <K, V> void lead(BatchElement<K, V> element, LoadLease lease) {
-        countMiss(element);
-        if (!element.isHeld()) {
-            element.hold(flights, flights.lead(element.key()));
-        }
-        element.give(lease);
-    }
-
-    private <K, V> void serve(BatchElement<K, V> element, Fetched.Served answer, long requestedAt) {
+    private <K, V> void serve(BatchElement<K, V> element, Fetched.Served answer, long requestedAt, Round<K, V> round) {
         Decoded<V> decoded = entries.decode(element.key(), answer.value());
         LoadLease lease = answer instanceof Fetched.SuccessNeedQuery due ? due.lease() : null;
         if (decoded == null) {
             if (lease != null) {
-                lead(element, lease);
+                joins.lead(element, lease);
             } else if (!element.isFirstTry()) {
                 element.go(Way.UNSTORED);
             } else {
@@ -290,15 +246,31 @@ final class BatchDispatcher {
             }
             return;
         }
-        count(element, answer.stale() ? Hit.STALE : Hit.FRESH);
+        joins.countHit(element, answer.stale() ? Hit.STALE : Hit.FRESH);
         LoadResult<V> result = answer.stale()
                 ? new LoadResult.Unshared<>(decoded.value())
                 : new LoadResult.Loaded<>(decoded.value(), requestedAt);
-        if (lease == null || refreshes.tryRefresh(element.read(), lease)) {
+        if (lease == null) {
             element.done(result);
         } else {
             element.keep(result);
-            lead(element, lease);
+            element.give(lease);
+            round.toRefresh.add(element);
+        }
+    }
+
+    /** Refreshes in the background, or by the call of this reader if the loader cannot leave the thread. */
+    private <K, V> void refresh(BatchRead<K, V> batch, List<BatchElement<K, V>> toRefresh) {
+        boolean started = refreshes.start(batch, toRefresh);
+        for (BatchElement<K, V> element : toRefresh) {
+            LoadLease lease = element.lease();
+            LoadResult<V> older = requireNonNull(element.older());
+            if (started || lease == null) {
+                element.give(null);
+                element.done(older);
+            } else {
+                joins.lead(element, lease);
+            }
         }
     }
 
@@ -315,18 +287,6 @@ final class BatchDispatcher {
             element.go(Way.ALONE);
         } else if (joined instanceof Joined.Overdue) {
             element.go(Way.UNSTORED);
-        }
-    }
-
-    private void countMiss(BatchElement<?, ?> element) {
-        if (element.isFirstCount()) {
-            listener.onMiss(element.key());
-        }
-    }
-
-    private void count(BatchElement<?, ?> element, Hit hit) {
-        if (element.isFirstCount()) {
-            listener.onHit(element.key(), hit);
         }
     }
 }

@@ -91,7 +91,7 @@ final class BatchIds<K, V> {
             throws X {
         Map<K, V> loaded = ElementLoader.requireAsked(spec, loader.load(ids), new HashSet<>(ids));
         Map<CacheKey<V>, @Nullable V> values = new HashMap<>();
-        ids.forEach(id -> values.put(keys.get(id), loaded.get(id)));
+        ids.forEach(id -> values.put(keys.get(id), ElementLoader.valueOf(spec, loaded, id)));
         return values;
     }
 

@@ -113,7 +113,7 @@ final class BatchLoads {
     }
 
     private <K, V> LoadResult<V> ofElement(BatchElement<K, V> element, LoadResult<Map<K, V>> loaded) {
-        @Nullable V value = requireNonNull(loaded.value()).get(element.id());
+        @Nullable V value = ElementLoader.valueOf(element.key().spec(), requireNonNull(loaded.value()), element.id());
         if (element.lease() != null) {
             stored.succeeded(element.key());
         }

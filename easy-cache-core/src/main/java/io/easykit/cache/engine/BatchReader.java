@@ -139,7 +139,7 @@ final class BatchReader {
             if (LoadInProgress.isStorable() && loaded != null) {
                 stamps.forEach((id, stamp) -> {
                     ReadRequest<V> read = requireNonNull(byId.get(id)).read();
-                    V value = loaded.get(id);
+                    V value = ElementLoader.valueOf(read.key().spec(), loaded, id);
                     if (read.storable().test(value)) {
                         local.put(read.key(), value, stamp, age);
                     }

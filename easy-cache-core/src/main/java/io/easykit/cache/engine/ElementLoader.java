@@ -4,9 +4,12 @@ import io.easykit.cache.BatchLoader;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.Loader;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +28,7 @@ final class ElementLoader<K, V> implements Loader<V, Throwable> {
 
     @Override
     public @Nullable V load() throws Throwable {
-        return requireAsked(spec, loader.load(List.of(id)), Set.of(id)).get(id);
+        return valueOf(spec, requireAsked(spec, loader.load(List.of(id)), Set.of(id)), id);
     }
 
     @Override
@@ -57,6 +60,18 @@ final class ElementLoader<K, V> implements Loader<V, Throwable> {
             }
         }
         return loaded;
+    }
+
+    /** The value of an element. One that was left out has none: null or, where the values are optional, an empty one. */
+    @SuppressWarnings("unchecked") // the spec's type is the caller's word for V
+    static <K, V> @Nullable V valueOf(CacheSpec<V> spec, Map<K, V> loaded, K id) {
+        V value = loaded.get(id);
+        return value == null && isOptional(spec.type()) ? (V) Optional.empty() : value;
+    }
+
+    private static boolean isOptional(Type type) {
+        return type == Optional.class
+                || (type instanceof ParameterizedType generic && generic.getRawType() == Optional.class);
     }
 
     private static String describe(@Nullable Object element) {

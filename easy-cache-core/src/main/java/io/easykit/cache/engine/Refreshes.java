@@ -52,12 +52,7 @@ final class Refreshes {
 
     /** A fresh value near its end is refreshed by one reader of this JVM, if no other node refreshes it already. */
     <V> void startIfDue(ReadRequest<V> read, Snapshot seen) {
-        Duration remaining = seen.remaining();
-        if (remaining == null
-                || remaining.compareTo(aheadOf(read, seen)) > 0
-                || flights.isRunning(read.key())
-                || !failing.mayTry(read.key())
-                || transactions.isActive()) {
+        if (!isDue(read, seen)) {
             return;
         }
         ReadRequest<V> there = handedOver(read);
@@ -71,6 +66,26 @@ final class Refreshes {
         }
     }
 
+    /** Whether a fresh value is near its end, and this reader may refresh it. */
+    boolean isDue(ReadRequest<?> read, Snapshot seen) {
+        Duration remaining = seen.remaining();
+        return remaining != null
+                && remaining.compareTo(aheadOf(read, seen)) <= 0
+                && !flights.isRunning(read.key())
+                && mayTry(read.key())
+                && !transactions.isActive();
+    }
+
+    /** Whether a key has not failed lately. */
+    boolean mayTry(CacheKey<?> key) {
+        return failing.mayTry(key);
+    }
+
+    /** A refresh of a key has failed. */
+    void failed(CacheKey<?> key, Throwable failure) {
+        failing.failed(key, failure);
+    }
+
     /**
      * Refreshes a value under the load lease that came with it: in the background, or here and now if the load cannot leave
      * the calling thread.
@@ -78,30 +93,18 @@ final class Refreshes {
      * @return the value for the reader
      */
     <V> Decoded<V> refresh(ReadRequest<V> read, LoadLease lease, Decoded<V> older) {
-        if (tryRefresh(read, lease)) {
+        if (!failing.mayTry(read.key())) {
+            loads.release(read.key(), lease);
+            return older;
+        }
+        ReadRequest<V> there = handedOver(read);
+        if (there != null) {
+            inBackground(there, lease, () -> loads.load(there, lease));
             return older;
         }
         LoadResult<V> result = loads.load(read, lease);
         noteFailure(read, result);
         return result.failure() == null ? new Decoded<>(result.value()) : older;
-    }
-
-    /**
-     * Refreshes a value under the load lease that came with it, but not on the calling thread.
-     *
-     * @return false if the load cannot leave the calling thread, which still has the lease then
-     */
-    <V> boolean tryRefresh(ReadRequest<V> read, LoadLease lease) {
-        if (!failing.mayTry(read.key())) {
-            loads.release(read.key(), lease);
-            return true;
-        }
-        ReadRequest<V> there = handedOver(read);
-        if (there == null) {
-            return false;
-        }
-        inBackground(there, lease, () -> loads.load(there, lease));
-        return true;
     }
 
     private static Duration aheadOf(ReadRequest<?> read, Snapshot seen) {

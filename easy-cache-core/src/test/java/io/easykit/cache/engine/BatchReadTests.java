@@ -3,10 +3,16 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.entry;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.BatchLoader;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.DegradedOptions.ApUpdates;
+import io.easykit.cache.DegradedOptions.CpReads;
+import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -23,6 +29,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.core.ResolvableType;
 
 @Timeout(60)
 class BatchReadTests {
@@ -142,6 +150,20 @@ class BatchReadTests {
         bench.clock.advance(Workbench.ap().options().nullTtl().plusSeconds(1));
         cache.fetchAll(Workbench.ap(), List.of(1, 2, 3), source);
         assertThat(source.calls).hasSize(2).last().isEqualTo(List.of(2, 3));
+    }
+
+    @Test
+    void anOptionalElementThatIsLeftOutIsEmptyAsForASingleRead() {
+        CacheSpec<Optional<String>> spec = CacheSpec.of(
+                "optional",
+                ResolvableType.forClassWithGenerics(Optional.class, String.class)
+                        .getType());
+        BatchLoader<Integer, Optional<String>, RuntimeException> some = missing -> Map.of(1, Optional.of("one"));
+        for (int i = 0; i < 2; i++) {
+            assertThat(cache.fetchAll(spec, List.of(1, 2), some))
+                    .containsExactly(entry(1, Optional.of("one")), entry(2, Optional.empty()));
+        }
+        assertThat(cache.fetch(spec.key(2), () -> Optional.of("not called"))).isEmpty();
     }
 
     @Test
@@ -453,6 +475,57 @@ class BatchReadTests {
             longest = took.compareTo(longest) > 0 ? took : longest;
         }
         assertThat(longest).isLessThan(spec.options().loadWaitTimeout());
+    }
+
+    @Test
+    void anInterruptEndsTheWaitAndStaysSet() throws Exception {
+        CacheSpec<String> spec = Workbench.ap();
+        Workbench.GatedLoader<String> single = new Workbench.GatedLoader<>(() -> "theirs");
+        Caller<String> other = Workbench.call(() -> cache.fetch(spec.key(2), single));
+        single.awaitEntered();
+        Caller<Map<Integer, String>> batch = Workbench.call(() -> {
+            Map<Integer, String> found = cache.fetchAll(spec, List.of(1, 2, 3), source);
+            return Thread.currentThread().isInterrupted() ? found : Map.of();
+        });
+        batch.awaitWaiting().interrupt();
+        assertThat(batch.result()).containsExactlyEntriesOf(all(List.of(1, 2, 3), ""));
+        assertThat(source.calls).containsExactly(List.of(1, 3), List.of(2));
+        single.letGo();
+        assertThat(other.result()).isEqualTo("theirs");
+    }
+
+    @Test
+    void takesTheLoadOfAnElementOverFromALoaderThatHangs() throws Exception {
+        EasyCacheEngine real =
+                bench.builder(new JacksonValueCodec()).ticker(Ticker.SYSTEM).buildStopped();
+        CacheSpec<String> spec = Workbench.ap()
+                .withOptions(Workbench.ap().options().toBuilder()
+                        .loadWaitTimeout(Duration.ofMillis(100))
+                        .build());
+        Workbench.GatedLoader<String> hanging = new Workbench.GatedLoader<>(() -> "late");
+        Caller<String> other = Workbench.call(() -> real.fetch(spec.key(2), hanging));
+        hanging.awaitEntered();
+        bench.clock.advance(Duration.ofMinutes(1));
+
+        await().untilAsserted(() -> {
+            assertThat(real.fetchAll(spec, List.of(1, 2, 3), source)).hasSize(3);
+            assertThat(bench.store.parts(spec.key(2))).contains("value");
+        });
+        assertThat(real.fetch(spec.key(2), () -> "not called")).isEqualTo("2");
+        hanging.letGo();
+        assertThat(other.result()).isEqualTo("late");
+    }
+
+    @Test
+    void failsAStrongBatchWithoutRedisIfThatWasChosen() {
+        EasyCacheEngine strict = bench.node(
+                new DegradedOptions(Duration.ofSeconds(5), 2, CpReads.FAIL, CpUpdates.REFUSE, ApUpdates.PROCEED, 100));
+        bench.store.away();
+        assertThatExceptionOfType(CacheUnavailableException.class)
+                .isThrownBy(() -> strict.fetchAll(Workbench.cp(), TEN, source));
+        assertThat(source.calls).isEmpty();
+        assertThat(cache.fetchAll(Workbench.cp(), TEN, source)).hasSize(10);
+        assertThat(source.calls).containsExactly(TEN);
     }
 
     @Test
