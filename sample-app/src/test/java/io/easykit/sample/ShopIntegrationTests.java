@@ -76,6 +76,22 @@ class ShopIntegrationTests {
     }
 
     @Test
+    void loadsSeveralProductsByOneQuery() {
+        for (int id = 31; id <= 33; id++) {
+            shop.put("/products/" + id, "{\"name\": \"Lamp " + id + "\", \"price\": 1}");
+        }
+        shop.get("/products/32");
+        long before = shop.productLoads();
+        for (int i = 0; i < 2; i++) {
+            ShopClient.Answer found = shop.get("/products?ids=33,32,31,33,4040");
+            assertThat(found.status()).isEqualTo(200);
+            assertThat(found.body().findValuesAsString("name")).containsExactly("Lamp 33", "Lamp 32", "Lamp 31");
+        }
+        assertThat(shop.get("/products/4040").status()).isEqualTo(404);
+        assertThat(shop.productLoads() - before).isEqualTo(1);
+    }
+
+    @Test
     void neverReturnsTheOldStockAfterAnUpdate() {
         for (int quantity = 0; quantity < 50; quantity++) {
             shop.put("/stocks/SKU-2", "{\"quantity\": " + quantity + "}");

@@ -16,6 +16,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 @RestController
@@ -36,6 +37,12 @@ class ProductController {
     @GetMapping
     List<Long> ids() {
         return products.ids();
+    }
+
+    /** Returns several products, at most 100: {@code /products?ids=1,2,3}. Unknown ids are left out. */
+    @GetMapping(params = "ids")
+    List<Product> get(@RequestParam @Size(max = 100) List<Long> ids) {
+        return products.findAll(ids).values().stream().flatMap(Optional::stream).toList();
     }
 
     /** The header {@value #SOURCE} names the source: {@code database} or {@code cache}. */

@@ -1,8 +1,11 @@
 package io.easykit.sample.product;
 
 import io.easykit.sample.stats.DatabaseReads;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
@@ -29,6 +32,16 @@ class ProductRepository {
                 .param(id)
                 .query(Product.class)
                 .optional();
+    }
+
+    Map<Long, Optional<Product>> findAll(Collection<Long> ids) {
+        reads.countProduct();
+        return jdbc
+                .sql("select id, name, price from product where id in (:ids)")
+                .param("ids", ids)
+                .query(Product.class)
+                .stream()
+                .collect(Collectors.toMap(Product::id, Optional::of));
     }
 
     void save(Product product) {

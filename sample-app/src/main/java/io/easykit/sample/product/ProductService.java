@@ -2,7 +2,9 @@ package io.easykit.sample.product;
 
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
@@ -23,6 +25,12 @@ public class ProductService {
     @Cacheable(prefix = "product", keys = "#id")
     public Optional<Product> find(long id) {
         return products.find(id);
+    }
+
+    /** Each product is the same entry as that of {@link #find}. One query brings those that are not cached. */
+    @Cacheable(prefix = "product", keys = "#ids", batch = true)
+    public Map<Long, Optional<Product>> findAll(Collection<Long> ids) {
+        return products.findAll(ids);
     }
 
     @UpdateCache(prefix = "product", keys = "#product.id")
