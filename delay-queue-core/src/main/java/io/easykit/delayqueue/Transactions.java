@@ -40,5 +40,11 @@ public interface Transactions {
 
         /** Called after a rollback, whether or not {@link #beforeCommit} was called. Not called if the outcome is unknown. */
         void afterRollback();
+
+        /**
+         * Called instead of {@link #afterCommit} and {@link #afterRollback} if nobody knows whether the transaction has
+         * committed, whether or not {@link #beforeCommit} was called.
+         */
+        void afterUnknownOutcome();
     }
 }

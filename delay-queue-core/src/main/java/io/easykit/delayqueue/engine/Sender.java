@@ -205,5 +205,11 @@ final class Sender {
                 rolledBack.cancel(before);
             }
         }
+
+        @Override
+        public void afterUnknownOutcome() {
+            committed = true;
+            UnknownOutcome.warn(Stream.concat(before.stream(), after.stream()).toList(), cancels);
+        }
     }
 }

@@ -55,6 +55,12 @@ final class TestTransactions implements Transactions {
         current = null;
     }
 
+    /** Nobody knows whether the database has committed. */
+    void loseOutcome() {
+        participants().forEach(Participant::afterUnknownOutcome);
+        current = null;
+    }
+
     private List<Participant> participants() {
         return current == null ? List.of() : List.copyOf(current.values());
     }

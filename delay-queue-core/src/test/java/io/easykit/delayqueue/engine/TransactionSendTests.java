@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.BatchSendException;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendPhase;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
 
 class TransactionSendTests {
 
@@ -61,6 +66,39 @@ class TransactionSendTests {
         transactions.rollback();
 
         assertThat(queue.stats().counters().sent()).isZero();
+    }
+
+    @Test
+    void keepsWhatIsStoredAndNamesEachMessageIfNobodyKnowsTheOutcome() {
+        queue.send("old", Duration.ofHours(1));
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(UnknownOutcome.class);
+        logger.addAppender(log);
+        transactions.begin();
+        queue.send("before", Duration.ofHours(1));
+        template.send(OutgoingMessage.of(TOPIC, "x").id("after").phase(SendPhase.AFTER_COMMIT));
+        template.cancelAfterCommit(TOPIC, "old");
+        transactions.beginCommit();
+
+        transactions.loseOutcome();
+
+        logger.detachAppender(log);
+        assertThat(queue.stats().waiting()).isEqualTo(2);
+        assertThat(queue.find("before").state()).isEqualTo(MessageInfo.State.WAITING);
+        assertThat(queue.find("old").state()).isEqualTo(MessageInfo.State.WAITING);
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .startsWith("1 messages of orders stay stored")
+                                .contains("[before]"),
+                        line -> assertThat(line)
+                                .startsWith("1 messages of orders were not sent")
+                                .contains("[after]"),
+                        line -> assertThat(line)
+                                .startsWith("1 messages of orders were not cancelled")
+                                .contains("[old]"));
     }
 
     @Test

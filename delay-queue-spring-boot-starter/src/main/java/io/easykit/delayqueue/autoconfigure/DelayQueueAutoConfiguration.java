@@ -217,9 +217,16 @@ public final class DelayQueueAutoConfiguration {
     static class TransactionConfiguration {
 
         @Bean
-        @ConditionalOnMissingBean
-        Transactions delayQueueTransactions() {
+        @ConditionalOnMissingBean(Transactions.class)
+        SpringTransactions delayQueueTransactions() {
             return new SpringTransactions();
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static TransactionListenerProcessor delayQueueTransactionListenerProcessor(
+                ObjectProvider<SpringTransactions> transactions) {
+            return new TransactionListenerProcessor(transactions::getIfAvailable);
         }
     }
 }

@@ -1,11 +1,21 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.Transactions;
+import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -15,8 +25,34 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <p>A participant belongs to the latest savepoint before it joined, if any. A rollback to that savepoint, as of a
  * nested transaction, ends it; later messages need a new participant.
+ *
+ * <p><b>Unknown outcomes.</b> Spring reports one for three different ends:
+ *
+ * <ul>
+ *   <li>The commit failed with a {@code TransactionException}. If JPA has rolled back, as after a failed validation in the
+ *       flush, the exception says so. Only {@link #listener} sees it, just after the synchronizations.
+ *   <li>A rollback failed. Without a commit before it, nothing is committed.
+ *   <li>A {@code beforeCommit} threw a {@code TransactionException}. Spring takes it for a failed commit and leaves the
+ *       transaction open; it is committed or rolled back when its connection is returned. If the exception is an
+ *       {@code UnexpectedRollbackException}, Spring even reports a rollback. Before each real end it calls
+ *       {@code beforeCompletion}.
+ * </ul>
  */
 final class SpringTransactions implements Transactions {
+
+    private static final String JPA_ROLLBACK = "jakarta.persistence.RollbackException";
+
+    private static final int MOST_CAUSES = 100;
+
+    private final TransactionExecutionListener listener = new EndListener();
+
+    /** Transactions that commit or roll back now. An entry whose end is not reported goes with its transaction. */
+    private final Map<TransactionExecution, End> ends = Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** Is registered with each transaction manager that can report to it. */
+    TransactionExecutionListener listener() {
+        return listener;
+    }
 
     @Override
     public <P extends Participant> Optional<P> join(Object key, Supplier<P> newcomer) {
@@ -30,9 +66,9 @@ final class SpringTransactions implements Transactions {
     /** Participants of one key all have the type of its caller. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <P extends Participant> Optional<P> joined(Object key) {
-        return TransactionSynchronizationManager.getSynchronizations().stream()
-                .filter(other -> other instanceof Joined joined && joined.takesMoreOf(key))
-                .map(other -> (P) ((Joined) other).participant)
+        return Joined.all().stream()
+                .filter(joined -> joined.takesMoreOf(key))
+                .map(joined -> (P) joined.participant)
                 .findFirst();
     }
 
@@ -48,11 +84,21 @@ final class SpringTransactions implements Transactions {
         private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
         private boolean rolledBack;
         private boolean committing;
+        private boolean completing;
         private boolean finished;
+        private @Nullable End end;
 
         Joined(Object key, Participant participant) {
             this.key = key;
             this.participant = participant;
+        }
+
+        /** All of the present transaction. */
+        static List<Joined> all() {
+            return TransactionSynchronizationManager.getSynchronizations().stream()
+                    .filter(Joined.class::isInstance)
+                    .map(Joined.class::cast)
+                    .toList();
         }
 
         boolean takesMoreOf(Object wanted) {
@@ -80,6 +126,11 @@ final class SpringTransactions implements Transactions {
         }
 
         @Override
+        public void beforeCompletion() {
+            completing = true;
+        }
+
+        @Override
         public void afterCommit() {
             finish();
         }
@@ -87,10 +138,16 @@ final class SpringTransactions implements Transactions {
         /** Also called for commits without a call of {@link #afterCommit}: see {@link #finish}. */
         @Override
         public void afterCompletion(int status) {
-            if (status == STATUS_ROLLED_BACK) {
-                rollBack();
-            } else if (status == STATUS_COMMITTED) {
+            if (status == STATUS_COMMITTED) {
                 finish();
+            } else if (!completing) {
+                leaveUnknown();
+            } else if (status == STATUS_ROLLED_BACK || (end != null && !end.commits)) {
+                rollBack();
+            } else if (end != null) {
+                end.undecided.add(this);
+            } else {
+                leaveUnknown();
             }
         }
 
@@ -118,6 +175,75 @@ final class SpringTransactions implements Transactions {
                 rolledBack = true;
                 participant.afterRollback();
             }
+        }
+
+        private void leaveUnknown() {
+            if (!rolledBack && !finished) {
+                finished = true;
+                participant.afterUnknownOutcome();
+            }
+        }
+    }
+
+    /** The end of one transaction. */
+    private static final class End {
+
+        private final List<Joined> undecided = new ArrayList<>();
+        private boolean commits;
+    }
+
+    /** Called by transaction managers around each commit and rollback. */
+    private final class EndListener implements TransactionExecutionListener {
+
+        @Override
+        public void beforeCommit(TransactionExecution transaction) {
+            begin(transaction, true);
+        }
+
+        @Override
+        public void beforeRollback(TransactionExecution transaction) {
+            begin(transaction, false);
+        }
+
+        private void begin(TransactionExecution transaction, boolean commits) {
+            boolean hasSynchronizations = transaction instanceof DefaultTransactionStatus status
+                    && status.isNewSynchronization()
+                    && TransactionSynchronizationManager.isSynchronizationActive();
+            List<Joined> joined = hasSynchronizations ? Joined.all() : List.of();
+            if (!joined.isEmpty()) {
+                End end = ends.computeIfAbsent(transaction, ending -> new End());
+                end.commits |= commits;
+                joined.forEach(one -> one.end = end);
+            }
+        }
+
+        @Override
+        public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+            ended(transaction, commitFailure != null && isRolledBack(commitFailure));
+        }
+
+        @Override
+        public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+            ended(transaction, false);
+        }
+
+        private void ended(TransactionExecution transaction, boolean rolledBack) {
+            End end = ends.remove(transaction);
+            if (end != null) {
+                end.undecided.forEach(rolledBack ? Joined::rollBack : Joined::leaveUnknown);
+            }
+        }
+
+        /**
+         * JPA throws its {@code RollbackException} also when the database did not answer the commit. An
+         * {@code SQLException} shows that.
+         */
+        private static boolean isRolledBack(Throwable commitFailure) {
+            List<Throwable> causes = Stream.iterate(commitFailure, cause -> cause != null, Throwable::getCause)
+                    .limit(MOST_CAUSES)
+                    .toList();
+            return causes.stream().anyMatch(cause -> cause.getClass().getName().equals(JPA_ROLLBACK))
+                    && causes.stream().noneMatch(SQLException.class::isInstance);
         }
     }
 }

@@ -1,0 +1,29 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Connects {@link SpringTransactions} with each transaction manager. */
+final class TransactionListenerProcessor implements BeanPostProcessor {
+
+    private final Supplier<@Nullable SpringTransactions> transactions;
+
+    /** @param transactions null if the application has another implementation */
+    TransactionListenerProcessor(Supplier<@Nullable SpringTransactions> transactions) {
+        this.transactions = transactions;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager manager) {
+            SpringTransactions spring = transactions.get();
+            if (spring != null) {
+                manager.addListener(spring.listener());
+            }
+        }
+        return bean;
+    }
+}
