@@ -66,11 +66,12 @@ final class KeyLanes {
      * Waits for the turn of a key. The caller must {@linkplain #leave leave} it.
      *
      * @param key of which the calling thread has no turn
+     * @param since when the call began, of {@link System#nanoTime()}: the bound of its wait is for all its keys
      * @return null if it would wait for ever, because others wait for its own turns: it runs outside the order
      * @throws CacheOrderTimeoutException if it gets no turn: it must not run
      */
-    @Nullable Turn enter(CacheKey<?> key, boolean read) {
-        Arrival arrival = new Arrival(key, read);
+    @Nullable Turn enter(CacheKey<?> key, boolean read, long since) {
+        Arrival arrival = new Arrival(key, read, since);
         Turn turn = null;
         try {
             turn = arrival.enter();
@@ -99,7 +100,7 @@ final class KeyLanes {
         }
         lock.lock();
         try {
-            return isIdle(key) ? new Arrival(key, false).enter() : null;
+            return isIdle(key) ? new Arrival(key, false, System.nanoTime()).enter() : null;
         } finally {
             lock.unlock();
         }
@@ -134,14 +135,16 @@ final class KeyLanes {
         private final boolean read;
         private final SerialOptions options;
         private final Caller caller;
+        private final long since;
         private final long cameAt = System.nanoTime();
         private int queued;
         private CacheListener.@Nullable Turn outcome;
 
-        Arrival(CacheKey<?> key, boolean read) {
+        Arrival(CacheKey<?> key, boolean read, long since) {
             Caller known = callers.get();
             this.key = key;
             this.read = read;
+            this.since = since;
             this.options = requireNonNull(key.spec().options().serial());
             this.caller = known != null ? known : new Caller();
         }
@@ -209,12 +212,12 @@ final class KeyLanes {
         }
 
         private void awaitBegin(Turn turn) throws InterruptedException {
-            long left = options.maxWait().toNanos();
+            long left = options.maxWait().toNanos() - (cameAt - since);
             while (!turn.isRunning()) {
                 if (left <= 0) {
                     outcome = CacheListener.Turn.TIMED_OUT;
                     throw CacheOrderTimeoutException.waitEnded(
-                            key, options, turn.lane().aheadOf(turn).size());
+                            key, options, turn.lane().callersAheadOf(turn));
                 }
                 left = turn.begins().awaitNanos(left);
             }

@@ -2,21 +2,25 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.LinkedHashSet;
-import java.util.List;
+import java.util.NavigableSet;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one key, in order of arrival. The first turn runs, the others wait. Guarded by the lock of {@link KeyLanes}. */
+/**
+ * The calls of one key, in order of arrival. The first turn runs, the others wait. Two turns of reads stand side by side if the
+ * write between them has left without running; then they run together. Guarded by the lock of {@link KeyLanes}.
+ */
 final class Lane {
 
     private final CacheKey<?> key;
-    private final Deque<Turn> turns = new ArrayDeque<>();
+    private final NavigableSet<Turn> turns = new TreeSet<>(Comparator.comparingLong((Turn turn) -> turn.number));
     private int waiting;
 
     Lane(CacheKey<?> key) {
@@ -46,42 +50,50 @@ final class Lane {
 
     /** The turn that a new call would get: that of the last reads, for a read, or a new one at the end. */
     Turn turnFor(boolean read, Lock lock) {
-        Turn last = turns.peekLast();
-        return read && last != null && last.read ? last : new Turn(this, read, lock.newCondition());
+        Turn last = turns.isEmpty() ? null : turns.last();
+        return read && last != null && last.read
+                ? last
+                : new Turn(this, read, last == null ? 0 : last.number + 1, lock.newCondition());
     }
 
     void join(Caller caller, Turn turn) {
         turn.members.add(caller);
-        if (turns.peekLast() != turn) {
-            turn.running = turns.isEmpty();
-            turns.addLast(turn);
+        if (turns.add(turn)) {
+            turn.running = turns.first() == turn;
         }
     }
 
-    /** A call that has joined a turn has ended, or waits no longer. The next turn begins if this one is over. */
+    /** A call that has joined a turn has ended, or waits no longer. The turns that need not wait any longer begin. */
     void leave(Caller caller, Turn turn) {
         boolean wasMember = turn.members.remove(caller);
         if (!wasMember || !turn.members.isEmpty()) {
             return;
         }
         turns.remove(turn);
-        Turn next = turns.peekFirst();
-        if (turn.running && next != null) {
-            next.running = true;
-            next.begins.signalAll();
+        for (Turn next : turns) {
+            boolean first = next == turns.first();
+            if (!first && !(next.read && turns.first().read)) {
+                break;
+            }
+            next.begin();
         }
     }
 
-    /** The callers of the turns before this one. */
-    List<Caller> aheadOf(Turn turn) {
-        List<Caller> ahead = new ArrayList<>();
-        for (Turn one : turns) {
-            if (one == turn) {
-                break;
-            }
-            ahead.addAll(one.members);
-        }
-        return ahead;
+    /** The turns before this one, the last of them first. */
+    Collection<Turn> aheadOf(Turn turn) {
+        return turns.headSet(turn, false).descendingSet();
+    }
+
+    /** How many callers are before a turn. */
+    int callersAheadOf(Turn turn) {
+        return turns.headSet(turn, false).stream()
+                .mapToInt(one -> one.members.size())
+                .sum();
+    }
+
+    /** The turns that run. */
+    Collection<Turn> running() {
+        return turns.stream().takeWhile(turn -> turn.running).toList();
     }
 
     /** One write, or reads that no write stands between. */
@@ -89,14 +101,23 @@ final class Lane {
 
         private final Lane lane;
         private final boolean read;
+        private final long number;
         private final Condition begins;
         private final Set<Caller> members = new LinkedHashSet<>();
         private boolean running;
 
-        private Turn(Lane lane, boolean read, Condition begins) {
+        private Turn(Lane lane, boolean read, long number, Condition begins) {
             this.lane = lane;
             this.read = read;
+            this.number = number;
             this.begins = begins;
+        }
+
+        private void begin() {
+            if (!running) {
+                running = true;
+                begins.signalAll();
+            }
         }
 
         Lane lane() {

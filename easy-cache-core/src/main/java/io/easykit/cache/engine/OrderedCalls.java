@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  *
  * A write has its turn alone: prepare, then a transaction of its own around the action, then invalidate. If the preparation
  * fails, no transaction begins. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
- * several keys takes their turns one after the other in the order of the keys, so two of them never wait for each other.
+ * several keys takes their turns one after the other in the order of the keys, so two of them never wait for each other. The
+ * bound of its wait is for all of them together.
  *
  * <h2>Calls inside calls</h2>
  *
@@ -109,7 +110,7 @@ final class OrderedCalls {
         }
         Turn turn = null;
         try {
-            turn = outside ? lanes.tryEnter(key) : lanes.enter(key, true);
+            turn = outside ? lanes.tryEnter(key) : lanes.enter(key, true, System.nanoTime());
             return turn == null
                     ? loadAlone(read.apply(ticker.nanoTime()))
                     : fetchInTurn(reader, read, requireNonNull(lanes.caller()));
@@ -179,10 +180,11 @@ final class OrderedCalls {
     }
 
     private <T, X extends Throwable> @Nullable T inTurns(List<CacheKey<?>> keys, Action<T, X> action) throws X {
+        long since = System.nanoTime();
         Deque<Turn> turns = new ArrayDeque<>();
         try {
             for (CacheKey<?> key : keys) {
-                Turn turn = lanes.enter(key, false);
+                Turn turn = lanes.enter(key, false, since);
                 if (turn != null) {
                     turns.push(turn);
                 }
