@@ -39,7 +39,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private final UpdatePreparation preparation;
     private final LateCommits lateCommits;
     private final LoadBulkhead limit;
-    private final CacheReader reader;
+    private final FallbackReader reader;
     private final BatchReader batchReader;
     private final Redelivery redelivery;
     private final StoppedCluster afterStop;
@@ -76,12 +76,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         UncachedLoads uncached = new UncachedLoads(limit, engine);
         ReadParts parts = ReadParts.of(this.store, epochs, limit, uncached, engine);
         CacheDispatcher dispatcher = new CacheDispatcher(parts, freshness, limit, engine);
-        FallbackReader fallback =
-                new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
-        this.reader = fallback;
+        this.reader = new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
         BatchParts batch = BatchParts.of(this.store, epochs, parts, limit, engine);
         BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
-        this.batchReader = new BatchReader(batches, batch, fallback, freshness, local, engine);
+        this.batchReader = new BatchReader(batches, batch, reader, freshness, local, engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
         this.afterStop = new StoppedCluster(store, delivery, outbox != null, ticker);
         this.prefixDrop = new PrefixDrop(epochs, delivery, ticker);
@@ -189,7 +187,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return delivery.pending();
     }
 
-    CacheReader reader() {
+    FallbackReader reader() {
         return reader;
     }
 

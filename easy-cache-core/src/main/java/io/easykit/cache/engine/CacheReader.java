@@ -9,6 +9,10 @@ interface CacheReader {
     /** Returns the value, or throws the exception of the loader. */
     <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable;
 
-    /** Returns the value if the cache has a fresh one; else null. Waits for no other caller. */
+    /**
+     * Returns the value if the cache has a fresh one; else null. Waits for no other caller.
+     *
+     * @throws io.easykit.cache.store.StoreUnavailableException if the store is away
+     */
     <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read);
 }

@@ -63,11 +63,26 @@ final class FallbackReader implements CacheReader {
 
     @Override
     public <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read) {
-        try {
-            return normal.freshHit(read);
-        } catch (StoreUnavailableException away) {
-            return null;
+        return normal.freshHit(read);
+    }
+
+    /** As {@link #fetch}, if a call has just found the store away. */
+    <V> @Nullable V fetchWithoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
+        return withoutStore(freshness.requiredFor(read), away);
+    }
+
+    /**
+     * Loads for one reader, which may be inside another load: waits for no other caller, and stores nothing.
+     *
+     * @param away null unless a call has just found the store away
+     * @throws CacheUnavailableException if the reader must not load without the store
+     */
+    <V> @Nullable V loadAlone(ReadRequest<V> read, @Nullable StoreUnavailableException away) throws Throwable {
+        if (away != null) {
+            requireBypass(read, away);
         }
+        listener.onMiss(read.key());
+        return loads.load(read).get();
     }
 
     private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {

@@ -4,15 +4,16 @@ import static java.util.Objects.requireNonNull;
 
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.CacheListener;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.Lane.Caller;
 import io.easykit.cache.engine.Lane.Turn;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
+import io.easykit.cache.store.StoreUnavailableException;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * A write has its turn alone: prepare, then a transaction of its own around the action, then invalidate. If the preparation
  * fails, no transaction begins. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
  * several keys takes their turns one after the other in the order of the keys, so two of them never wait for each other. The
- * bound of its wait is for all of them together.
+ * bound of its wait is for all of them together. A write that runs outside the order has a transaction of its own, too.
  *
  * <h2>Calls inside calls</h2>
  *
@@ -42,16 +43,22 @@ import org.jspecify.annotations.Nullable;
  *   <li>A call of a key whose turn its thread has runs at once.
  *   <li>A call of another key waits for its turn, unless that closes a circle of waiting callers ({@link WaitCircle}). Then it
  *       runs at once, outside the order; so do the calls inside an update that does.
- *   <li>Inside a transaction that began before, a call is outside the order: the snapshot of the transaction may be older than
- *       the turn, and it keeps a database connection.
- *   <li>Inside a load that belongs to no turn of its thread, a call is outside the order, too: others wait for that load, and
- *       the lanes do not know of it. Such loads are those of caches without order, of other threads, and of refreshes. A read on
- *       a thread of a fork-join pool counts as one while any load runs.
+ *   <li>A caller that keeps something for which others may wait is outside the order, because the lanes do not know of it:
+ *       <ul>
+ *         <li>a connection, inside a transaction that began before, or after its end while the connection is still in use. The
+ *             snapshot of the transaction may be older than the turn, too.
+ *         <li>a load that belongs to no turn of its thread: those of caches without order, of other threads, and of refreshes.
+ *         <li>a permit for a load ({@link LoadBulkhead}): readers that have a turn wait for one.
+ *       </ul>
+ *   <li>A thread that works for an action in turn, or for a load, must not wait for the turn of that action. Threads that the
+ *       action creates are outside the order while it runs ({@link ActionThreads}). A thread of a fork-join pool may work for any
+ *       of them. So it waits for no turn, and only takes turns of idle keys. Threads of other pools are not recognized: an
+ *       action that waits for one must not use its own key there.
  * </ul>
  *
  * <p>A read outside the order whose thread has a turn, or is inside a load, waits for no other caller: without a fresh hit it
- * takes the turn of an idle key, and shares it with no other read, whose load it could have to wait for. Else it loads for
- * itself, and stores nothing.
+ * takes the turn of an idle key, and shares it with no other read, whose load it could have to wait for: reads that come
+ * meanwhile wait for their turn. Else it loads for itself, and stores nothing.
  *
  * <p>Refreshes in the background have no turn. They return nothing to a caller, and their fencing token is rejected if a write
  * was prepared or ended since their load began.
@@ -66,15 +73,14 @@ final class OrderedCalls {
 
     private final KeyLanes lanes;
     private final Updates updates;
+    private final ActionThreads actionThreads = new ActionThreads();
     private final Transactions transactions;
-    private final CacheListener listener;
     private final Ticker ticker;
 
     OrderedCalls(Updates updates, EngineContext engine) {
         this.lanes = new KeyLanes(engine.listener());
         this.updates = updates;
         this.transactions = engine.transactions();
-        this.listener = engine.listener();
         this.ticker = engine.ticker();
     }
 
@@ -92,28 +98,33 @@ final class OrderedCalls {
      *
      * @param read makes the call from the ticker time at which the reader has its turn: an older load may miss the write before
      */
-    <V> @Nullable V fetch(CacheReader reader, CacheKey<V> key, LongFunction<ReadRequest<V>> read) throws Throwable {
+    <V> @Nullable V fetch(FallbackReader reader, CacheKey<V> key, LongFunction<ReadRequest<V>> read) throws Throwable {
         Caller caller = lanes.caller();
         if (caller != null && caller.holds(key)) {
-            return fetchInTurn(reader, read, caller);
+            return fetchInTurn(reader, read, null);
         }
-        boolean nested = caller != null || LoadInProgress.depth() > 0 || LoadInProgress.mayHelpAnotherThread();
-        boolean outside = isOutside(caller) || LoadInProgress.mayHelpAnotherThread();
-        if (outside && !nested) {
+        boolean helps = mayHelpAnotherThread();
+        boolean outside = helps || isOutside(caller);
+        if (outside && !helps && caller == null && LoadInProgress.depth() == 0) {
             return reader.fetch(read.apply(ticker.nanoTime()));
         }
+        StoreUnavailableException away = null;
         if (outside || lanes.isIdle(key)) {
-            Decoded<V> hit = reader.freshHit(read.apply(ticker.nanoTime()));
-            if (hit != null) {
-                return hit.value();
+            try {
+                Decoded<V> hit = reader.freshHit(read.apply(ticker.nanoTime()));
+                if (hit != null) {
+                    return hit.value();
+                }
+            } catch (StoreUnavailableException failure) {
+                away = failure;
             }
         }
         Turn turn = null;
         try {
             turn = outside ? lanes.tryEnter(key) : lanes.enter(key, true, System.nanoTime());
             return turn == null
-                    ? loadAlone(read.apply(ticker.nanoTime()))
-                    : fetchInTurn(reader, read, requireNonNull(lanes.caller()));
+                    ? reader.loadAlone(read.apply(ticker.nanoTime()), away)
+                    : fetchInTurn(reader, read, away);
         } finally {
             if (turn != null) {
                 lanes.leave(turn);
@@ -121,28 +132,30 @@ final class OrderedCalls {
         }
     }
 
-    private <V> @Nullable V fetchInTurn(CacheReader reader, LongFunction<ReadRequest<V>> read, Caller caller)
+    /** @param away null unless the first look at the store has found it away: a second one could wait as long again */
+    private <V> @Nullable V fetchInTurn(
+            FallbackReader reader, LongFunction<ReadRequest<V>> read, @Nullable StoreUnavailableException away)
             throws Throwable {
+        Caller caller = requireNonNull(lanes.caller());
+        ReadRequest<V> request = read.apply(ticker.nanoTime());
         caller.beginRead();
         try {
-            return reader.fetch(read.apply(ticker.nanoTime()));
+            return away == null ? reader.fetch(request) : reader.fetchWithoutStore(request, away);
         } finally {
             caller.endRead();
         }
     }
 
-    /** Waits for nobody. The value is for the caller alone, which may be inside another load. */
-    private <V> @Nullable V loadAlone(ReadRequest<V> read) throws Throwable {
-        listener.onMiss(read.key());
-        return read.loader().load();
-    }
-
     /** Runs an update when it is the turn of its keys, in a transaction of its own. */
     <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
-        List<CacheKey<?>> needed = withoutTurn(keys);
-        return needed.isEmpty()
-                ? updates.around(keys, action)
-                : inTurns(needed, () -> updates.around(keys, () -> transactions.inNewTransaction(action)));
+        return inOrder(keys, () -> updates.around(keys, () -> inOwnTransaction(keys, action)));
+    }
+
+    /** Runs the action of an update, in a new transaction if a key is serial and the thread has no transaction. */
+    <T, X extends Throwable> @Nullable T inOwnTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
+            throws X {
+        boolean serial = keys.stream().anyMatch(OrderedCalls::isSerial);
+        return serial && !isAmidTransaction() ? transactions.inNewTransaction(action) : action.run();
     }
 
     /** The same for an action that does its work in the current transaction, or in one that it begins. */
@@ -153,7 +166,8 @@ final class OrderedCalls {
 
     /** Runs an action when it is the turn of some keys. */
     <T, X extends Throwable> @Nullable T inOrder(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
-        return inTurns(withoutTurn(keys), action);
+        List<CacheKey<?>> needed = withoutTurn(keys);
+        return needed.isEmpty() ? action.run() : inTurns(needed, action);
     }
 
     /** The serial ones of some keys, in their order, if they need a turn that this thread does not have. */
@@ -170,13 +184,30 @@ final class OrderedCalls {
                 .toList();
     }
 
-    /** Whether calls of this thread wait for no turn. */
+    /** Whether calls of this thread wait for no turn: others may wait for what it keeps. */
     private boolean isOutside(@Nullable Caller caller) {
         boolean detour = caller != null && caller.isOutside();
         return detour
-                || transactions.isActive()
-                || transactions.isEndHidden()
-                || LoadInProgress.depth() > (caller == null ? 0 : caller.reads());
+                || isAmidTransaction()
+                || LoadBulkhead.isInside()
+                || LoadInProgress.depth() > (caller == null ? 0 : caller.reads())
+                || actionThreads.includeCallingThread();
+    }
+
+    /** Whether the thread works on a connection that is not its own alone, or that is not given back yet. */
+    private boolean isAmidTransaction() {
+        return transactions.isActive() || transactions.isEndHidden() || transactions.lateCommit() != null;
+    }
+
+    /** Whether a caller that waits, or its turn, may need this thread. */
+    private boolean mayHelpAnotherThread() {
+        return LoadInProgress.mayHelpAnotherThread()
+                || (isForkJoinWorker() && lanes.size() > 0)
+                || actionThreads.includeCallingThread();
+    }
+
+    private static boolean isForkJoinWorker() {
+        return Thread.currentThread() instanceof ForkJoinWorkerThread;
     }
 
     private <T, X extends Throwable> @Nullable T inTurns(List<CacheKey<?>> keys, Action<T, X> action) throws X {
@@ -184,20 +215,22 @@ final class OrderedCalls {
         Deque<Turn> turns = new ArrayDeque<>();
         try {
             for (CacheKey<?> key : keys) {
-                Turn turn = lanes.enter(key, false, since);
+                Turn turn = isForkJoinWorker() ? lanes.tryEnter(key) : lanes.enter(key, false, since);
                 if (turn != null) {
                     turns.push(turn);
                 }
             }
-            return turns.size() == keys.size() ? action.run() : runOutside(action);
+            Caller caller = lanes.caller();
+            return caller == null || turns.size() == keys.size()
+                    ? actionThreads.run(action)
+                    : actionThreads.run(() -> runOutside(caller, action));
         } finally {
             turns.forEach(lanes::leave);
         }
     }
 
     /** The reader that has the turn may wait for the end of this update, so calls inside it wait for no turn. */
-    private <T, X extends Throwable> @Nullable T runOutside(Action<T, X> action) throws X {
-        Caller caller = requireNonNull(lanes.caller());
+    private static <T, X extends Throwable> @Nullable T runOutside(Caller caller, Action<T, X> action) throws X {
         caller.beginOutside();
         try {
             return action.run();
