@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A call of a key whose turn its thread has runs at once.
  *   <li>A call of another key waits for its turn, unless that closes a circle of waiting callers ({@link WaitCircle}). Then it
  *       runs at once, outside the order; so do the calls inside an update that does.
- *   <li>A caller that keeps something for which others may wait is outside the order, because the lanes do not know of it:
+ *   <li>A caller that keeps something for which others may wait is outside the order, because the lanes do not record that:
  *       <ul>
  *         <li>a connection, inside a transaction that began before, or after its end while the connection is still in use. The
  *             snapshot of the transaction may be older than the turn, too.
@@ -132,7 +132,7 @@ final class OrderedCalls {
         }
     }
 
-    /** @param away null unless the first look at the store has found it away: a second one could wait as long again */
+    /** @param away null unless the first read of the store has found it away: a second one could wait as long again */
     private <V> @Nullable V fetchInTurn(
             FallbackReader reader, LongFunction<ReadRequest<V>> read, @Nullable StoreUnavailableException away)
             throws Throwable {

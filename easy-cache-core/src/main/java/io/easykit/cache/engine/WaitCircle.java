@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A caller waits for all callers of the turns ahead of its own. Reads of one turn run together, and one of them may wait
  * for the load of another. So a caller also waits for those of its turn that have gone on to a turn of another key, inside
  * their load; it may read the key of any of its turns again. Both kinds of waiting begin when a caller joins a turn. A caller
- * that has no turn yet closes no circle: no caller waits for it. So one look is enough, when a caller that has a turn joins
+ * that has no turn yet closes no circle: no caller waits for it. So one test is enough, when a caller that has a turn joins
  * another one. When two turns of reads begin to run together, the later one has waited for the earlier one before.
  *
  * <p>A search passes each turn and each caller once, since it holds the lock of all keys.
