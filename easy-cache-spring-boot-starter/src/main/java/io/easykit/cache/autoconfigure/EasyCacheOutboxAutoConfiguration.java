@@ -3,12 +3,15 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
+import io.easykit.cache.Transactions;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.Jdbc;
 import io.easykit.cache.jdbc.JdbcOutbox;
 import io.easykit.cache.jdbc.OutboxSchema;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -23,6 +26,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.TransactionExecution;
 
 /** Auto-configuration of the outbox in the application's database. */
 @AutoConfiguration(
@@ -59,10 +63,19 @@ public final class EasyCacheOutboxAutoConfiguration {
     JdbcOutbox easyCacheOutbox(
             ObjectProvider<DataSource> dataSources,
             @EasyCacheDataSource ObjectProvider<DataSource> qualified,
-            EasyCacheProperties properties) {
-        JdbcOutbox outbox = new JdbcOutbox(choose(dataSources, qualified), properties.keyPrefix());
+            EasyCacheProperties properties,
+            ObjectProvider<Transactions> transactions) {
+        JdbcOutbox outbox = new JdbcOutbox(
+                choose(dataSources, qualified), properties.keyPrefix(), present(transactions.getIfAvailable()));
         requireTable(outbox);
         return outbox;
+    }
+
+    private static Supplier<@Nullable TransactionExecution> present(@Nullable Transactions transactions) {
+        return () -> {
+            PresentTransaction present = transactions instanceof SpringTransactions spring ? spring.present() : null;
+            return present == null ? null : present.transaction();
+        };
     }
 
     private static DataSource choose(ObjectProvider<DataSource> dataSources, ObjectProvider<DataSource> qualified) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -24,8 +25,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <p>A participant is called back by a synchronization. It is also a resource of its transaction: unbound while the
  * transaction is suspended, and bound again when it resumes. Some commits have no synchronization of their own, or
- * concern participants of a suspended transaction. The transaction managers report these if {@link #listener} is
- * registered with them:
+ * concern participants of a suspended transaction. The transaction managers report these to a listener ({@link #manages}):
  *
  * <ul>
  *   <li>A participant that joins during another {@code beforeCommit} gets no call before the commit.
@@ -36,19 +36,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class SpringTransactions implements Transactions {
 
-    private final TransactionExecutionListener listener = new CommitListener();
     private final Object suspendedKey = new Object();
+    private final Object presentKey = new Object();
+
     private final Object innerKey = new Object();
     private final EndedTransactions ended = new EndedTransactions();
     private final LoadScopes scopes;
 
     SpringTransactions(LoadScopes scopes) {
         this.scopes = scopes;
-    }
-
-    /** Must be registered with each transaction manager. */
-    TransactionExecutionListener listener() {
-        return listener;
     }
 
     @Override
@@ -80,6 +76,11 @@ final class SpringTransactions implements Transactions {
         return TransactionSynchronizationManager.hasResource(innerKey);
     }
 
+    /** The transaction whose end runs the present synchronizations; null if there is none or its manager does not report it. */
+    @Nullable PresentTransaction present() {
+        return PresentTransaction.boundTo(presentKey);
+    }
+
     @Override
     public @Nullable Participant current() {
         return (Participant) TransactionSynchronizationManager.getResource(this);
@@ -101,8 +102,14 @@ final class SpringTransactions implements Transactions {
         return scopes.background();
     }
 
-    /** A manager that binds its transaction as a thread resource can be suspended from outside. */
+    /**
+     * Listens to a manager, if it can be listened to. A manager that binds its transaction as a thread resource can be
+     * suspended from outside.
+     */
     void manages(PlatformTransactionManager manager) {
+        if (manager instanceof ConfigurableTransactionManager configurable) {
+            configurable.addListener(new CommitListener(manager));
+        }
         if (manager instanceof ResourceTransactionManager suspendable) {
             scopes.add(suspendable);
         } else {
@@ -196,13 +203,24 @@ final class SpringTransactions implements Transactions {
         }
     }
 
-    /** Called by transaction managers for each transaction that they begin. */
+    /** Called by one transaction manager for each transaction that it begins. */
     private final class CommitListener implements TransactionExecutionListener {
+
+        private final PlatformTransactionManager manager;
+
+        CommitListener(PlatformTransactionManager manager) {
+            this.manager = manager;
+        }
 
         @Override
         public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
-            if (beginFailure == null && isInner(transaction)) {
-                push(innerKey, transaction);
+            if (beginFailure != null || !(transaction instanceof DefaultTransactionStatus status)) {
+                return;
+            }
+            if (!isInner(status)) {
+                PresentTransaction.begin(presentKey, status, manager);
+            } else {
+                push(innerKey, status);
             }
         }
 

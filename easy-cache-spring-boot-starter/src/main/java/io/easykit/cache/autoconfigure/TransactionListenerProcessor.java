@@ -3,7 +3,6 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.Transactions;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /** Connects {@link SpringTransactions} with each transaction manager. */
@@ -20,9 +19,6 @@ final class TransactionListenerProcessor implements BeanPostProcessor {
         if (bean instanceof PlatformTransactionManager manager
                 && transactions.get() instanceof SpringTransactions spring) {
             spring.manages(manager);
-            if (manager instanceof ConfigurableTransactionManager configurable) {
-                configurable.addListener(spring.listener());
-            }
         }
         return bean;
     }

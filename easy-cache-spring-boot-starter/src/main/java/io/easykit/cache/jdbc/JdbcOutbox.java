@@ -19,9 +19,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionExecution;
 
 /**
  * The outbox in a table of the application's database, one row for each key.
@@ -83,9 +85,13 @@ public final class JdbcOutbox implements Outbox {
     private final String scope;
     private volatile @Nullable String id;
 
-    /** @param scope prefix of the cluster id in each row; a message is delivered only by nodes with the same prefix */
-    public JdbcOutbox(DataSource dataSource, String scope) {
-        this.connections = new OutboxConnections(dataSource);
+    /**
+     * @param scope prefix of the cluster id in each row; a message is delivered only by nodes with the same prefix
+     * @param present returns the transaction of this thread that a message may join; null if there is none, or it is not
+     *     known which of several it is
+     */
+    public JdbcOutbox(DataSource dataSource, String scope, Supplier<? extends @Nullable TransactionExecution> present) {
+        this.connections = new OutboxConnections(dataSource, present);
         this.scope = scope;
     }
 

@@ -5,28 +5,40 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Connections of the outbox: that of the present transaction, or a separate one.
  *
- * <p>A transaction can be joined if its manager has bound a connection of this data source, and it may write. A
- * connection bound by {@link DataSourceUtils} inside the transaction of another resource belongs to no transaction: its
- * writes may be committed at once, or never.
+ * <p>A transaction can be joined if it works on this data source, and may write. It is not enough that a connection of this
+ * data source is bound:
+ *
+ * <ul>
+ *   <li>If a transaction of another manager begins inside one of this data source, the connection of the outer one stays
+ *       bound. What is written to it is committed, or rolled back, with the outer one.
+ *   <li>A connection bound by {@link DataSourceUtils} inside the transaction of another resource belongs to no
+ *       transaction. Its writes may be committed at once, or never.
+ * </ul>
+ *
+ * So the bound connection must be that of the present transaction's own object, as its manager has reported it.
  */
 final class OutboxConnections {
 
     static final int TIMEOUT_SECONDS = 5;
 
-    private static final String BOUND_ON_DEMAND = DataSourceUtils.class.getName() + "$";
     private static final long PATIENCE_SECONDS = 1;
 
     private final DataSource dataSource;
+    private final Supplier<? extends @Nullable TransactionExecution> present;
 
     /**
      * For threads that already hold a connection. If many of them requested a second one from the pool, they could
@@ -34,10 +46,11 @@ final class OutboxConnections {
      */
     private final Semaphore second = new Semaphore(1);
 
-    OutboxConnections(DataSource dataSource) {
+    OutboxConnections(DataSource dataSource, Supplier<? extends @Nullable TransactionExecution> present) {
         DataSource target =
                 dataSource instanceof TransactionAwareDataSourceProxy proxy ? proxy.getTargetDataSource() : null;
         this.dataSource = target != null ? target : dataSource;
+        this.present = present;
     }
 
     /** Work on a connection. */
@@ -87,9 +100,12 @@ final class OutboxConnections {
         return TransactionSynchronizationManager.isActualTransactionActive()
                 && TransactionSynchronizationManager.isSynchronizationActive()
                 && !TransactionSynchronizationManager.isCurrentTransactionReadOnly()
-                && TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder
-                && TransactionSynchronizationManager.getSynchronizations().stream()
-                        .noneMatch(one -> one.getClass().getName().startsWith(BOUND_ON_DEMAND));
+                && TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder bound
+                && present.get() instanceof DefaultTransactionStatus status
+                && status.hasTransaction()
+                && status.getTransaction() instanceof JdbcTransactionObjectSupport own
+                && own.hasConnectionHolder()
+                && own.getConnectionHolder() == bound;
     }
 
     /** Works in a separate transaction. */

@@ -191,7 +191,7 @@ class LoadScopesTests {
             shouldBeAttached(transactions, "inside a read-write transaction");
         });
         DataSourceTransactionManager second = manager("two");
-        second.addListener(transactions.listener());
+        transactions.manages(second);
         readOnly(manager, () -> new TransactionTemplate(second)
                 .executeWithoutResult(status -> shouldBeAttached(transactions, "inside a read-write transaction")));
 

@@ -172,7 +172,7 @@ class OutboxAutoConfigurationTests {
 
     @Test
     void takesTheApplicationsOwnOutbox() {
-        Outbox own = new JdbcOutbox(database(), "own");
+        Outbox own = new JdbcOutbox(database(), "own", () -> null);
         runner.withBean("own", Outbox.class, () -> own).run(context -> {
             assertThat(context).hasSingleBean(Outbox.class);
             assertThat(context).doesNotHaveBean(DataSourceScriptDatabaseInitializer.class);

@@ -22,6 +22,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.h2.tools.Server;
@@ -37,8 +38,12 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Applications on one database and one Redis: {@code a} is cut off from Redis, {@code b} and {@code c} are not.
@@ -98,6 +103,17 @@ class OutboxIntegrationTests {
             jdbc.sql("update name set text = ? where id = ?").params(text, id).update();
         }
 
+        @UpdateCache(prefix = CrashingApplication.AP, keys = "#id")
+        @Transactional("other")
+        public void changeInAnotherDatabase(long id) {}
+
+        @UpdateCache(prefix = CrashingApplication.AP, keys = "#id")
+        @Transactional
+        public void rollBackAround(long id, Runnable work) {
+            work.run();
+            throw new IllegalStateException("rolled back");
+        }
+
         @UpdateCache(prefix = CrashingApplication.AP, keys = "#result")
         public long renameById(long id, String text) {
             renameWithoutTransaction(id, text);
@@ -112,6 +128,18 @@ class OutboxIntegrationTests {
         @Bean
         Names names(JdbcClient jdbc) {
             return new Names(jdbc);
+        }
+
+        @Bean
+        PlatformTransactionManager transactionManager(DataSource dataSource) {
+            return new DataSourceTransactionManager(dataSource);
+        }
+
+        @Bean(defaultCandidate = false)
+        PlatformTransactionManager other() {
+            JdbcDataSource database = new JdbcDataSource();
+            database.setUrl("jdbc:h2:mem:outbox-other");
+            return new DataSourceTransactionManager(database);
         }
 
         @Bean
@@ -206,6 +234,36 @@ class OutboxIntegrationTests {
         assertThatThrownBy(() -> cutOff.rename(1, "new", false)).hasMessage("rolled back");
         assertThat(rows()).isEqualTo(before);
         assertThat(names.find(1)).isEqualTo("old");
+    }
+
+    /** The connection of the outer transaction is bound while the inner one commits. */
+    @Test
+    void aMessageDoesNotDependOnATransactionAroundThatOfItsUpdate() {
+        in("transactionManager", outer -> {
+            cutOff.changeInAnotherDatabase(2);
+            outer.setRollbackOnly();
+        });
+        assertThat(rows(2)).isEqualTo(1);
+    }
+
+    @Test
+    void aMessageDoesNotDependOnItsOwnTransactionIfAnotherOneCommitsInside() {
+        assertThatThrownBy(() -> cutOff.rollBackAround(3, () -> in("other", inner -> {})))
+                .hasMessage("rolled back");
+        assertThat(rows(3)).isEqualTo(1);
+    }
+
+    private static void in(String manager, Consumer<TransactionStatus> work) {
+        new TransactionTemplate(a.getBean(manager, PlatformTransactionManager.class)).executeWithoutResult(work);
+    }
+
+    private static int rows(long id) {
+        return jdbc.sql("select count(*) from easy_cache_outbox where entry_key = ?")
+                .param(bytes(CacheSpec.of(CrashingApplication.AP, String.class)
+                        .key(id)
+                        .name()))
+                .query(Integer.class)
+                .single();
     }
 
     @Test

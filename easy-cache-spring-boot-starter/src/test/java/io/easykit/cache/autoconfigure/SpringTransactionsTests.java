@@ -9,11 +9,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -25,12 +28,23 @@ class SpringTransactionsTests {
             new LoadScopes(new ConnectionPools(pool -> null, null), EasyCacheProperties.ReadOnlyLoads.SEPARATE));
     private final List<String> heard = new ArrayList<>();
     private DataSourceTransactionManager manager;
+    private DataSourceTransactionManager other;
 
     @BeforeEach
     void connect() {
+        manager = manager("transactions");
+        other = manager("other-transactions");
+    }
+
+    private static DataSourceTransactionManager manager(String name) {
         JdbcDataSource database = new JdbcDataSource();
-        database.setUrl("jdbc:h2:mem:transactions");
-        manager = new DataSourceTransactionManager(database);
+        database.setUrl("jdbc:h2:mem:" + name);
+        return new DataSourceTransactionManager(database);
+    }
+
+    @AfterEach
+    void nothingIsLeftBehind() {
+        assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
     }
 
     @Test
@@ -96,6 +110,37 @@ class SpringTransactionsTests {
     }
 
     @Test
+    void returnsTheTransactionWhoseCommitIsNext() {
+        transactions.manages(manager);
+        transactions.manages(other);
+        assertThat(transactions.present()).isNull();
+        in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(outer -> {
+            presentShouldBe(outer, manager);
+            in(other, TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(inner -> {
+                presentShouldBe(inner, other);
+                in(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+                        .executeWithoutResult(innermost -> presentShouldBe(innermost, manager));
+                presentShouldBe(inner, other);
+                in(other, TransactionDefinition.PROPAGATION_NESTED)
+                        .executeWithoutResult(savepoint -> presentShouldBe(inner, other));
+            });
+            presentShouldBe(outer, manager);
+            in(TransactionDefinition.PROPAGATION_NOT_SUPPORTED)
+                    .executeWithoutResult(
+                            none -> assertThat(transactions.present()).isNull());
+            presentShouldBe(outer, manager);
+        });
+        assertThat(transactions.present()).isNull();
+    }
+
+    private void presentShouldBe(TransactionStatus status, PlatformTransactionManager manager) {
+        PresentTransaction present = transactions.present();
+        assertThat(present).isNotNull();
+        assertThat(present.transaction()).isSameAs(status);
+        assertThat(present.manager()).isSameAs(manager);
+    }
+
+    @Test
     void takesAMereSynchronizationForNoTransaction() {
         in(TransactionDefinition.PROPAGATION_SUPPORTS)
                 .executeWithoutResult(
@@ -113,6 +158,10 @@ class SpringTransactionsTests {
     }
 
     private TransactionTemplate in(int propagation) {
+        return in(manager, propagation);
+    }
+
+    private static TransactionTemplate in(PlatformTransactionManager manager, int propagation) {
         return new TransactionTemplate(manager, new DefaultTransactionDefinition(propagation));
     }
 

@@ -12,7 +12,9 @@ import io.easykit.cache.store.OutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -22,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
@@ -34,6 +37,8 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -50,6 +55,9 @@ class JdbcOutboxTests {
 
     @Parameter
     private String url;
+
+    /** The transactions that have begun on this thread and have not ended, the latest first. */
+    private final Deque<TransactionExecution> begun = new ArrayDeque<>();
 
     private DataSource dataSource;
     private DataSource otherDatabase;
@@ -72,15 +80,36 @@ class JdbcOutboxTests {
         dataSource = database();
         otherDatabase = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
         jdbc = JdbcClient.create(dataSource);
-        transaction = new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+        transaction = new TransactionTemplate(reporting(dataSource));
         jdbc.sql("drop table if exists easy_cache_outbox").update();
         install(dataSource);
-        outbox = new JdbcOutbox(dataSource, "ec:");
+        outbox = new JdbcOutbox(dataSource, "ec:", begun::peek);
     }
 
     private DataSource database() {
         return new DriverManagerDataSource(
                 url.contains(":h2:") ? url.formatted(UUID.randomUUID()) + ";DB_CLOSE_DELAY=-1" : url);
+    }
+
+    private DataSourceTransactionManager reporting(DataSource of) {
+        DataSourceTransactionManager manager = new DataSourceTransactionManager(of);
+        manager.addListener(new TransactionExecutionListener() {
+            @Override
+            public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+                begun.push(transaction);
+            }
+
+            @Override
+            public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+                begun.remove(transaction);
+            }
+
+            @Override
+            public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
+                begun.remove(transaction);
+            }
+        });
+        return manager;
     }
 
     private static void install(DataSource dataSource) {
@@ -108,7 +137,8 @@ class JdbcOutboxTests {
 
     @Test
     void aDatabaseThatCannotBeReachedIsNotTakenForOneWithoutTable() {
-        assertThat(new JdbcOutbox(new DriverManagerDataSource("jdbc:h2:tcp://127.0.0.1:1/none"), "ec:").check())
+        assertThat(new JdbcOutbox(new DriverManagerDataSource("jdbc:h2:tcp://127.0.0.1:1/none"), "ec:", begun::peek)
+                        .check())
                 .isFalse();
     }
 
@@ -121,7 +151,8 @@ class JdbcOutboxTests {
                         throw new IllegalStateException("no connection");
                     }
                 },
-                "ec:");
+                "ec:",
+                begun::peek);
         assertThat(without.check()).isFalse();
         assertThatThrownBy(() -> without.add(message("m", "user::1"), false, RETENTION))
                 .isInstanceOf(OutboxException.class)
@@ -136,7 +167,7 @@ class JdbcOutboxTests {
             List<Future<String>> ids = IntStream.range(0, 4)
                     .mapToObj(i -> nodes.submit(() -> {
                         start.await();
-                        return new JdbcOutbox(dataSource, "ec:").id();
+                        return new JdbcOutbox(dataSource, "ec:", begun::peek).id();
                     }))
                     .toList();
             start.countDown();
@@ -150,7 +181,7 @@ class JdbcOutboxTests {
     @Test
     void anotherTableHasAnotherIdentity() {
         install(otherDatabase);
-        assertThat(new JdbcOutbox(otherDatabase, "ec:").id()).isNotEqualTo(outbox.id());
+        assertThat(new JdbcOutbox(otherDatabase, "ec:", begun::peek).id()).isNotEqualTo(outbox.id());
     }
 
     // Transactions
@@ -175,7 +206,7 @@ class JdbcOutboxTests {
 
     @Test
     void aTransactionThroughAProxyOfTheDataSourceIsJoined() {
-        outbox = new JdbcOutbox(new TransactionAwareDataSourceProxy(dataSource), "ec:");
+        outbox = new JdbcOutbox(new TransactionAwareDataSourceProxy(dataSource), "ec:", begun::peek);
         transaction.executeWithoutResult(status -> {
             assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isTrue();
             assertThat(due()).as("on a connection of its own").isEmpty();
@@ -203,7 +234,29 @@ class JdbcOutboxTests {
 
     @Test
     void theTransactionOfAnotherDataSourceIsNotJoined() {
-        new TransactionTemplate(new DataSourceTransactionManager(otherDatabase)).executeWithoutResult(status -> {
+        new TransactionTemplate(reporting(otherDatabase)).executeWithoutResult(status -> {
+            assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isFalse();
+            status.setRollbackOnly();
+        });
+        assertThat(count()).isEqualTo(1);
+    }
+
+    /** The connection of the outer transaction stays bound, but does not commit with the inner one. */
+    @Test
+    void theTransactionAroundOneOfAnotherDataSourceIsNotJoined() {
+        TransactionTemplate inner = new TransactionTemplate(reporting(otherDatabase));
+        transaction.executeWithoutResult(outer -> {
+            inner.executeWithoutResult(status -> assertThat(outbox.add(message("m", "user::1"), true, RETENTION))
+                    .isFalse());
+            assertThat(outbox.add(message("n", "user::2"), true, RETENTION)).isTrue();
+            outer.setRollbackOnly();
+        });
+        assertThat(keys()).containsExactly("user::1");
+    }
+
+    @Test
+    void aTransactionThatItsManagerDoesNotReportIsNotJoined() {
+        new TransactionTemplate(new DataSourceTransactionManager(dataSource)).executeWithoutResult(status -> {
             assertThat(outbox.add(message("m", "user::1"), true, RETENTION)).isFalse();
             status.setRollbackOnly();
         });
@@ -221,8 +274,8 @@ class JdbcOutboxTests {
                 return connection;
             }
         };
-        JdbcOutbox onManual = new JdbcOutbox(manual, "ec:");
-        new TransactionTemplate(new DataSourceTransactionManager(otherDatabase)).executeWithoutResult(status -> {
+        JdbcOutbox onManual = new JdbcOutbox(manual, "ec:", begun::peek);
+        new TransactionTemplate(reporting(otherDatabase)).executeWithoutResult(status -> {
             JdbcClient.create(manual).sql("select 1").query(Integer.class).single();
             assertThat(onManual.add(message("m", "user::1"), true, RETENTION)).isFalse();
         });
@@ -237,7 +290,7 @@ class JdbcOutboxTests {
 
     @Test
     void anInnerTransactionIsJoinedByItself() {
-        TransactionTemplate inner = new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+        TransactionTemplate inner = new TransactionTemplate(reporting(dataSource));
         inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         transaction.executeWithoutResult(outer -> {
             inner.executeWithoutResult(status -> assertThat(outbox.add(message("m", "user::1"), true, RETENTION))
@@ -276,7 +329,8 @@ class JdbcOutboxTests {
     @Test
     void otherKeyspacesAreLeftAlone() {
         outbox.add(message("m", "user::1"), false, Duration.ZERO);
-        assertThat(new JdbcOutbox(dataSource, "shop:").due("default", 10)).isEmpty();
+        assertThat(new JdbcOutbox(dataSource, "shop:", begun::peek).due("default", 10))
+                .isEmpty();
     }
 
     @Test
