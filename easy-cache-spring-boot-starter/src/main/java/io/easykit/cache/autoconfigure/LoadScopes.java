@@ -98,7 +98,7 @@ final class LoadScopes {
         if (caller.isEndHidden()) {
             return HIDDEN;
         }
-        return apart(resources, transactions.likeCallers(caller.timeout()));
+        return apart(resources, transactions.likeCallers(caller.present(), caller.timeout()));
     }
 
     /** Nothing was updated in it, and no transaction of another manager can write inside it. */
@@ -115,9 +115,9 @@ final class LoadScopes {
     }
 
     /** A background thread has nothing bound, but its load needs sessions and a transaction if the caller had some. */
-    LoadScope background() {
+    LoadScope background(SpringTransactions caller) {
         List<Object> factories = BoundSessions.factories(TransactionSynchronizationManager.getResourceMap());
-        LoadTransaction transaction = transactions.likeCallers(null);
+        LoadTransaction transaction = transactions.likeCallers(caller.present(), null);
         return factories.isEmpty() && transaction == null
                 ? LoadScope.DIRECT
                 : new Apart(factories, transaction, () -> {});

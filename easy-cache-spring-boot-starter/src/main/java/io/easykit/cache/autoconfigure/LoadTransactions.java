@@ -31,13 +31,24 @@ final class LoadTransactions {
     /**
      * Returns a transaction like the one of the calling thread.
      *
+     * @param present the transaction of the calling thread; null if its manager has not reported it
      * @param timeout remaining time of the caller's transaction; null if it has no limit
      * @return null if the thread has none, or one of an unknown transaction manager
      */
-    @Nullable LoadTransaction likeCallers(@Nullable Duration timeout) {
+    @Nullable LoadTransaction likeCallers(@Nullable PresentTransaction present, @Nullable Duration timeout) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             return null;
         }
+        ResourceTransactionManager manager = present == null ? atWork() : known(present.manager());
+        return manager == null ? null : new LoadTransaction(manager, definition(timeout));
+    }
+
+    private @Nullable ResourceTransactionManager known(PlatformTransactionManager manager) {
+        return managers.stream().filter(one -> one == manager).findFirst().orElse(null);
+    }
+
+    /** A guess by the bound resources. Transactions of two managers may be bound. */
+    private @Nullable ResourceTransactionManager atWork() {
         ResourceTransactionManager found = null;
         for (ResourceTransactionManager manager : managers) {
             // The manager of a session also binds the session's DataSource.
@@ -45,7 +56,7 @@ final class LoadTransactions {
                 found = manager;
             }
         }
-        return found == null ? null : new LoadTransaction(found, definition(timeout));
+        return found;
     }
 
     private static boolean isAtWork(ResourceTransactionManager manager) {

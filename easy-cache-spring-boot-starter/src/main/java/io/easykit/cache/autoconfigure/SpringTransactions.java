@@ -99,7 +99,7 @@ final class SpringTransactions implements Transactions {
 
     @Override
     public LoadScope backgroundScope() {
-        return scopes.background();
+        return scopes.background(this);
     }
 
     /**

@@ -19,6 +19,8 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -116,6 +118,21 @@ class LoadScopesTests {
             assertThat(TransactionSynchronizationManager.getResource(manager.getResourceFactory()))
                     .isSameAs(callers);
         });
+    }
+
+    /** The connection of the outer transaction stays bound. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void givesALoadATransactionOfTheManagerWhoseTransactionIsThePresentOne(boolean outerFirst) {
+        DataSourceTransactionManager outer = manager("outer");
+        transactions.manages(outerFirst ? outer : manager);
+        transactions.manages(outerFirst ? manager : outer);
+        new TransactionTemplate(outer)
+                .executeWithoutResult(status -> readOnly(manager, () -> assertThat(
+                                loaded(() -> TransactionSynchronizationManager.hasResource(manager.getResourceFactory())
+                                        + " "
+                                        + TransactionSynchronizationManager.hasResource(outer.getResourceFactory())))
+                        .isEqualTo("true false")));
     }
 
     @Test
