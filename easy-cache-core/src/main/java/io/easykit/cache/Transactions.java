@@ -98,12 +98,19 @@ public interface Transactions {
 
         /**
          * Before another transaction of this thread commits, while this one is still open or suspended. An exception rolls
-         * the other one back.
+         * the other one back. Its callbacks after the commit may begin and commit further ones before it has ended.
+         *
+         * @param inner identity of the other transaction
          */
-        default void beforeInnerCommit() {}
+        default void beforeInnerCommit(Object inner) {}
 
-        /** After the other transaction has ended, committed or not. */
-        default void afterInnerCompletion() {}
+        /**
+         * After the other transaction has ended, committed or not. On a rollback {@link #beforeInnerCommit} may not have been
+         * called.
+         *
+         * @param inner identity of the other transaction
+         */
+        default void afterInnerCompletion(Object inner) {}
 
         /** After the end, committed or not. */
         void afterCompletion(Completion completion);

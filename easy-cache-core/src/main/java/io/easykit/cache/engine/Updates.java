@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -36,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *       the transaction alone: {@code beforeCommit} and {@code afterCompletion}. ({@code afterCommit} is not called when
  *       the commit throws, although the data may have changed.)
  *   <li>If the action of such an update commits another transaction after all, the phases stand around that commit too
- *       ({@link Transactions.Participant#beforeInnerCommit()}).
+ *       ({@link Transactions.Participant#beforeInnerCommit}).
  *   <li>In a transaction whose end cannot be observed, the intent is never removed, and ends by its lease.
  *   <li>After the end of a transaction, work on its connection is committed still later. Such an update stays prepared
  *       until the connection is given back ({@link LateCommits}). So does the update of a transaction that its manager
@@ -227,6 +228,19 @@ final class Updates {
         return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
+    /** Keys that are prepared around the commit of one inner transaction. */
+    private static final class InnerCommit {
+
+        private final List<CacheKey<?>> keys;
+        private final String token;
+        private boolean announced;
+
+        InnerCommit(List<CacheKey<?>> keys, String token) {
+            this.keys = keys;
+            this.token = token;
+        }
+    }
+
     /** All keys that one transaction updates. Used by the thread of the transaction. */
     private final class TransactionalUpdate implements Transactions.Participant {
 
@@ -237,8 +251,9 @@ final class Updates {
         private int running;
         private boolean prepared;
         private boolean announced;
-        private boolean innerAnnounced;
-        private @Nullable String innerToken;
+
+        /** Of inner transactions that commit, or whose callbacks run, by their identity. */
+        private final IdentityHashMap<Object, InnerCommit> innerCommits = new IdentityHashMap<>();
 
         TransactionalUpdate(@Nullable Duration timeout) {
             this.timeout = timeout;
@@ -277,18 +292,19 @@ final class Updates {
         }
 
         @Override
-        public void beforeInnerCommit() {
+        public void beforeInnerCommit(Object inner) {
             if (!unsettled.isEmpty()) {
-                innerToken = newToken();
-                innerAnnounced = prepare(unsettled, innerToken, timeout, true);
+                InnerCommit commit = new InnerCommit(List.copyOf(unsettled), newToken());
+                innerCommits.put(inner, commit);
+                commit.announced = prepare(commit.keys, commit.token, timeout, true);
             }
         }
 
         @Override
-        public void afterInnerCompletion() {
-            if (innerToken != null) {
-                invalidate(unsettled, innerToken, innerAnnounced);
-                innerToken = null;
+        public void afterInnerCompletion(Object inner) {
+            InnerCommit commit = innerCommits.remove(inner);
+            if (commit != null) {
+                invalidate(commit.keys, commit.token, commit.announced);
             }
             if (running == 0 && !transactions.hasInner()) {
                 unsettled.clear();

@@ -284,6 +284,25 @@ class UpdateTests {
         bench.transactions.rollback();
     }
 
+    /** A callback after the commit of the first one commits the second one, before the first one has ended. */
+    @Test
+    void endsWithEachOfTheInnerTransactionsThatAreInsideEachOther() {
+        cache.fetch(cp, database::get);
+        bench.transactions.begin();
+        cache.updateInTransaction(List.of(cp), () -> {
+            bench.transactions.commitInner(() -> {
+                change();
+                bench.transactions.commitInner(
+                        () -> assertThat(bench.store.parts(cp)).containsExactly("intents"));
+                assertThat(bench.store.parts(cp)).containsExactly("intents");
+            });
+            assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("new");
+            assertThat(bench.store.parts(cp)).containsExactly("value");
+            return null;
+        });
+        bench.transactions.rollback();
+    }
+
     @Test
     void belongsToAnInnerTransactionThatEndsAfterItsAction() {
         cache.fetch(cp, database::get);

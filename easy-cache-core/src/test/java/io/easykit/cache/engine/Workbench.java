@@ -308,12 +308,12 @@ final class Workbench {
         void commitInner(Runnable database) {
             Participant outer = current();
             if (outer != null) {
-                outer.beforeInnerCommit();
+                outer.beforeInnerCommit(database);
             }
             database.run();
             inner = false;
             if (outer != null) {
-                outer.afterInnerCompletion();
+                outer.afterInnerCompletion(database);
             }
         }
 

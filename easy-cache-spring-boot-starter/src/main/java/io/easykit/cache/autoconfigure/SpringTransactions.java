@@ -226,10 +226,10 @@ final class SpringTransactions implements Transactions {
 
         @Override
         public void beforeCommit(TransactionExecution transaction) {
-            suspended().forEach(Participant::beforeInnerCommit);
+            suspended().forEach(one -> one.beforeInnerCommit(transaction));
             Participant current = current();
             if (current != null && isInner(transaction)) {
-                current.beforeInnerCommit();
+                current.beforeInnerCommit(transaction);
             } else if (current != null) {
                 current.beforeCommit();
             }
@@ -260,10 +260,10 @@ final class SpringTransactions implements Transactions {
         private void ended(TransactionExecution transaction) {
             ended.over(transaction);
             remove(innerKey, transaction);
-            suspended().forEach(Participant::afterInnerCompletion);
+            suspended().forEach(one -> one.afterInnerCompletion(transaction));
             Participant current = current();
             if (current != null && isInner(transaction)) {
-                current.afterInnerCompletion();
+                current.afterInnerCompletion(transaction);
             }
         }
 

@@ -391,6 +391,34 @@ class UpdateTransactionsIntegrationTests {
         shouldBeVisible();
     }
 
+    /** The second inner transaction ends before the one whose completion it follows. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void leavesNothingPreparedWhenACallbackOfAnInnerTransactionCommitsAnotherOne(boolean byALoad) {
+        long missing = -id;
+        jdbc.sql("insert into stock values (?, 0)").param(missing).update();
+        target.work = any -> in(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> {
+            target.write(id);
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void afterCompletion(int status) {
+                    if (byALoad) {
+                        assertThat(stocks.find(missing)).isZero();
+                    } else {
+                        in(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> {});
+                    }
+                }
+            });
+        });
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            stocks.required(id);
+            assertThat(fields()).isEmpty();
+        });
+        assertThat(fields()).isEmpty();
+        shouldBeVisible();
+        assertThat(fields()).singleElement().asString().startsWith("v");
+    }
+
     @Test
     void isInvalidatedOnceMoreThanNeededWhenItsSavepointIsRolledBack() {
         in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
