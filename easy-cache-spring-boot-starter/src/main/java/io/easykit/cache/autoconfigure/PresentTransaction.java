@@ -1,5 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -9,7 +11,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transaction of this thread whose end runs the present synchronizations.
+ * The transaction of this thread whose end runs the present synchronizations, and the transactions inside it that share
+ * them.
  *
  * <p>The bound connections do not identify it. A transaction of a second manager suspends only the synchronizations of the
  * first one, whose connection stays bound. This object is a synchronization itself: it is unbound while its transaction is
@@ -20,6 +23,7 @@ final class PresentTransaction implements TransactionSynchronization {
     private final Object key;
     private final TransactionExecution transaction;
     private final PlatformTransactionManager manager;
+    private final List<TransactionExecution> inner = new ArrayList<>();
 
     private PresentTransaction(Object key, TransactionExecution transaction, PlatformTransactionManager manager) {
         this.key = key;
@@ -44,6 +48,18 @@ final class PresentTransaction implements TransactionSynchronization {
 
     PlatformTransactionManager manager() {
         return manager;
+    }
+
+    boolean hasInner() {
+        return !inner.isEmpty();
+    }
+
+    void addInner(TransactionExecution begun) {
+        inner.add(begun);
+    }
+
+    void removeInner(TransactionExecution ended) {
+        inner.removeIf(one -> one == ended);
     }
 
     /** In {@code afterCompletion} it is called before all others, so that no other callback finds it. */

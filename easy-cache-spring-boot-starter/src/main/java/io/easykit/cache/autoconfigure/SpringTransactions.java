@@ -39,7 +39,9 @@ final class SpringTransactions implements Transactions {
     private final Object suspendedKey = new Object();
     private final Object presentKey = new Object();
 
-    private final Object innerKey = new Object();
+    /** Open transactions without synchronizations inside another one. */
+    private final Object hiddenKey = new Object();
+
     private final EndedTransactions ended = new EndedTransactions();
     private final LoadScopes scopes;
 
@@ -59,7 +61,7 @@ final class SpringTransactions implements Transactions {
         if (TransactionSynchronizationManager.isActualTransactionActive()) {
             return false;
         }
-        return hasInner()
+        return TransactionSynchronizationManager.hasResource(hiddenKey)
                 || (!TransactionSynchronizationManager.isSynchronizationActive()
                         && TransactionSynchronizationManager.getResourceMap().values().stream()
                                 .anyMatch(resource -> resource instanceof ResourceHolderSupport holder
@@ -73,7 +75,8 @@ final class SpringTransactions implements Transactions {
 
     @Override
     public boolean hasInner() {
-        return TransactionSynchronizationManager.hasResource(innerKey);
+        PresentTransaction present = present();
+        return (present != null && present.hasInner()) || TransactionSynchronizationManager.hasResource(hiddenKey);
     }
 
     /** The transaction whose end runs the present synchronizations; null if there is none or its manager does not report it. */
@@ -217,10 +220,13 @@ final class SpringTransactions implements Transactions {
             if (beginFailure != null || !(transaction instanceof DefaultTransactionStatus status)) {
                 return;
             }
+            PresentTransaction present = present();
             if (!isInner(status)) {
                 PresentTransaction.begin(presentKey, status, manager);
+            } else if (present != null) {
+                present.addInner(status);
             } else {
-                push(innerKey, status);
+                push(hiddenKey, status);
             }
         }
 
@@ -259,7 +265,11 @@ final class SpringTransactions implements Transactions {
 
         private void ended(TransactionExecution transaction) {
             ended.over(transaction);
-            remove(innerKey, transaction);
+            remove(hiddenKey, transaction);
+            PresentTransaction present = present();
+            if (present != null) {
+                present.removeInner(transaction);
+            }
             suspended().forEach(one -> one.afterInnerCompletion(transaction));
             Participant current = current();
             if (current != null && isInner(transaction)) {

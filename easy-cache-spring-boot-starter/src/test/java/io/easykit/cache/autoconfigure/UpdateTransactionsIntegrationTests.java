@@ -420,6 +420,28 @@ class UpdateTransactionsIntegrationTests {
     }
 
     @Test
+    void leavesNothingPreparedWhereTheTransactionOfASavepointIsSuspended() {
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            in(manager, TransactionDefinition.PROPAGATION_NESTED, () -> {
+                in(manager, TransactionDefinition.PROPAGATION_NOT_SUPPORTED, () -> {
+                    stocks.undeclared(id);
+                    assertThat(fields()).isEmpty();
+                    assertThat(stocks.find(id)).isEqualTo(1);
+                    assertThat(fields()).singleElement().asString().startsWith("v");
+                });
+                RedisServer.shared().flush();
+                DefaultTransactionDefinition facade =
+                        new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+                facade.setReadOnly(true);
+                new TransactionTemplate(manager, facade).executeWithoutResult(status -> assertThat(stocks.find(id))
+                        .isEqualTo(1));
+                assertThat(fields()).singleElement().asString().startsWith("v");
+            });
+        });
+        assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+    }
+
+    @Test
     void isInvalidatedOnceMoreThanNeededWhenItsSavepointIsRolledBack() {
         in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
             target.work = any -> {
