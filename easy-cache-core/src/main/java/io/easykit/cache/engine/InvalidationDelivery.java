@@ -126,9 +126,11 @@ final class InvalidationDelivery {
 
     /**
      * Invalidates after a rollback, as a precaution. Never raises an epoch: if Redis is away and no further invalidation can be kept, the
-     * invalidation is dropped.
+     * invalidation is dropped. Keys that are held back are dropped from the local level at once.
      */
     void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
+        ownUpdates.add(keys);
+        keys.forEach(local::invalidate);
         sendRolledBack(rolledBack.admit(keys));
     }
 
@@ -141,11 +143,13 @@ final class InvalidationDelivery {
         if (keys.isEmpty()) {
             return;
         }
+        ownUpdates.add(keys);
         keys.forEach(local::invalidate);
         store.byPartition(keys).forEach((breaker, part) -> {
             StoreUnavailableException away = sendInvalidations(part, NO_TOKEN, List.of(), pending::addIfRoom);
             part.forEach(key -> listener.onInvalidation(key, away));
         });
+        ownUpdates.add(keys);
     }
 
     /**

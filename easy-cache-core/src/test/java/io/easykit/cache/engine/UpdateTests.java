@@ -367,6 +367,39 @@ class UpdateTests {
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(3);
     }
 
+    /** The second update has written without a transaction, and its invalidation is held back. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void isSeenTwoSecondsLaterIfItIsRolledBackShortlyAfterAnotherOneAndAPartWasDoneElsewhere(Consistency consistency) {
+        CacheKey<String> key = Workbench.spec(consistency).key("part");
+        RecoveryWorker worker = cache.cluster("default").workers().get(0);
+        rollBack(key);
+        assertThat(cache.fetch(key, database::get)).isEqualTo("old");
+        bench.clock.advance(Duration.ofMillis(200));
+        change();
+        rollBack(key);
+        worker.tick();
+        assertThat(cache.fetch(key, () -> "never")).isEqualTo("old");
+        assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("old");
+
+        // The round of the worker that follows the interval.
+        bench.clock.advance(Duration.ofSeconds(2));
+        worker.tick();
+        assertThat(cache.fetch(key, database::get)).isEqualTo("new");
+        assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("new");
+    }
+
+    @Test
+    void dropsALocalValueAlsoIfItsInvalidationIsHeldBack() {
+        bench.store.away();
+        rollBack(ap);
+        assertThat(cache.fetch(ap, database::get)).isEqualTo("old");
+        assertThat(cache.fetch(ap, () -> "never")).isEqualTo("old");
+        change();
+        rollBack(ap);
+        assertThat(cache.fetch(ap, database::get)).isEqualTo("new");
+    }
+
     @Test
     void neverRaisesAnEpochForRollbacks() {
         EasyCacheEngine small = bench.builder(new JacksonValueCodec())
