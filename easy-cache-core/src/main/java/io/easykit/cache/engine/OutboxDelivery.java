@@ -104,6 +104,8 @@ final class OutboxDelivery {
         Set<CacheKey<?>> failed = new HashSet<>();
         for (List<CacheKey<?>> partition : store.byPartition(keys).values()) {
             try {
+                // Readers of this node join no load that began before.
+                delivery.ownUpdates().add(partition);
                 inParts(partition, part -> store.invalidateNow(part, token));
                 partition.forEach(delivery.local()::invalidate);
                 delivery.recent().add(partition);

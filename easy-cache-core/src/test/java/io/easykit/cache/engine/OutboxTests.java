@@ -12,6 +12,8 @@ import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.engine.Workbench.Caller;
+import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.InMemoryEntryStore;
@@ -58,6 +60,23 @@ class OutboxTests {
 
         round(other);
         assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void noReaderOfTheNodeThatDeliversJoinsALoadThatBeganBefore() throws Exception {
+        CacheKey<String> key = AP.key(2);
+        GatedLoader<String> slow = new GatedLoader<>(() -> data);
+        Caller<String> before = Workbench.call(() -> other.fetch(key, slow));
+        slow.awaitEntered();
+        bench.clock.advance(Duration.ofMillis(100));
+        update(key);
+        round(other);
+
+        Caller<String> after =
+                Workbench.call(() -> other.fetch(key, () -> data)).awaitWaiting();
+        slow.letGo();
+        assertThat(before.result()).isEqualTo("old");
+        assertThat(after.result()).isEqualTo("new");
     }
 
     @Test
