@@ -26,11 +26,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random calls inside calls, by several threads at once. All waits have a bound of minutes, so a schedule that needed one would
- * not end in the time of the test.
+ * not end in the time of the test. {@code -Deasykit.schedules=10000} runs more of them.
  */
 class SerialSchedulesTests {
 
-    private static final int SCHEDULES = Integer.getInteger("easykit.schedules", 10_000);
+    private static final int SCHEDULES = Integer.getInteger("easykit.schedules", 2_000);
     private static final int THREADS = 4;
     private static final int KEYS = 4;
     private static final Duration BOUND = Duration.ofMinutes(10);
