@@ -54,6 +54,8 @@ public interface CacheListener {
     /** Where a hit came from. */
     enum Hit {
         FRESH,
+        /** The near level, without Redis. */
+        NEAR,
         /** An invalidated value inside the stale window. */
         STALE,
         /** The local level, while Redis is away. */

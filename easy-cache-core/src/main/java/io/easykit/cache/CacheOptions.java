@@ -1,14 +1,17 @@
 package io.easykit.cache;
 
+import static io.easykit.cache.InvalidCacheOptionsException.LONGEST_DURATION;
+import static io.easykit.cache.InvalidCacheOptionsException.atLeast;
+
 import java.time.Duration;
-import java.util.Objects;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How the entries of one cache live. Immutable; {@link #builder()} makes one from the defaults. */
 public final class CacheOptions {
 
     private static final Duration SHORTEST_TTL = Duration.ofMillis(10);
-    private static final Duration LONGEST_DURATION = Duration.ofDays(3650);
     private static final CacheOptions DEFAULTS = new Builder().build();
 
     private final Consistency consistency;
@@ -17,6 +20,7 @@ public final class CacheOptions {
     private final double ttlJitter;
     private final Duration staleWindow;
     private final Duration refreshAhead;
+    private final Duration nearTtl;
     private final Duration loadLease;
     private final Duration loadWaitTimeout;
     private final Duration updateLease;
@@ -33,6 +37,7 @@ public final class CacheOptions {
         this.nullTtl = atLeast("null-ttl", builder.nullTtl, SHORTEST_TTL);
         this.staleWindow = atLeast("stale-window", builder.staleWindow, Duration.ZERO);
         this.refreshAhead = atLeast("refresh-ahead", builder.refreshAhead, Duration.ZERO);
+        this.nearTtl = atLeast("near-ttl", builder.nearTtl, Duration.ZERO);
         this.loadLease = atLeast("load-lease", builder.loadLease, SHORTEST_TTL);
         this.loadWaitTimeout = atLeast("load-wait-timeout", builder.loadWaitTimeout, Duration.ZERO);
         this.updateLease = atLeast("update-lease", builder.updateLease, SHORTEST_TTL);
@@ -48,6 +53,12 @@ public final class CacheOptions {
                     "stale-window",
                     "of " + text(staleWindow) + " is not shorter than the ttl of " + text(ttl),
                     "Lengthen the ttl or shorten the stale window: 0s for none.");
+        }
+        if (consistency == Consistency.CP && !nearTtl.isZero()) {
+            throw new InvalidCacheOptionsException(
+                    "near-ttl",
+                    "of " + text(nearTtl) + " cannot be used with consistency CP: other nodes' updates would be missed",
+                    "Set it to 0s for this cache, or choose consistency AP.");
         }
         this.effectiveStaleWindow = consistency == Consistency.CP ? Duration.ZERO : staleWindow;
         this.effectiveRefreshAhead = refreshAheadOf(ttl);
@@ -73,6 +84,7 @@ public final class CacheOptions {
                 .ttlJitter(ttlJitter)
                 .staleWindow(staleWindow)
                 .refreshAhead(refreshAhead)
+                .nearTtl(nearTtl)
                 .loadLease(loadLease)
                 .loadWaitTimeout(loadWaitTimeout)
                 .updateLease(updateLease)
@@ -106,6 +118,10 @@ public final class CacheOptions {
         return refreshAhead;
     }
 
+    public Duration nearTtl() {
+        return nearTtl;
+    }
+
     public Duration loadLease() {
         return loadLease;
     }
@@ -132,6 +148,11 @@ public final class CacheOptions {
         return effectiveStaleWindow;
     }
 
+    /** Maximum age of an old value after an acknowledged update: the longer one of stale window and near TTL. */
+    public Duration worstStaleness() {
+        return nearTtl.compareTo(effectiveStaleWindow) > 0 ? nearTtl : effectiveStaleWindow;
+    }
+
     /** Whether a reader may be given an invalidated value inside the stale window. */
     public boolean allowsStale() {
         return !effectiveStaleWindow.isZero();
@@ -150,18 +171,6 @@ public final class CacheOptions {
     private Duration refreshAheadOf(Duration life) {
         Duration tenth = Duration.ofMillis((long) (life.toMillis() * (1 - ttlJitter)) / 10);
         return refreshAhead.compareTo(tenth) < 0 ? refreshAhead : tenth;
-    }
-
-    private static Duration atLeast(String name, Duration value, Duration least) {
-        if (value.compareTo(LONGEST_DURATION) > 0) {
-            throw new InvalidCacheOptionsException(
-                    name, "is longer than ten years", "Choose a duration that means something, for example 10m.");
-        }
-        if (value.compareTo(least) < 0) {
-            throw new InvalidCacheOptionsException(
-                    name, "is " + text(value), "Choose " + text(least) + " or more, for example 10s or 5m.");
-        }
-        return value;
     }
 
     /** A duration as it is written in a properties file: a whole number of the largest unit that fits. */
@@ -186,29 +195,23 @@ public final class CacheOptions {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof CacheOptions options
-                && consistency == options.consistency
-                && ttl.equals(options.ttl)
-                && nullTtl.equals(options.nullTtl)
-                && Double.compare(ttlJitter, options.ttlJitter) == 0
-                && staleWindow.equals(options.staleWindow)
-                && refreshAhead.equals(options.refreshAhead)
-                && loadLease.equals(options.loadLease)
-                && loadWaitTimeout.equals(options.loadWaitTimeout)
-                && updateLease.equals(options.updateLease)
-                && reload == options.reload
-                && Objects.equals(serial, options.serial);
+        return other instanceof CacheOptions options && values().equals(options.values());
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(
+        return values().hashCode();
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(
                 consistency,
                 ttl,
                 nullTtl,
                 ttlJitter,
                 staleWindow,
                 refreshAhead,
+                nearTtl,
                 loadLease,
                 loadWaitTimeout,
                 updateLease,
@@ -219,7 +222,8 @@ public final class CacheOptions {
     @Override
     public String toString() {
         return "CacheOptions[consistency=" + consistency + ", ttl=" + ttl + ", nullTtl=" + nullTtl + ", ttlJitter="
-                + ttlJitter + ", staleWindow=" + staleWindow + ", refreshAhead=" + refreshAhead + ", loadLease="
+                + ttlJitter + ", staleWindow=" + staleWindow + ", refreshAhead=" + refreshAhead + ", nearTtl=" + nearTtl
+                + ", loadLease="
                 + loadLease + ", loadWaitTimeout=" + loadWaitTimeout + ", updateLease=" + updateLease + ", reload="
                 + reload + ", serial=" + serial + "]";
     }
@@ -233,6 +237,7 @@ public final class CacheOptions {
         private double ttlJitter = 0.1;
         private Duration staleWindow = Duration.ofMillis(1500);
         private Duration refreshAhead = Duration.ofSeconds(2);
+        private Duration nearTtl = Duration.ZERO;
         private Duration loadLease = Duration.ofSeconds(1);
         private Duration loadWaitTimeout = Duration.ofSeconds(3);
         private Duration updateLease = Duration.ofSeconds(30);
@@ -280,6 +285,12 @@ public final class CacheOptions {
         /** Sets the last part of the TTL in which one reader reloads in the background; 2 seconds by default. */
         public Builder refreshAhead(Duration value) {
             this.refreshAhead = value;
+            return this;
+        }
+
+        /** Sets how long a value is kept in this JVM, without a read of Redis; 0, the default, is off. AP only. */
+        public Builder nearTtl(Duration value) {
+            this.nearTtl = value;
             return this;
         }
 

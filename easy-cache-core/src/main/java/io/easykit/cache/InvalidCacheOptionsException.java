@@ -1,9 +1,13 @@
 package io.easykit.cache;
 
+import java.time.Duration;
+
 /** A setting that cannot work. The message names it and the remedy. */
 public final class InvalidCacheOptionsException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;
+
+    static final Duration LONGEST_DURATION = Duration.ofDays(3650);
 
     private final String option;
     private final String problem;
@@ -28,5 +32,20 @@ public final class InvalidCacheOptionsException extends EasyCacheException {
 
     public String remedy() {
         return remedy;
+    }
+
+    /** Returns the value, unless it is shorter than the least one, or longer than ten years. */
+    static Duration atLeast(String name, Duration value, Duration least) {
+        if (value.compareTo(LONGEST_DURATION) > 0) {
+            throw new InvalidCacheOptionsException(
+                    name, "is longer than ten years", "Choose a duration that means something, for example 10m.");
+        }
+        if (value.compareTo(least) < 0) {
+            throw new InvalidCacheOptionsException(
+                    name,
+                    "is " + CacheOptions.text(value),
+                    "Choose " + CacheOptions.text(least) + " or more, for example 10s or 5m.");
+        }
+        return value;
     }
 }

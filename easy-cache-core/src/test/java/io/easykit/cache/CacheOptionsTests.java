@@ -23,6 +23,7 @@ class CacheOptionsTests {
                 duration("null-ttl", CacheOptions.Builder::nullTtl),
                 duration("stale-window", CacheOptions.Builder::staleWindow),
                 duration("refresh-ahead", CacheOptions.Builder::refreshAhead),
+                duration("near-ttl", CacheOptions.Builder::nearTtl),
                 duration("load-lease", CacheOptions.Builder::loadLease),
                 duration("load-wait-timeout", CacheOptions.Builder::loadWaitTimeout),
                 duration("update-lease", CacheOptions.Builder::updateLease));
@@ -90,6 +91,27 @@ class CacheOptionsTests {
         assertThat(DEFAULTS.allowsStale()).isTrue();
         assertThat(DEFAULTS.toBuilder().staleWindow(Duration.ZERO).build().allowsStale())
                 .isFalse();
+    }
+
+    @Test
+    void refusesANearLevelForAStrongCache() {
+        assertThatThrownBy(() -> CacheOptions.builder()
+                        .consistency(Consistency.CP)
+                        .nearTtl(Duration.ofSeconds(1))
+                        .build())
+                .isInstanceOf(InvalidCacheOptionsException.class)
+                .hasMessageContaining("near-ttl")
+                .hasMessageContaining("of 1s cannot be used with consistency CP")
+                .hasMessageContaining("Set it to 0s for this cache, or choose consistency AP");
+    }
+
+    @Test
+    void isAsStaleAsTheLongerOneOfWindowAndNearTtl() {
+        assertThat(DEFAULTS.worstStaleness()).isEqualTo(DEFAULTS.staleWindow());
+        assertThat(DEFAULTS.toBuilder().nearTtl(Duration.ofSeconds(1)).build().worstStaleness())
+                .isEqualTo(DEFAULTS.staleWindow());
+        assertThat(DEFAULTS.toBuilder().nearTtl(Duration.ofSeconds(2)).build().worstStaleness())
+                .isEqualTo(Duration.ofSeconds(2));
     }
 
     @Test

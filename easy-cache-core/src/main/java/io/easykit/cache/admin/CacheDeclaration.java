@@ -72,6 +72,7 @@ public record CacheDeclaration(
                         options.effectiveRefreshAhead(),
                         "limited to a tenth of the ttl",
                         sources),
+                setting("near-ttl", text(options.nearTtl()), sources),
                 setting("load-lease", text(options.loadLease()), sources),
                 setting("load-wait-timeout", text(options.loadWaitTimeout()), sources),
                 setting("update-lease", text(options.updateLease()), sources),

@@ -11,12 +11,14 @@ import java.util.stream.Collectors;
  *
  * @param over   how long they have been counted
  * @param hits   reads that got a valid value from Redis
+ * @param near   reads that got a value of the near level
  * @param stale  reads that got an invalidated value inside the stale window
  * @param local  reads that got a value of the local level, while Redis was away
  * @param misses reads that loaded, or waited for a load
  * @param loads  loads by what became of them; all kinds are present
  */
-public record CacheNumbers(Duration over, long hits, long stale, long local, long misses, Map<Load, Long> loads) {
+public record CacheNumbers(
+        Duration over, long hits, long near, long stale, long local, long misses, Map<Load, Long> loads) {
 
     public CacheNumbers {
         loads = Map.copyOf(loads);
@@ -25,6 +27,6 @@ public record CacheNumbers(Duration over, long hits, long stale, long local, lon
     /** The numbers of a cache that was not used. */
     public static CacheNumbers none(Duration over) {
         return new CacheNumbers(
-                over, 0, 0, 0, 0, Arrays.stream(Load.values()).collect(Collectors.toMap(load -> load, load -> 0L)));
+                over, 0, 0, 0, 0, 0, Arrays.stream(Load.values()).collect(Collectors.toMap(load -> load, load -> 0L)));
     }
 }

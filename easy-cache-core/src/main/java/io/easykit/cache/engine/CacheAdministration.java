@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.InvalidCacheKeyException;
@@ -66,7 +67,16 @@ final class CacheAdministration implements EasyCacheAdmin {
     public EntryExplanation explain(CacheKey<?> key) {
         CacheCluster cluster = clusters.of(key);
         EntryExplanation told = explain(key, cluster);
-        return cluster.pending().holds(key) ? undelivered(told) : told;
+        if (cluster.pending().holds(key)) {
+            return undelivered(told);
+        }
+        return cluster.holdsNear(key)
+                ? and(
+                        told,
+                        "Readers on this node get the value of their near level, for at most "
+                                + CacheOptions.text(key.spec().options().nearTtl())
+                                + " after it was read from Redis.")
+                : told;
     }
 
     private static EntryExplanation undelivered(EntryExplanation told) {

@@ -35,6 +35,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private final GuardedStore store;
     private final Epochs epochs;
     private final LocalEntries local;
+    private final NearEntries near;
     private final InvalidationDelivery delivery;
     private final UpdatePreparation preparation;
     private final LateCommits lateCommits;
@@ -57,7 +58,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     CacheCluster(
             String id,
             EntryStore store,
-            LocalLevel level,
+            Levels levels,
             CacheCluster.Options options,
             @Nullable Outbox outbox,
             EngineContext engine) {
@@ -67,21 +68,24 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.ticker = engine.ticker();
         this.lateCommits = new LateCommits(ticker);
         this.availability = new ClusterAvailability(id, options.availability(), ticker, this::onAvailability);
-        this.store = new GuardedStore(store, availability);
-        this.epochs = new Epochs(this.store, availability);
-        this.local = new LocalEntries(level, engine.values(), degraded.localTtl());
+        this.near = new NearEntries(levels.near);
+        EntryStore evicting = new NearStore(store, near);
+        this.store = new GuardedStore(evicting, availability);
+        this.epochs = new Epochs(this.store, availability, near::clear);
+        this.local = new LocalEntries(levels.local, engine.values(), degraded.localTtl());
         this.delivery = new InvalidationDelivery(id, this.store, local, degraded.maxPendingInvalidations(), engine);
         Freshness freshness = new Freshness(delivery.ownUpdates(), delivery.pending());
         this.limit = new LoadBulkhead(degraded.concurrentLoads(), ticker);
         UncachedLoads uncached = new UncachedLoads(limit, engine);
-        ReadParts parts = ReadParts.of(this.store, epochs, limit, uncached, engine);
-        CacheDispatcher dispatcher = new CacheDispatcher(parts, freshness, limit, engine);
+        NearLevel nearLevel = new NearLevel(near, freshness, epochs, engine);
+        ReadParts parts = ReadParts.of(this.store, epochs, nearLevel, limit, uncached, engine);
+        CacheDispatcher dispatcher = new CacheDispatcher(parts, nearLevel, freshness, limit, engine);
         this.reader = new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
         BatchParts batch = BatchParts.of(this.store, epochs, parts, limit, engine);
         BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
         this.batchReader = new BatchReader(batches, batch, reader, freshness, local, engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
-        this.afterStop = new StoppedCluster(store, delivery, outbox != null, ticker);
+        this.afterStop = new StoppedCluster(evicting, delivery, outbox != null, ticker);
         this.prefixDrop = new PrefixDrop(epochs, delivery, ticker);
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
@@ -89,6 +93,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.workers = newWorkers();
         this.store.onReconnect(server -> workers.forEach(worker -> worker.onReconnect(server)));
     }
+
+    /** The levels of this JVM in front of one Redis: while it is away, and while it is available. */
+    record Levels(LocalLevel local, LocalLevel near) {}
 
     /** How a Redis is used while it is available, and while it is not. */
     record Options(AvailabilityOptions availability, DegradedOptions degraded) {}
@@ -164,6 +171,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     /** See {@link EntryStore#inspect}. */
     StoredEntry inspect(CacheKey<?> key) {
         return store.inspect(key);
+    }
+
+    boolean holdsNear(CacheKey<?> key) {
+        return near.get(key, ticker.nanoTime()) != null;
     }
 
     boolean holdsLocally(CacheKey<?> key) {
@@ -318,8 +329,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         }
     }
 
-    /** The local level is from a time in which updates of other nodes did not reach it. */
+    /** Both levels are from a time in which updates of other nodes did not reach them. */
     private void onAvailability(ClusterAvailability.Change change) {
+        near.clear();
         Availability.State state = change.state();
         if (state == Availability.State.AVAILABLE) {
             limit.onAvailable();

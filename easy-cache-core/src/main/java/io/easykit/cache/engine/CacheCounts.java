@@ -33,6 +33,7 @@ final class CacheCounts implements CacheListener {
         Counts counts = read(key.spec());
         switch (hit) {
             case FRESH -> counts.hits.increment();
+            case NEAR -> counts.near.increment();
             case STALE -> counts.stale.increment();
             case LOCAL -> counts.local.increment();
         }
@@ -106,6 +107,7 @@ final class CacheCounts implements CacheListener {
         private final @Nullable Counts next;
 
         private final LongAdder hits = new LongAdder();
+        private final LongAdder near = new LongAdder();
         private final LongAdder stale = new LongAdder();
         private final LongAdder local = new LongAdder();
         private final LongAdder misses = new LongAdder();
@@ -137,7 +139,7 @@ final class CacheCounts implements CacheListener {
         CacheNumbers numbers(Duration over) {
             Map<Load, Long> sums = new EnumMap<>(Load.class);
             loads.forEach((load, count) -> sums.put(load, count.sum()));
-            return new CacheNumbers(over, hits.sum(), stale.sum(), local.sum(), misses.sum(), sums);
+            return new CacheNumbers(over, hits.sum(), near.sum(), stale.sum(), local.sum(), misses.sum(), sums);
         }
     }
 }

@@ -6,6 +6,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.Transactions;
+import io.easykit.cache.engine.NearEntries.Stamp;
 import io.easykit.cache.engine.SingleFlight.Joined;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore.Snapshot;
@@ -38,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>One read</h2>
  *
- * A plain read accepts a value that is alone in its entry: it was neither invalidated nor under an update when the store
+ * A value of the {@link NearLevel} is returned at once. A plain read accepts a value that is alone in its entry: it was neither invalidated nor under an update when the store
  * answered, and the store drops it when it expires. That is the hit path; it runs no script. In all other cases the store
  * decides in one step ({@link Outcome}), once for all readers of the key in this JVM (a {@link InFlightLoad}).
  *
@@ -64,6 +65,7 @@ final class CacheDispatcher implements CacheReader {
     private static final int FOREIGN_LOADS = 2;
 
     private final StoredEntries entries;
+    private final NearLevel near;
     private final StoredLoads loads;
     private final UncachedLoads uncachedLoads;
     private final Refreshes refreshes;
@@ -76,7 +78,8 @@ final class CacheDispatcher implements CacheReader {
     private final Ticker ticker;
     private final LoadHints hints = new LoadHints();
 
-    CacheDispatcher(ReadParts parts, Freshness freshness, LoadBulkhead limit, EngineContext engine) {
+    CacheDispatcher(ReadParts parts, NearLevel near, Freshness freshness, LoadBulkhead limit, EngineContext engine) {
+        this.near = near;
         this.entries = parts.entries();
         this.loads = parts.loads();
         this.uncachedLoads = parts.uncachedLoads();
@@ -92,12 +95,16 @@ final class CacheDispatcher implements CacheReader {
 
     @Override
     public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
+        Decoded<V> kept = nearHit(read);
+        if (kept != null) {
+            return kept.value();
+        }
+        Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
         Decoded<V> hit = entries.fresh(read.key(), seen);
         boolean undelivered = freshness.isUndelivered(read.key());
         if (hit != null && !undelivered) {
-            listener.onHit(read.key(), Hit.FRESH);
-            refreshes.startIfDue(read, seen);
+            reportFresh(read, stamp, seen, hit);
             return hit.value();
         }
         ReadRequest<V> strict = freshness.requiredFor(read);
@@ -115,13 +122,31 @@ final class CacheDispatcher implements CacheReader {
 
     @Override
     public <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read) {
+        Decoded<V> kept = nearHit(read);
+        if (kept != null) {
+            return kept;
+        }
+        Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
         Decoded<V> hit = freshness.isUndelivered(read.key()) ? null : entries.fresh(read.key(), seen);
         if (hit != null) {
-            listener.onHit(read.key(), Hit.FRESH);
-            refreshes.startIfDue(read, seen);
+            reportFresh(read, stamp, seen, hit);
         }
         return hit;
+    }
+
+    private <V> @Nullable Decoded<V> nearHit(ReadRequest<V> read) {
+        Decoded<V> kept = near.get(read);
+        if (kept != null) {
+            listener.onHit(read.key(), Hit.NEAR);
+        }
+        return kept;
+    }
+
+    private <V> void reportFresh(ReadRequest<V> read, @Nullable Stamp stamp, Snapshot seen, Decoded<V> hit) {
+        listener.onHit(read.key(), Hit.FRESH);
+        near.keepRead(read, stamp, seen, hit);
+        refreshes.startIfDue(read, seen);
     }
 
     private <V> LoadResult<V> loadUnstored(ReadRequest<V> read) {

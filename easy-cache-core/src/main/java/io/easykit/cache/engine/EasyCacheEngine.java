@@ -218,6 +218,7 @@ public final class EasyCacheEngine implements EasyCache {
         private final List<CacheListener> listeners = new ArrayList<>();
         private Transactions transactions = Transactions.NONE;
         private Supplier<LocalLevel> localLevels = () -> LocalLevel.NONE;
+        private Supplier<LocalLevel> nearLevels = () -> LocalLevel.NONE;
         private AvailabilityOptions availability = AvailabilityOptions.defaults();
         private DegradedOptions degraded = DegradedOptions.defaults();
         private @Nullable Outbox outbox;
@@ -245,6 +246,12 @@ public final class EasyCacheEngine implements EasyCache {
         /** Sets the level that answers AP reads while a Redis is away, one for each; without it there is none. */
         public Builder localLevels(Supplier<LocalLevel> value) {
             this.localLevels = value;
+            return this;
+        }
+
+        /** Sets the level for values of caches with a near TTL, one for each Redis; without it nothing is kept. */
+        public Builder nearLevels(Supplier<LocalLevel> value) {
+            this.nearLevels = value;
             return this;
         }
 
@@ -319,8 +326,10 @@ public final class EasyCacheEngine implements EasyCache {
             CacheCluster.Options options = new CacheCluster.Options(availability, degraded);
             Map<String, CacheCluster> clusters = new LinkedHashMap<>();
             if (!disabled) {
-                stores.forEach((id, store) ->
-                        clusters.put(id, new CacheCluster(id, store, localLevels.get(), options, outbox, engine)));
+                stores.forEach((id, store) -> {
+                    CacheCluster.Levels levels = new CacheCluster.Levels(localLevels.get(), nearLevels.get());
+                    clusters.put(id, new CacheCluster(id, store, levels, options, outbox, engine));
+                });
             }
             CacheClusters all = new CacheClusters(clusters);
             clusters.values().forEach(cluster -> cluster.join(all::of));

@@ -24,6 +24,7 @@ final class Epochs {
 
     private final EntryStore store;
     private final ClusterAvailability availability;
+    private final Runnable onRaised;
     private final int copies;
 
     /** For each hash the highest epochs that were ever read from it. */
@@ -32,9 +33,11 @@ final class Epochs {
     /** 1 for each hash that was read. */
     private final AtomicIntegerArray learned;
 
-    Epochs(EntryStore store, ClusterAvailability availability) {
+    /** @param onRaised runs after a raised epoch became known */
+    Epochs(EntryStore store, ClusterAvailability availability, Runnable onRaised) {
         this.store = store;
         this.availability = availability;
+        this.onRaised = onRaised;
         this.copies = store.epochCopies();
         int hashes = store.epochHashes();
         this.learned = new AtomicIntegerArray(hashes);
@@ -55,11 +58,20 @@ final class Epochs {
             return known(first, prefix);
         }
         refreshOneOf(first, key);
+        return highest(first, prefix);
+    }
+
+    private long highest(int first, String prefix) {
         long highest = 0;
         for (int hash = first; hash < first + copies; hash++) {
             highest = Math.max(highest, known(hash, prefix));
         }
         return highest;
+    }
+
+    /** Whether no higher epoch of a key is known. Does not call the store. */
+    boolean isCurrent(CacheKey<?> key, long epoch) {
+        return highest(store.epochHashOf(key), key.spec().prefix()) <= epoch;
     }
 
     /** Learns those in the key's own partition. Where there is none, any of them does. */
@@ -101,7 +113,14 @@ final class Epochs {
     }
 
     private void refresh(int hash, Map<String, Long> stored) {
-        stored.forEach((prefix, epoch) -> known.get(hash).merge(prefix, epoch, Math::max));
+        boolean raised = false;
+        for (Map.Entry<String, Long> one : stored.entrySet()) {
+            raised |= known(hash, one.getKey()) < one.getValue();
+            known.get(hash).merge(one.getKey(), one.getValue(), Math::max);
+        }
+        if (raised) {
+            onRaised.run();
+        }
     }
 
     /** Raises the epochs of some prefixes in one hash, above all that is known here. */

@@ -88,8 +88,7 @@ final class KnownCaches {
     private static String staleness(CacheOptions options) {
         return options.consistency() == Consistency.CP
                 ? "never stale while every node reaches Redis"
-                : "worst staleness " + CacheOptions.text(options.effectiveStaleWindow())
-                        + " while every node reaches Redis";
+                : "worst staleness " + CacheOptions.text(options.worstStaleness()) + " while every node reaches Redis";
     }
 
     private CacheInfo info(Known known) {
@@ -98,7 +97,7 @@ final class KnownCaches {
                 spec.prefix(),
                 spec.clusterId(),
                 spec.options().consistency(),
-                spec.options().effectiveStaleWindow(),
+                spec.options().worstStaleness(),
                 known.declarations,
                 counts.numbers(spec.clusterId(), spec.prefix()));
     }

@@ -16,10 +16,15 @@ record ReadParts(
         EntryPoller otherNodes) {
 
     static ReadParts of(
-            EntryStore store, Epochs epochs, LoadBulkhead limit, UncachedLoads uncachedLoads, EngineContext engine) {
+            EntryStore store,
+            Epochs epochs,
+            NearLevel near,
+            LoadBulkhead limit,
+            UncachedLoads uncachedLoads,
+            EngineContext engine) {
         FailingRefreshes failing = new FailingRefreshes(engine.ticker());
         StoredEntries entries = new StoredEntries(store, epochs, engine);
-        StoredLoads loads = new StoredLoads(store, limit, failing, engine);
+        StoredLoads loads = new StoredLoads(store, near, limit, failing, engine);
         SingleFlight flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
         Refreshes refreshes = new Refreshes(entries, loads, flights, failing, engine);
         return new ReadParts(entries, loads, uncachedLoads, flights, refreshes, new EntryPoller(entries, engine));

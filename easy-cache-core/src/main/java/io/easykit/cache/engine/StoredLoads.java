@@ -7,10 +7,12 @@ import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.RunningLoad;
 import io.easykit.cache.engine.LoadResult.Loaded;
+import io.easykit.cache.engine.NearEntries.Stamp;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,13 +24,20 @@ final class StoredLoads {
 
     private final EntryStore store;
     private final LoadBulkhead limit;
+    private final NearLevel near;
     private final FailingRefreshes failingRefreshes;
     private final ValueEnvelopes values;
     private final EngineContext engine;
     private final Ticker ticker;
 
-    StoredLoads(EntryStore store, LoadBulkhead limit, FailingRefreshes failingRefreshes, EngineContext engine) {
+    StoredLoads(
+            EntryStore store,
+            NearLevel near,
+            LoadBulkhead limit,
+            FailingRefreshes failingRefreshes,
+            EngineContext engine) {
         this.store = store;
+        this.near = near;
         this.limit = limit;
         this.failingRefreshes = failingRefreshes;
         this.values = engine.values();
@@ -93,9 +102,14 @@ final class StoredLoads {
     private <V> LoadResult<V> stored(
             ReadRequest<V> read, LoadLease lease, Loaded<V> loaded, Envelope bytes, LoadReport report) {
         @Nullable V value = loaded.value();
+        Duration ttl = ValueEnvelopes.ttl(value, read.options());
+        Stamp stamp = near.stamp(read);
         long sent = ticker.nanoTime();
         try {
-            boolean accepted = store.store(read.key(), lease, bytes, ValueEnvelopes.ttl(value, read.options()));
+            boolean accepted = store.store(read.key(), lease, bytes, ttl);
+            if (accepted) {
+                near.keepStored(read, stamp, lease, value, bytes, ttl);
+            }
             report.end(accepted ? Load.STORED : Load.REJECTED, null);
             return accepted
                     ? new Loaded<>(value, sent, bytes)

@@ -338,8 +338,8 @@ class CacheAdministrationTests {
         assertThat(cache.worstStaleness()).isEqualTo(Duration.ofMillis(1500));
         CacheNumbers numbers = cache.numbers();
         assertThat(numbers.over()).isGreaterThanOrEqualTo(Duration.ofMinutes(5));
-        assertThat(List.of(numbers.hits(), numbers.stale(), numbers.local(), numbers.misses()))
-                .containsExactly(2L, 1L, 1L, 3L);
+        assertThat(List.of(numbers.hits(), numbers.near(), numbers.stale(), numbers.local(), numbers.misses()))
+                .containsExactly(2L, 0L, 1L, 1L, 3L);
         assertThat(numbers.loads())
                 .isEqualTo(Map.of(Load.STORED, 1L, Load.REJECTED, 0L, Load.NOT_STORED, 1L, Load.FAILED, 1L));
     }
@@ -398,13 +398,14 @@ class CacheAdministrationTests {
                         new Setting("consistency", "cp", "from consistency"),
                         new Setting("ttl", "90s", "from ttl"),
                         new Setting("stale-window", "0s", "from stale-window (1500ms), zero under cp"),
+                        new Setting("near-ttl", "0s", "from near-ttl"),
                         new Setting("load-lease", "1s", "from load-lease"))
                 .anySatisfy(setting -> {
                     assertThat(setting.name()).isEqualTo("refresh-ahead");
                     assertThat(setting.value()).isEqualTo(CacheOptions.text(options.effectiveRefreshAhead()));
                     assertThat(setting.source()).isEqualTo("from refresh-ahead (30s), limited to a tenth of the ttl");
                 })
-                .hasSize(10);
+                .hasSize(11);
     }
 
     @Test

@@ -6,15 +6,20 @@ import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.InMemoryEntryStore;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class EpochsTests {
 
     private final InMemoryEntryStore store = new InMemoryEntryStore(() -> 0);
+    private final AtomicInteger raises = new AtomicInteger();
     private final Map<String, Long> stored = store.epochs;
     private final Epochs epochs = new Epochs(
-            store, new ClusterAvailability("default", AvailabilityOptions.defaults(), new ManualClock(), change -> {}));
+            store,
+            new ClusterAvailability("default", AvailabilityOptions.defaults(), new ManualClock(), change -> {}),
+            raises::incrementAndGet);
     private final CacheKey<String> key = Workbench.ap().key(1);
 
     @Test
@@ -26,6 +31,19 @@ class EpochsTests {
         epochs.markUnknown();
         stored.put("name", 8L);
         assertThat(epochs.of(key)).isEqualTo(8);
+    }
+
+    @Test
+    void reportEachRaiseThatBecomesKnown() {
+        stored.put("name", 7L);
+        epochs.refresh(0);
+        assertThat(raises).hasValue(1);
+        epochs.refresh(0);
+        stored.put("name", 6L);
+        epochs.refresh(0);
+        assertThat(raises).hasValue(1);
+        epochs.raise(0, List.of("name"));
+        assertThat(raises).hasValue(2);
     }
 
     @Test

@@ -64,12 +64,20 @@ record CacheView(
     }
 
     /** Reads and loads of this node since its start. */
-    record Numbers(String over, long hits, long stale, long local, long misses, Map<CacheListener.Load, Long> loads) {
+    record Numbers(
+            String over,
+            long hits,
+            long near,
+            long stale,
+            long local,
+            long misses,
+            Map<CacheListener.Load, Long> loads) {
 
         static Numbers of(CacheNumbers numbers) {
             return new Numbers(
                     CacheOptions.text(Duration.ofSeconds(numbers.over().toSeconds())),
                     numbers.hits(),
+                    numbers.near(),
                     numbers.stale(),
                     numbers.local(),
                     numbers.misses(),

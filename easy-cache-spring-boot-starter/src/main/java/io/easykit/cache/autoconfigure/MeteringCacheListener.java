@@ -93,6 +93,7 @@ final class MeteringCacheListener implements CacheListener {
         private final MeterRegistry registry;
         private final Tags tags;
         private final Counter hits;
+        private final Counter near;
         private final Counter stale;
         private final Counter local;
         private final Counter misses;
@@ -109,6 +110,7 @@ final class MeteringCacheListener implements CacheListener {
             this.registry = registry;
             this.tags = Tags.of("prefix", name.prefix(), "cluster", name.cluster());
             this.hits = requests("hit");
+            this.near = requests("near");
             this.stale = requests("stale");
             this.local = requests("local");
             this.misses = requests("miss");
@@ -131,6 +133,7 @@ final class MeteringCacheListener implements CacheListener {
         Counter of(Hit hit) {
             return switch (hit) {
                 case FRESH -> hits;
+                case NEAR -> near;
                 case STALE -> stale;
                 case LOCAL -> local;
             };

@@ -124,6 +124,7 @@ public final class CacheApi implements ConsoleApi {
                 "reads",
                 Map.of(
                         "hit", numbers.hits(),
+                        "near", numbers.near(),
                         "stale", numbers.stale(),
                         "local", numbers.local(),
                         "miss", numbers.misses()));
