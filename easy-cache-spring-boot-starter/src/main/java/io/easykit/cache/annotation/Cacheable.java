@@ -88,6 +88,12 @@ public @interface Cacheable {
     String refreshAhead() default "";
 
     /**
+     * Maximum time for which a value is kept in this JVM and returned without a read of Redis, under {@link Consistency#AP}.
+     * Updates of other nodes are missed for at most this time. {@code "0s"} keeps nothing.
+     */
+    String nearTtl() default "";
+
+    /**
      * Thread on which a value is reloaded while the older one may still be returned. {@link Reload#BACKGROUND} counts
      * as not set. It falls back to {@link Reload#CALLER} for calls whose arguments are neither immutable nor can be
      * copied. Choose {@link Reload#CALLER} for a method that depends on state of the calling thread, unless a

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  *     shorter than the TTL. With 0s, or with cp, it is never returned.
  * @param refreshAhead Time before the expiry during which one reader refreshes the value in the background, from 0s to
  *     3650d, but at most a tenth of the TTL. With 0s values are not refreshed early.
+ * @param nearTtl Maximum time for which a value is kept in this JVM and returned without a read of Redis, from 0s to 3650d.
+ *     Updates of other nodes are missed for at most this time. With 0s values are not kept. Only with ap.
  * @param loadLease Time for which one loader holds the exclusive right to load an entry, from 10ms to 3650d. The
  *     value of a load that takes up to two minutes longer is still stored.
  * @param loadWaitTimeout Maximum time for a reader to wait for the load of another reader before it loads the value itself,
@@ -37,13 +39,14 @@ public record CacheSettings(
         @Nullable Double ttlJitter,
         @Nullable Duration staleWindow,
         @Nullable Duration refreshAhead,
+        @Nullable Duration nearTtl,
         @Nullable Duration loadLease,
         @Nullable Duration loadWaitTimeout,
         @Nullable Duration updateLease,
         @Nullable Reload reload) {
 
     public static final CacheSettings NONE =
-            new CacheSettings(null, null, null, null, null, null, null, null, null, null);
+            new CacheSettings(null, null, null, null, null, null, null, null, null, null, null);
 
     /** Returns these settings, and the other's for those that are not set here. */
     CacheSettings over(CacheSettings other) {
@@ -54,6 +57,7 @@ public record CacheSettings(
                 first(ttlJitter, other.ttlJitter),
                 first(staleWindow, other.staleWindow),
                 first(refreshAhead, other.refreshAhead),
+                first(nearTtl, other.nearTtl),
                 first(loadLease, other.loadLease),
                 first(loadWaitTimeout, other.loadWaitTimeout),
                 first(updateLease, other.updateLease),
@@ -70,6 +74,7 @@ public record CacheSettings(
                     case "ttl-jitter" -> ttlJitter;
                     case "stale-window" -> staleWindow;
                     case "refresh-ahead" -> refreshAhead;
+                    case "near-ttl" -> nearTtl;
                     case "load-lease" -> loadLease;
                     case "load-wait-timeout" -> loadWaitTimeout;
                     case "update-lease" -> updateLease;
@@ -92,6 +97,7 @@ public record CacheSettings(
         set(ttlJitter, options::ttlJitter);
         set(staleWindow, options::staleWindow);
         set(refreshAhead, options::refreshAhead);
+        set(nearTtl, options::nearTtl);
         set(loadLease, options::loadLease);
         set(loadWaitTimeout, options::loadWaitTimeout);
         set(updateLease, options::updateLease);
@@ -101,7 +107,7 @@ public record CacheSettings(
 
     /**
      * Returns one check for each setting, which throws if the setting is invalid regardless of the others. Uses CP,
-     * because under AP the stale window is compared with the TTL.
+     * because under AP the stale window is compared with the TTL; AP for the near TTL.
      */
     public List<Runnable> checks() {
         return List.of(
@@ -112,7 +118,10 @@ public record CacheSettings(
                 () -> with(null, null, null, null, refreshAhead, null, null, null),
                 () -> with(null, null, null, null, null, loadLease, null, null),
                 () -> with(null, null, null, null, null, null, loadWaitTimeout, null),
-                () -> with(null, null, null, null, null, null, null, updateLease));
+                () -> with(null, null, null, null, null, null, null, updateLease),
+                () -> CacheOptions.builder()
+                        .nearTtl(nearTtl == null ? Duration.ZERO : nearTtl)
+                        .build());
     }
 
     private static void with(
@@ -131,6 +140,7 @@ public record CacheSettings(
                         ttlJitter,
                         staleWindow,
                         refreshAhead,
+                        null,
                         loadLease,
                         loadWaitTimeout,
                         updateLease,

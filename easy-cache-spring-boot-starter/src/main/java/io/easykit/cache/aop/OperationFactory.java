@@ -224,6 +224,7 @@ final class OperationFactory {
                 jitter < 0 ? null : jitter,
                 duration(where, annotation, "staleWindow"),
                 duration(where, annotation, "refreshAhead"),
+                duration(where, annotation, "nearTtl"),
                 null,
                 null,
                 null,

@@ -28,8 +28,9 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
                     + failover(options)
                     + (degraded.cpUpdates() == DegradedOptions.CpUpdates.REFUSE ? "" : ", and " + untold(options));
         }
-        return "worst staleness " + text(options.effectiveStaleWindow()) + " while every node reaches Redis ("
-                + text(options.updateLease()) + " after a crash of an updater, +" + text(degraded.localTtl())
+        return "worst staleness " + text(options.worstStaleness()) + " while every node reaches Redis ("
+                + (isNear(options) ? "near-ttl " + text(options.nearTtl()) + "; " : "") + text(options.updateLease())
+                + " after a crash of an updater, +" + text(degraded.localTtl())
                 + " while Redis is away; "
                 + (degraded.apUpdates() == DegradedOptions.ApUpdates.REFUSE
                         ? "updates on a node without Redis are refused"
@@ -40,7 +41,7 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
     /** Replication is asynchronous, and a client cannot determine whether a server has replicas. */
     private static String failover(CacheOptions options) {
         return " after a fail-over of Redis that lost the update: until its node has repeated it, or the ttl of "
-                + text(options.ttl()) + " if that node died";
+                + text(options.ttl()) + " if that node died" + near(options);
     }
 
     private String untold(CacheOptions options) {
@@ -48,7 +49,17 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
                 + (outbox
                         ? text(Outbox.MAX_DELAY) + " through the outbox"
                         : "until that node reaches it again, or the ttl of " + text(options.ttl())
-                                + " if it dies before");
+                                + " if it dies before")
+                + near(options);
+    }
+
+    /** A near level may have read the old value just before it was removed from Redis. */
+    private static String near(CacheOptions options) {
+        return isNear(options) ? ", plus the near-ttl of " + text(options.nearTtl()) : "";
+    }
+
+    private static boolean isNear(CacheOptions options) {
+        return !options.nearTtl().isZero();
     }
 
     private static String lateKeys(CacheOptions options) {

@@ -154,6 +154,10 @@ public final class EasyCacheAutoConfiguration {
             if (local.maximumSize() > 0) {
                 builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()));
             }
+            long near = properties.near().maximumSize();
+            if (near > 0) {
+                builder.nearLevels(() -> new CaffeineLocalLevel(near));
+            }
             easyCacheClusters.stores().forEach(builder::store);
             outbox.ifAvailable(builder::outbox);
             loadObserver.ifAvailable(builder::loadObserver);

@@ -36,6 +36,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
  * @param externalPrefixes Prefixes that only other applications cache. Every other prefix of an @UpdateCache needs a
  *     cache in this application. By default there are none.
  * @param local Cache level in this JVM, used while Redis is unavailable.
+ * @param near Cache level in this JVM in front of Redis, for caches with a near-ttl.
  * @param clusters Further Redis clusters by the id used in annotations. Each has the settings of spring.data.redis. By
  *     default there are none.
  * @param availability Detection of an unavailable Redis and of its recovery.
@@ -56,6 +57,7 @@ record EasyCacheProperties(
         @DefaultValue Map<String, CacheSettings> caches,
         @DefaultValue Set<String> externalPrefixes,
         @DefaultValue Local local,
+        @DefaultValue Near near,
         @DefaultValue Map<String, DataRedisProperties> clusters,
         @DefaultValue Availability availability,
         @DefaultValue Degraded degraded,
@@ -255,6 +257,21 @@ record EasyCacheProperties(
         EMBEDDED,
         ALWAYS,
         NEVER
+    }
+
+    /**
+     * Cache level in this JVM in front of Redis, for caches with a near-ttl.
+     *
+     * @param maximumSize Maximum number of entries for each Redis, shared by all caches with a near-ttl. 0 disables the
+     *     near level.
+     */
+    record Near(@DefaultValue("10000") long maximumSize) {
+
+        Near {
+            new SettingChecks("easy-cache.near.")
+                    .that(maximumSize >= 0, "maximum-size", maximumSize, "Choose a number of entries, or 0 for none.")
+                    .complete();
+        }
     }
 
     /**

@@ -770,6 +770,24 @@ class CacheDeclarationTests {
         }
     }
 
+    static class NearAndStrong {
+        @Cacheable(prefix = "hot", keys = "#id", consistency = Consistency.CP, nearTtl = "1s")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesANearLevelForAStrongCache() {
+        refuses(
+                NearAndStrong.class,
+                "find(long)",
+                "the cache 'hot' cannot be used",
+                "'near-ttl' of 1s cannot be used with consistency CP",
+                "Set it to 0s for this cache, or choose consistency AP",
+                "Correct the annotation, or the setting easy-cache.caches.hot.");
+    }
+
     @Test
     void refusesADurationWithoutUnit() {
         refuses(NoUnit.class, "find(long)", "it has no unit", "Write a number with its unit");
@@ -854,6 +872,7 @@ class CacheDeclarationTests {
             delimiter = '|',
             textBlock =
                     """
+                    easy-cache.caches.user.near-ttl=2s      | worst staleness 2s while every node reaches Redis (near-ttl 2s; 30s after a crash of an updater, +5s while Redis is away; after an update on a node without Redis: until that node reaches it again, or the ttl of 10m if it dies before, plus the near-ttl of 2s; after a fail-over of Redis that lost the update: until its node has repeated it, or the ttl of 10m if that node died, plus the near-ttl of 2s)
                     easy-cache.outbox=jdbc                  | +5s while Redis is away; after an update on a node without Redis: 2500ms through the outbox; after a fail-over of Redis
                     easy-cache.degraded.ap-updates=refuse   | +5s while Redis is away; updates on a node without Redis are refused; after a fail-over of Redis
                     easy-cache.degraded.cp-updates=proceed  | of 90s if that node died, and after an update on a node without Redis: until that node reaches it again, or the ttl of 90s if it dies before

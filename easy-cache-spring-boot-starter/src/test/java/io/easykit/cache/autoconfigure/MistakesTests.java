@@ -46,6 +46,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("a key over an unknown class", UnknownClass.class),
             Map.entry("a condition that is a number", NumberCondition.class),
             Map.entry("a condition over an unknown property", UnknownProperty.class),
+            Map.entry("a near level for a strong cache", CacheDeclarationTests.NearAndStrong.class),
             Map.entry("a duration without a unit", CacheDeclarationTests.NoUnit.class),
             Map.entry("an update of a prefix that nobody caches", UpdatesNothing.class));
 
