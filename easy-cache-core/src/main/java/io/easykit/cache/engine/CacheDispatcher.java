@@ -39,9 +39,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>One read</h2>
  *
- * A value of the {@link NearLevel} is returned at once. A plain read accepts a value that is alone in its entry: it was neither invalidated nor under an update when the store
- * answered, and the store drops it when it expires. That is the hit path; it runs no script. In all other cases the store
- * decides in one step ({@link Outcome}), once for all readers of the key in this JVM (a {@link InFlightLoad}).
+ * A value of the {@link NearLevel} is returned at once. A plain read accepts a value that is alone in its entry: it was neither
+ * invalidated nor under an update when the store answered, and the store drops it when it expires. That is the hit path; it
+ * runs no script. In all other cases the store decides in one step ({@link Outcome}), once for all readers of the key in this
+ * JVM (a {@link InFlightLoad}).
  *
  * <h2>Shared results</h2>
  *
