@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>Join.</b> The reader becomes the owner of the loads that nobody runs in this JVM. It does not wait for the others.
  *   <li><b>Fetch.</b> The store decides about all elements of its own in one pipeline.
  *   <li><b>Load.</b> One call of the loader, for the elements with a load lease, and for those that cannot be stored at all.
+ *       Meanwhile the reader does not own the loads of elements that it will poll: other readers need not wait for the loader.
  *   <li><b>Store.</b> Each element under its own fencing token, in one pipeline. Its load is completed: other readers go on.
  *   <li><b>Poll.</b> Elements that another node loads, or updates, are polled together. Their loads are completed, too.
  *   <li><b>Wait</b> for the loads of other readers.
@@ -105,6 +106,9 @@ final class BatchDispatcher {
 
     private <K, V> void readHits(BatchRead<K, V> batch) {
         List<BatchElement<K, V>> due = new ArrayList<>();
+        batch.elements().stream()
+                .filter(element -> freshness.isUndelivered(element.key()))
+                .forEach(element -> element.go(Way.UNSTORED));
         List<EntryReply<Snapshot>> replies =
                 batches.read(batch.elements().stream().map(BatchElement::read).toList());
         for (int i = 0; i < replies.size(); i++) {
@@ -118,9 +122,10 @@ final class BatchDispatcher {
         refreshes.start(batch, due);
     }
 
+    /** A value is no hit if an invalidation of it was pending before the read, or is pending after it. */
     private <K, V> void readHit(BatchElement<K, V> element, Snapshot seen, List<BatchElement<K, V>> due) {
         Decoded<V> hit = entries.fresh(element.key(), seen);
-        if (freshness.isUndelivered(element.key())) {
+        if (element.way() == Way.UNSTORED || freshness.isUndelivered(element.key())) {
             element.go(Way.UNSTORED);
         } else if (hit != null) {
             joins.countHit(element, Hit.FRESH);
@@ -158,8 +163,14 @@ final class BatchDispatcher {
             refresh(batch, toRefresh);
             List<BatchElement<K, V>> toLoad =
                     open.stream().filter(this::isToBeLoaded).toList();
+            if (!toLoad.isEmpty()) {
+                toPoll.forEach(waiting -> waiting.element().letGo());
+            }
             loads.load(batch, toLoad, false);
             batch.requireNoFailure();
+            if (!toLoad.isEmpty()) {
+                toPoll.removeIf(waiting -> !joins.join(waiting.element(), permits));
+            }
             toLoad.stream().filter(BatchDispatcher::isOvertaken).forEach(BatchElement::repeat);
         }
         otherNodes.await(toPoll);
@@ -275,7 +286,7 @@ final class BatchDispatcher {
     }
 
     private <K, V> void await(BatchElement<K, V> element) {
-        Joined<V> joined = BatchUnstored.await(element, element.read().remainingWait(ticker));
+        Joined<V> joined = BatchUnstored.awaitFor(element, element.read().remainingWait(ticker));
         if (joined instanceof Joined.Served<V> served) {
             LoadResult<V> result = served.result();
             if (result.failure() instanceof StoreUnavailableException away) {

@@ -39,6 +39,10 @@ final class BatchPoller {
             this.unchanged = unchanged;
         }
 
+        BatchElement<K, V> element() {
+            return element;
+        }
+
         /** @param leaseLeft maximum time until the other node's load lease ends */
         static <K, V> Waiting<K, V> forLoad(BatchElement<K, V> element, Duration leaseLeft) {
             return new Waiting<>(element, leaseLeft.toNanos() + EntryPoller.FIRST_POLL_NANOS, Snapshot::loading);

@@ -134,9 +134,10 @@ final class BatchReader {
             ids.forEach(id ->
                     stamps.put(id, local.stamp(requireNonNull(byId.get(id)).key())));
             long startedAt = ticker.nanoTime();
-            Map<K, V> loaded = batch.loader().load(ids);
+            Map<K, V> loaded = ElementLoader.requireAsked(
+                    missing.get(0).key().spec(), batch.loader().load(ids), stamps.keySet());
             Duration age = Duration.ofNanos(ticker.nanoTime() - startedAt);
-            if (LoadInProgress.isStorable() && loaded != null) {
+            if (LoadInProgress.isStorable()) {
                 stamps.forEach((id, stamp) -> {
                     ReadRequest<V> read = requireNonNull(byId.get(id)).read();
                     V value = ElementLoader.valueOf(read.key().spec(), loaded, id);

@@ -42,9 +42,13 @@ final class BatchUnstored {
         return true;
     }
 
-    /** Loads all elements, or takes the results of other readers. Ends when all have a result. */
+    /**
+     * Loads all elements, or takes the results of other readers. Ends when all have a result. Waits for other readers no
+     * longer than one reader may wait, however many of them fail one after the other.
+     */
     <K, V> void load(BatchRead<K, V> batch, List<BatchElement<K, V>> elements, boolean withPermit) throws Throwable {
         List<BatchElement<K, V>> open = elements;
+        long waitLeft = Long.MAX_VALUE;
         while (!open.isEmpty()) {
             try (Permits permits = new Permits()) {
                 List<BatchElement<K, V>> mine = new ArrayList<>();
@@ -57,7 +61,12 @@ final class BatchUnstored {
             }
             batch.requireNoFailure();
             open = open.stream().filter(BatchElement::isOpen).toList();
-            open.forEach(this::await);
+            long from = ticker.nanoTime();
+            waitLeft = Math.min(waitLeft, longestWait(open));
+            for (BatchElement<K, V> element : open) {
+                await(element, waitLeft - (ticker.nanoTime() - from));
+            }
+            waitLeft -= ticker.nanoTime() - from;
             open = open.stream().filter(BatchElement::isOpen).toList();
         }
     }
@@ -78,8 +87,14 @@ final class BatchUnstored {
         return true;
     }
 
-    private <K, V> void await(BatchElement<K, V> element) {
-        Joined<V> joined = await(element, Math.max(element.read().remainingWait(ticker), InFlightLoad.GRACE.toNanos()));
+    private <K, V> long longestWait(List<BatchElement<K, V>> elements) {
+        return elements.stream()
+                .mapToLong(element -> element.read().remainingWait(ticker))
+                .reduce(InFlightLoad.GRACE.toNanos(), Math::max);
+    }
+
+    private <K, V> void await(BatchElement<K, V> element, long nanos) {
+        Joined<V> joined = awaitFor(element, nanos);
         if (joined instanceof Joined.Served<V> served && served.result().failure() == null) {
             element.done(served.result());
         } else if (joined instanceof Joined.Alone) {
@@ -90,7 +105,7 @@ final class BatchUnstored {
     }
 
     /** Waits for the load of another reader. Its failure is not one of this reader, which loads for itself then. */
-    static <K, V> Joined<V> await(BatchElement<K, V> element, long nanos) {
+    static <K, V> Joined<V> awaitFor(BatchElement<K, V> element, long nanos) {
         Awaited<V> awaited = element.takeAwaited();
         return awaited.flights()
                 .await(element.read(), awaited.load(), awaited.load().isDone() ? 1 : nanos, null);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.BatchLoader;
+import io.easykit.cache.CacheLoadTimeoutException;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
@@ -33,11 +34,13 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.ResolvableType;
 
 @Timeout(60)
@@ -200,6 +203,38 @@ class BatchReadTests {
         assertThat(bench.events.next()).doesNotContain("hit FRESH").contains("load FAILED");
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void readersOfFailingBatchesDoNotWaitOneAfterTheOther(boolean away) throws Exception {
+        int readers = 30;
+        CacheSpec<String> spec = Workbench.ap()
+                .withOptions(Workbench.ap().options().toBuilder()
+                        .loadWaitTimeout(Duration.ofSeconds(1))
+                        .build());
+        EasyCacheEngine small = bench.node(new DegradedOptions(
+                Duration.ofSeconds(5), 4, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 100));
+        if (away) {
+            bench.store.away();
+        }
+        AtomicInteger loads = new AtomicInteger();
+        List<Caller<Map<Integer, String>>> callers = new CopyOnWriteArrayList<>();
+        BatchLoader<Integer, String, RuntimeException> failing = missing -> {
+            loads.incrementAndGet();
+            await().until(() -> callers.size() == readers
+                    && callers.stream().allMatch(caller -> caller.isDone() || caller.isWaiting()));
+            bench.clock.advance(Duration.ofMillis(300));
+            throw new IllegalStateException("The database is down");
+        };
+        for (int i = 0; i < readers; i++) {
+            callers.add(Workbench.call(() -> small.fetchAll(spec, List.of(1, 2), failing)));
+        }
+
+        for (Caller<Map<Integer, String>> caller : callers) {
+            assertThat(caller.failure()).isInstanceOfAny(IllegalStateException.class, CacheLoadTimeoutException.class);
+        }
+        assertThat(loads).hasValueLessThanOrEqualTo(15);
+    }
+
     @Test
     void anUndecodableElementIsLoadedWithTheOtherMissingOnes() {
         CacheSpec<String> spec = Workbench.ap();
@@ -286,6 +321,34 @@ class BatchReadTests {
         assertThat(cache.fetchAll(spec, List.of(1, 2, 3), source))
                 .containsExactly(entry(1, "1"), entry(2, "foreign"), entry(3, "3"));
         assertThat(polled.getCount()).isZero();
+        assertThat(source.calls).containsExactly(List.of(1, 3));
+    }
+
+    @Test
+    void otherReadersTakeTheValueOfAnotherNodeWhileTheBatchStillLoads() throws Exception {
+        CacheSpec<String> spec = Workbench.ap();
+        EasyCacheEngine there = bench.node();
+        Workbench.GatedLoader<String> foreign = new Workbench.GatedLoader<>(() -> "foreign");
+        Caller<String> other = Workbench.call(() -> there.fetch(spec.key(2), foreign));
+        foreign.awaitEntered();
+        bench.clock.onPause(() -> {
+            foreign.letGo();
+            try {
+                other.result();
+            } catch (Exception failure) {
+                throw new AssertionError(failure);
+            }
+        });
+        Workbench.GatedLoader<String> gate = new Workbench.GatedLoader<>(() -> "");
+        source.during = gate::load;
+        Caller<Map<Integer, String>> batch = Workbench.call(() -> cache.fetchAll(spec, List.of(1, 2, 3), source));
+        gate.awaitEntered();
+
+        assertThat(cache.fetch(spec.key(2), () -> "own")).isEqualTo("foreign");
+        assertThat(batch.isDone()).isFalse();
+        gate.letGo();
+
+        assertThat(batch.result()).containsExactly(entry(1, "1"), entry(2, "foreign"), entry(3, "3"));
         assertThat(source.calls).containsExactly(List.of(1, 3));
     }
 
@@ -396,6 +459,33 @@ class BatchReadTests {
         assertThat(cache.undelivered(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(1);
         assertThat(cache.fetchAll(spec, List.of(1, 2), source)).containsExactly(entry(1, "1"), entry(2, "2 new"));
         assertThat(source.calls).containsExactly(List.of(1, 2), List.of(2));
+    }
+
+    @Test
+    void anElementWhoseInvalidationIsDeliveredDuringTheReadIsNotTakenFromTheStore() {
+        CacheSpec<String> spec = Workbench.ap();
+        cache.fetchAll(spec, List.of(1, 2), source);
+        source.version = " new";
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        cache.invalidate(spec.key(2));
+        Runnable deliver =
+                () -> cache.cluster(CacheSpec.DEFAULT_CLUSTER).workers().forEach(RecoveryWorker::tick);
+        bench.store.onNext(Operation.READ, () -> bench.store.onNext(Operation.READ, deliver));
+
+        assertThat(cache.fetchAll(spec, List.of(2, 1), source)).containsExactly(entry(2, "2 new"), entry(1, "1"));
+        assertThat(cache.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
+        assertThat(source.calls).containsExactly(List.of(1, 2), List.of(2));
+    }
+
+    @Test
+    void withoutRedisARefusedResultIsNotKeptInTheLocalLevel() {
+        CacheSpec<String> spec = Workbench.ap();
+        bench.store.away();
+        assertThatExceptionOfType(InvalidCacheKeyException.class)
+                .isThrownBy(() -> cache.<Object, String, RuntimeException>fetchAll(
+                        spec, List.of(1, 2), missing -> Map.of(1, "one", 2L, "two")));
+        assertThat(cache.fetch(spec.key(1), () -> "loaded")).isEqualTo("loaded");
+        assertThat(cache.fetch(spec.key(2), () -> "loaded")).isEqualTo("loaded");
     }
 
     @Test

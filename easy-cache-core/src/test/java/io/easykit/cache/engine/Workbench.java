@@ -110,11 +110,13 @@ final class Workbench {
 
         /** Returns when the caller waits for somebody. */
         Caller<T> awaitWaiting() {
-            Awaitility.await()
-                    .pollInterval(Duration.ofMillis(1))
-                    .until(() -> thread.getState() == Thread.State.WAITING
-                            || thread.getState() == Thread.State.TIMED_WAITING);
+            Awaitility.await().pollInterval(Duration.ofMillis(1)).until(this::isWaiting);
             return this;
+        }
+
+        boolean isWaiting() {
+            Thread.State state = thread.getState();
+            return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
         }
 
         boolean isDone() {
