@@ -1,5 +1,6 @@
 package io.easykit.sample;
 
+import io.easykit.cache.CacheOrderTimeoutException;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.sample.stock.OutOfStockException;
@@ -30,6 +31,11 @@ class ShopErrors extends ResponseEntityExceptionHandler {
 
     @ExceptionHandler
     ProblemDetail redisIsAway(CacheUnavailableException failure) {
+        return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
+    }
+
+    @ExceptionHandler
+    ProblemDetail tooManyCallsAtOnce(CacheOrderTimeoutException failure) {
         return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
     }
 

@@ -100,6 +100,27 @@ class ShopIntegrationTests {
     }
 
     @Test
+    void takesNoMoreThanThereIs() {
+        shop.put("/stocks/SKU-3", "{\"quantity\": 10}");
+        List<CompletableFuture<Integer>> takings = IntStream.range(0, 30)
+                .mapToObj(any -> CompletableFuture.supplyAsync(() ->
+                        shop.post("/stocks/SKU-3/take", "{\"quantity\": 1}").status()))
+                .toList();
+        assertThat(takings.stream().map(CompletableFuture::join))
+                .filteredOn(status -> status == 200)
+                .hasSize(10);
+        assertThat(takings.stream().map(CompletableFuture::join))
+                .filteredOn(status -> status == 409)
+                .hasSize(20);
+        assertThat(shop.get("/stocks/SKU-3").number("quantity")).isZero();
+        assertThat(shop.post("/stocks/SKU-3/take", "{\"quantity\": 2}").text("detail"))
+                .startsWith("There are no 2 of SKU-3 left");
+        shop.put("/stocks/SKU-3", "{\"quantity\": 5}");
+        assertThat(shop.post("/stocks/SKU-3/take", "{\"quantity\": 2}").number("quantity"))
+                .isEqualTo(3);
+    }
+
+    @Test
     void remembersThatThereIsNothingUntilThereIs() {
         assertThat(shop.get("/products/404").status()).isEqualTo(404);
         long before = shop.productLoads();

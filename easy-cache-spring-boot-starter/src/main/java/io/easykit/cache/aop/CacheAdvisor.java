@@ -20,7 +20,7 @@ import org.springframework.core.annotation.AnnotationUtils;
  *
  * <p>A read runs outside a transaction, so that a hit opens no connection, and inside security checks. An update runs
  * as far inside as possible: it has the precedence of the transaction advisor, and follows it if that is registered
- * earlier.
+ * earlier. An update of a serial cache waits for its turn where a read runs, before its transaction.
  */
 public final class CacheAdvisor extends AbstractPointcutAdvisor {
 
@@ -56,13 +56,25 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
     public static CacheAdvisor forUpdates(
             Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {
         return new CacheAdvisor(
-                pointcut(
-                        UpdateCache.class,
-                        (method, type) ->
-                                !CacheAnnotations.updateCache(method, type).isEmpty()
-                                        && !methods.get().isRefused(type)),
-                new UpdateCacheInterceptor(methods, cache, transactional),
-                Ordered.LOWEST_PRECEDENCE);
+                updates(methods), new UpdateCacheInterceptor(methods, cache, transactional), Ordered.LOWEST_PRECEDENCE);
+    }
+
+    /**
+     * Creates the advisor that lets updates of serial caches wait for their turn.
+     *
+     * @param transactional methods with a transaction of their own, which must begin after that
+     */
+    public static CacheAdvisor forSerialUpdates(
+            Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {
+        return new CacheAdvisor(
+                updates(methods), new SerialUpdateInterceptor(methods, cache, transactional), READ_ORDER);
+    }
+
+    private static Pointcut updates(Supplier<CachedMethods> methods) {
+        return pointcut(
+                UpdateCache.class,
+                (method, type) -> !CacheAnnotations.updateCache(method, type).isEmpty()
+                        && !methods.get().isRefused(type));
     }
 
     @Override

@@ -164,7 +164,10 @@ final class CacheDeclarations {
         requireCluster(update.where, update.name, around);
         requireDeclared(update, around);
         requireSameParts(update);
-        specOf(update.name);
+        CacheSpec<?> spec = specOf(update.name);
+        if (update.isKnownAfterMethod()) {
+            SerialRules.refuseLateKey(update.where, spec);
+        }
     }
 
     private void requireSame(CachedMethod where, Declaration first, Declaration second) {
@@ -178,6 +181,7 @@ final class CacheDeclarations {
                             + " window by " + first.source,
                     "Use the same in both, or set it once for the prefix under easy-cache.caches.");
         }
+        SerialRules.requireSame(where, first.spec, second.spec, first.source);
         String type = first.spec.type().getTypeName();
         if (!type.equals(second.spec.type().getTypeName())) {
             throw where.problem(

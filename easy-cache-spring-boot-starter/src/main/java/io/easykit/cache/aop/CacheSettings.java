@@ -3,9 +3,11 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Reload;
+import io.easykit.cache.SerialOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,10 @@ import org.jspecify.annotations.Nullable;
  *     value then, from 10ms to 3650d. Set it longer than any commit takes.
  * @param reload Thread on which a value is reloaded while the older one may still be returned: background, or caller if
  *     the load depends on state of the calling thread.
+ * @param serial Whether reads and updates of one key run one after the other in this JVM, in order of arrival.
+ * @param serialWait Maximum time for a call of a serial cache to wait for its turn, above 0s and up to 1d. Then it fails and does
+ *     not run.
+ * @param serialQueue Maximum number of calls of a serial cache that wait for one key. Further ones fail at once.
  */
 public record CacheSettings(
         @Nullable Consistency consistency,
@@ -43,10 +49,13 @@ public record CacheSettings(
         @Nullable Duration loadLease,
         @Nullable Duration loadWaitTimeout,
         @Nullable Duration updateLease,
-        @Nullable Reload reload) {
+        @Nullable Reload reload,
+        @Nullable Boolean serial,
+        @Nullable Duration serialWait,
+        @Nullable Integer serialQueue) {
 
     public static final CacheSettings NONE =
-            new CacheSettings(null, null, null, null, null, null, null, null, null, null, null);
+            new CacheSettings(null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     /** Returns these settings, and the other's for those that are not set here. */
     CacheSettings over(CacheSettings other) {
@@ -61,7 +70,10 @@ public record CacheSettings(
                 first(loadLease, other.loadLease),
                 first(loadWaitTimeout, other.loadWaitTimeout),
                 first(updateLease, other.updateLease),
-                first(reload, other.reload));
+                first(reload, other.reload),
+                first(serial, other.serial),
+                first(serialWait, other.serialWait),
+                first(serialQueue, other.serialQueue));
     }
 
     /** @param name as in a properties file */
@@ -79,6 +91,9 @@ public record CacheSettings(
                     case "load-wait-timeout" -> loadWaitTimeout;
                     case "update-lease" -> updateLease;
                     case "reload" -> reload;
+                    case "serial" -> serial;
+                    case "serial-wait" -> serialWait;
+                    case "serial-queue" -> serialQueue;
                     default -> throw new IllegalArgumentException(name);
                 };
         return value != null;
@@ -102,7 +117,24 @@ public record CacheSettings(
         set(loadWaitTimeout, options::loadWaitTimeout);
         set(updateLease, options::updateLease);
         set(reload, options::reload);
+        if (Boolean.TRUE.equals(serial)) {
+            options.serial(serialOptions());
+        }
         return options.build();
+    }
+
+    private SerialOptions serialOptions() {
+        SerialOptions options = SerialOptions.defaults();
+        options = serialWait == null ? options : options.withMaxWait(serialWait);
+        return serialQueue == null ? options : options.withMaxQueue(serialQueue);
+    }
+
+    /** Names of settings that have no effect, because the cache is not serial. */
+    public List<String> uselessOver(@Nullable CacheSettings defaults) {
+        CacheSettings inForce = defaults == null ? this : over(defaults);
+        return Boolean.TRUE.equals(inForce.serial)
+                ? List.of()
+                : Stream.of("serial-wait", "serial-queue").filter(this::isSet).toList();
     }
 
     /**
@@ -121,7 +153,9 @@ public record CacheSettings(
                 () -> with(null, null, null, null, null, null, null, updateLease),
                 () -> CacheOptions.builder()
                         .nearTtl(nearTtl == null ? Duration.ZERO : nearTtl)
-                        .build());
+                        .build(),
+                () -> set(serialWait, SerialOptions.defaults()::withMaxWait),
+                () -> set(serialQueue, SerialOptions.defaults()::withMaxQueue));
     }
 
     private static void with(
@@ -144,6 +178,9 @@ public record CacheSettings(
                         loadLease,
                         loadWaitTimeout,
                         updateLease,
+                        null,
+                        null,
+                        null,
                         null)
                 .toOptions();
     }

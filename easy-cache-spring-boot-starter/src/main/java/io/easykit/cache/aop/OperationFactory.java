@@ -119,6 +119,7 @@ final class OperationFactory {
         Compiled condition = expressions.condition("condition", annotation.getString("condition"), true);
         usesResult[0] |= condition != null && condition.usesResult();
         Entry entry = new Entry(
+                () -> specs.apply(name).options().serial() != null,
                 call -> batch ? key.ofElements(specs.apply(name), call) : List.of(key.of(specs.apply(name), call)),
                 condition == null ? null : condition.expression());
         (usesResult[0] ? after : before).add(entry);
@@ -228,7 +229,10 @@ final class OperationFactory {
                 null,
                 null,
                 null,
-                annotation.hasDefaultValue("reload") ? null : annotation.getEnum("reload", Reload.class));
+                annotation.hasDefaultValue("reload") ? null : annotation.getEnum("reload", Reload.class),
+                null,
+                null,
+                null);
     }
 
     private @Nullable Duration duration(CachedMethod where, MergedAnnotation<?> annotation, String attribute) {

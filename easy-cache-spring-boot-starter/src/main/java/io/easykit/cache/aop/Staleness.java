@@ -5,6 +5,7 @@ import static io.easykit.cache.CacheOptions.text;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.SerialOptions;
 import io.easykit.cache.store.Outbox;
 
 /**
@@ -18,7 +19,13 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
     /** @param updatedByResult whether keys are known only after the method that updates them */
     String describe(CacheOptions options, boolean updatedByResult) {
         return options.consistency() + ", ttl " + text(options.ttl()) + ", " + worst(options)
-                + (updatedByResult ? lateKeys(options) : "");
+                + (updatedByResult ? lateKeys(options) : "")
+                + (options.serial() == null ? "" : serial(options.serial()));
+    }
+
+    private static String serial(SerialOptions options) {
+        return "; reads and updates of one key run in order of arrival in this JVM (turn within "
+                + text(options.maxWait()) + ", at most " + options.maxQueue() + " waiting)";
     }
 
     private String worst(CacheOptions options) {

@@ -11,4 +11,9 @@ public interface TransactionalMethods {
 
     /** Whether the method declares that it works in the transaction present at the start of its body. */
     boolean joinTransaction(Method method, Class<?> targetClass);
+
+    /** Whether the method declares any transaction behaviour, so that the cache begins no transaction for it. */
+    default boolean declareTransaction(Method method, Class<?> targetClass) {
+        return joinTransaction(method, targetClass);
+    }
 }

@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheKey;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,11 @@ record UpdateOperation(List<Entry> before, List<Entry> after) {
         List<CacheKey<?>> keys = new ArrayList<>(before.size());
         before.forEach(entry -> entry.addKey(call, keys));
         return keys;
+    }
+
+    /** Whether one of the entries that are known before the method belongs to a serial cache. */
+    boolean isSerial() {
+        return before.stream().anyMatch(entry -> entry.serial.getAsBoolean());
     }
 
     /** The data have changed already, so an entry without a key must not prevent the invalidation of the others. */
@@ -44,9 +50,10 @@ record UpdateOperation(List<Entry> before, List<Entry> after) {
     /**
      * One entry, or several of a batch.
      *
+     * @param serial whether its cache is serial; the cache may be declared later
      * @param condition null if there is none
      */
-    record Entry(Function<Call, List<CacheKey<?>>> keysOf, @Nullable CallExpression condition) {
+    record Entry(BooleanSupplier serial, Function<Call, List<CacheKey<?>>> keysOf, @Nullable CallExpression condition) {
 
         void addKey(Call call, List<CacheKey<?>> keys) {
             if (condition == null || condition.holds(call)) {

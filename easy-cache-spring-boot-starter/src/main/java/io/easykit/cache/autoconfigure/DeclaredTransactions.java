@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -31,12 +32,22 @@ final class DeclaredTransactions implements TransactionalMethods {
 
     @Override
     public boolean joinTransaction(Method method, Class<?> targetClass) {
+        TransactionAttribute attribute = attribute(method, targetClass);
+        return attribute != null && JOINING.contains(attribute.getPropagationBehavior());
+    }
+
+    @Override
+    public boolean declareTransaction(Method method, Class<?> targetClass) {
+        return attribute(method, targetClass) != null;
+    }
+
+    private @Nullable TransactionAttribute attribute(Method method, Class<?> targetClass) {
         for (TransactionAttributeSource source : sources.get()) {
             TransactionAttribute attribute = source.getTransactionAttribute(method, targetClass);
             if (attribute != null) {
-                return JOINING.contains(attribute.getPropagationBehavior());
+                return attribute;
             }
         }
-        return false;
+        return null;
     }
 }

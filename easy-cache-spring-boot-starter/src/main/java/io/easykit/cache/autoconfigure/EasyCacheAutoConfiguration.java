@@ -46,6 +46,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.function.SingletonSupplier;
@@ -116,6 +117,18 @@ public final class EasyCacheAutoConfiguration {
             ObjectProvider<EasyCache> cache,
             ObjectProvider<TransactionalMethods> transactional) {
         return CacheAdvisor.forUpdates(
+                once(methods),
+                once(cache),
+                SingletonSupplier.of(() -> transactional.getIfAvailable(() -> TransactionalMethods.NONE)));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static CacheAdvisor easyCacheSerialUpdateAdvisor(
+            ObjectProvider<CachedMethods> methods,
+            ObjectProvider<EasyCache> cache,
+            ObjectProvider<TransactionalMethods> transactional) {
+        return CacheAdvisor.forSerialUpdates(
                 once(methods),
                 once(cache),
                 SingletonSupplier.of(() -> transactional.getIfAvailable(() -> TransactionalMethods.NONE)));
@@ -220,14 +233,18 @@ public final class EasyCacheAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        Transactions easyCacheTransactions(EasyCacheProperties properties, ObjectProvider<PoolSizes> sizes) {
+        Transactions easyCacheTransactions(
+                EasyCacheProperties properties,
+                ObjectProvider<PoolSizes> sizes,
+                ObjectProvider<PlatformTransactionManager> managers) {
             EasyCacheProperties.Transactions settings = properties.transactions();
             PoolSizes known = key -> {
                 PoolSizes available = sizes.getIfAvailable();
                 return available == null ? null : available.of(key);
             };
             return new SpringTransactions(
-                    new LoadScopes(new ConnectionPools(known, settings.extraConnections()), settings.readOnlyLoads()));
+                    new LoadScopes(new ConnectionPools(known, settings.extraConnections()), settings.readOnlyLoads()),
+                    new OwnTransactions(SingletonSupplier.of(managers::getIfUnique)));
         }
 
         @Bean

@@ -29,6 +29,12 @@ public final class EasyCacheMetricsAutoConfiguration {
     }
 
     @Bean
+    @ConditionalOnMissingBean(name = "easyCacheSerialMeters")
+    CacheListener easyCacheSerialMeters(MeterRegistry registry) {
+        return new SerialMeters(registry);
+    }
+
+    @Bean
     @ConditionalOnBean(EasyCache.class)
     @ConditionalOnMissingBean(name = "easyCacheClusterMeters")
     MeterBinder easyCacheClusterMeters(EasyCache cache) {

@@ -79,6 +79,7 @@ record EasyCacheProperties(
                 "Configure that Redis under spring.data.redis, or choose another name.");
         checks.add(defaultsProblems());
         caches.forEach((prefix, settings) -> checks.add(cacheProblems(prefix, settings)));
+        caches.forEach((prefix, settings) -> checks.add(uselessSettings(prefix, settings)));
         clusters.forEach((id, settings) -> checks.add(ClusterSettings.problems(id, settings)));
         return checks.problems();
     }
@@ -89,6 +90,15 @@ record EasyCacheProperties(
 
     private static List<Problem> cacheProblems(String prefix, CacheSettings settings) {
         return OptionChecks.problems(SettingChecks.element("easy-cache.caches", prefix) + ".", settings.checks());
+    }
+
+    private List<Problem> uselessSettings(String prefix, CacheSettings settings) {
+        String cache = SettingChecks.element("easy-cache.caches", prefix) + ".";
+        return settings.uselessOver(defaults).stream()
+                .map(name -> new Problem(
+                        "The setting " + cache + name + " has no effect, because the cache is not serial.",
+                        "Set " + cache + "serial to true, or remove it."))
+                .toList();
     }
 
     static Problem noOutbox() {

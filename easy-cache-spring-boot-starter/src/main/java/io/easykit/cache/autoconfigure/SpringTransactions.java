@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.Action;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
 import java.time.Duration;
@@ -44,9 +45,12 @@ final class SpringTransactions implements Transactions {
 
     private final EndedTransactions ended = new EndedTransactions();
     private final LoadScopes scopes;
+    private final OwnTransactions own;
 
-    SpringTransactions(LoadScopes scopes) {
+    /** @param own for updates that need a new transaction */
+    SpringTransactions(LoadScopes scopes, OwnTransactions own) {
         this.scopes = scopes;
+        this.own = own;
     }
 
     @Override
@@ -103,6 +107,11 @@ final class SpringTransactions implements Transactions {
     @Override
     public LoadScope backgroundScope() {
         return scopes.background(this);
+    }
+
+    @Override
+    public <T, X extends Throwable> @Nullable T inNewTransaction(Action<T, X> action) throws X {
+        return own.run(action);
     }
 
     /**

@@ -848,6 +848,19 @@ class CacheDeclarationTests {
                         + " the ttl of 90s if that node died");
     }
 
+    @Test
+    void saysThatACacheIsSerial(CapturedOutput output) {
+        runner.withPropertyValues(
+                        "easy-cache.caches.user.serial=true",
+                        "easy-cache.caches.user.serial-wait=5s",
+                        "easy-cache.defaults.serial-queue=50")
+                .withBean(Users.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce("; reads and updates of one key run in order of arrival in this JVM (turn within 5s,"
+                        + " at most 50 waiting)");
+    }
+
     static class Users {
 
         @Cacheable(prefix = "user", keys = "#userId")

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -53,6 +54,10 @@ class CacheMetersTests {
         CacheKey<String> key = CacheSpec.of("user", String.class).key(1);
         listener.onMiss(key);
         listener.onNodeAvailability("default", "slots 0-5460", State.AVAILABLE);
+        SerialMeters turns = new SerialMeters(registry);
+        for (CacheListener.Turn turn : CacheListener.Turn.values()) {
+            turns.onTurn(key, turn, Duration.ZERO, 1);
+        }
     }
 
     @AfterEach
@@ -90,7 +95,8 @@ class CacheMetersTests {
 
     @Test
     void areThoseOfTheDocumentation() throws IOException {
-        Pattern row = Pattern.compile("(?m)^\\| `(easycache\\.[a-z.]+)` \\| (?:gauge|counter|timer) .*$");
+        Pattern row = Pattern.compile(
+                "(?m)^\\| `(easycache\\.[a-z.]+)` \\| (?:gauge|counter|timer|distribution_summary) .*$");
         Map<String, String> documented = new HashMap<>();
         row.matcher(Files.readString(DOCS.resolve("easy-cache/operations.md")))
                 .results()

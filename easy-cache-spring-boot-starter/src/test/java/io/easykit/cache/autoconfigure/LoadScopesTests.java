@@ -269,7 +269,8 @@ class LoadScopesTests {
     /** @param size size of the pool; 0 if unknown */
     private SpringTransactions transactions(ReadOnlyLoads loads, int size, @Nullable Integer extraConnections) {
         PoolSizes sizes = key -> size == 0 ? null : new Pool(size, inUse::get);
-        return new SpringTransactions(new LoadScopes(new ConnectionPools(sizes, extraConnections), loads));
+        return new SpringTransactions(
+                new LoadScopes(new ConnectionPools(sizes, extraConnections), loads), new OwnTransactions(() -> null));
     }
 
     private static void readOnly(PlatformTransactionManager manager, Runnable work) {

@@ -48,6 +48,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("a condition over an unknown property", UnknownProperty.class),
             Map.entry("a near level for a strong cache", CacheDeclarationTests.NearAndStrong.class),
             Map.entry("a duration without a unit", CacheDeclarationTests.NoUnit.class),
+            Map.entry("a key of a serial cache over the result", SerialByResult.class),
             Map.entry("an update of a prefix that nobody caches", UpdatesNothing.class));
 
     MistakesTests() {
@@ -59,7 +60,7 @@ class MistakesTests extends MistakesContract {
                                 SslAutoConfiguration.class,
                                 DataRedisAutoConfiguration.class,
                                 EasyCacheAutoConfiguration.class))
-                        .withPropertyValues("spring.data.redis.port=1"));
+                        .withPropertyValues("spring.data.redis.port=1", "easy-cache.caches.serial.serial=true"));
     }
 
     record User(long id, String name) {}
@@ -103,6 +104,18 @@ class MistakesTests extends MistakesContract {
         @Cacheable(prefix = "property", keys = "#id", unless = "#result.nam == null")
         public User find(long id) {
             return new User(id, "");
+        }
+    }
+
+    static class SerialByResult {
+        @Cacheable(prefix = "serial", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(prefix = "serial", keys = "#result.id")
+        public User create(String name) {
+            return new User(1, name);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.boot.BoundSettings;
 import io.easykit.boot.SettingsReport;
 import io.easykit.cache.CacheOptions;
+import io.easykit.cache.SerialOptions;
 import io.easykit.cache.aop.CacheSettings;
 import io.easykit.test.SettingsContract;
 import java.lang.reflect.RecordComponent;
@@ -38,6 +39,16 @@ class SettingsTests extends SettingsContract {
     }
 
     private static Object defaultOf(RecordComponent setting) {
+        SerialOptions serial = SerialOptions.defaults();
+        return switch (setting.getName()) {
+            case "serial" -> CacheOptions.defaults().serial() != null;
+            case "serialWait" -> serial.maxWait();
+            case "serialQueue" -> serial.maxQueue();
+            default -> optionOf(setting);
+        };
+    }
+
+    private static Object optionOf(RecordComponent setting) {
         try {
             return CacheOptions.class.getMethod(setting.getName()).invoke(CacheOptions.defaults());
         } catch (ReflectiveOperationException e) {

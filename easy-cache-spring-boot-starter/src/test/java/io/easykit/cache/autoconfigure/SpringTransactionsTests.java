@@ -25,7 +25,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 class SpringTransactionsTests {
 
     private final SpringTransactions transactions = new SpringTransactions(
-            new LoadScopes(new ConnectionPools(pool -> null, null), EasyCacheProperties.ReadOnlyLoads.SEPARATE));
+            new LoadScopes(new ConnectionPools(pool -> null, null), EasyCacheProperties.ReadOnlyLoads.SEPARATE),
+            new OwnTransactions(() -> null));
     private final List<String> heard = new ArrayList<>();
     private DataSourceTransactionManager manager;
     private DataSourceTransactionManager other;

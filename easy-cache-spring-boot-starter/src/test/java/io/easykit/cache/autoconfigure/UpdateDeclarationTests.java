@@ -241,6 +241,16 @@ class UpdateDeclarationTests {
     }
 
     @Test
+    void refusesACacheThatIsSerialInOneDeclarationOnly() {
+        refuses(
+                runner.withPropertyValues("easy-cache.caches.user.serial=true")
+                        .withBean("users", CacheSpec.class, () -> CacheSpec.of("user", String.class))
+                        .withBean(CachedUsers.class),
+                "the cache 'user' is serial here, but not by the bean 'users'",
+                "Set it for both: easy-cache.caches.user.serial for methods, CacheOptions.serial for a CacheSpec.");
+    }
+
+    @Test
     void warnsOfTwoCacheSpecsThatDiffer(CapturedOutput output) {
         runner.withBean("users", CacheSpec.class, () -> STRONG)
                 .withBean("others", CacheSpec.class, () -> CacheSpec.of("user", Long.class))
