@@ -119,12 +119,23 @@ record BatchMethod(
         return container == Set.class ? new LinkedHashSet<>(elements) : new ArrayList<>(elements);
     }
 
-    /** The result of the method by element. */
-    Map<Object, Object> byElement(CachedMethod where, Collection<Object> elements, @Nullable Object result) {
+    /**
+     * The result of the method by element.
+     *
+     * @param argument the elements as the method has left them
+     * @throws IllegalStateException if it is unknown which value belongs to which element
+     */
+    Map<Object, Object> byElement(
+            CachedMethod where, Collection<Object> elements, @Nullable Object argument, @Nullable Object result) {
         if (result instanceof Map<?, ?> map) {
             @SuppressWarnings("unchecked") // the declared return type
             Map<Object, Object> values = (Map<Object, Object>) map;
             return values;
+        }
+        if (!elements(argument, "its argument", where.shortName()).equals(List.copyOf(elements))) {
+            throw new IllegalStateException(where.shortName() + " has changed the elements that it was called with,"
+                    + " for example their order, so it is unknown which value belongs to which element. Change a copy of"
+                    + " them, or return a Map from element to value.");
         }
         if (!(result instanceof List<?> list) || list.size() != elements.size()) {
             throw new IllegalStateException(where.shortName() + " was called with " + elements.size()

@@ -35,7 +35,7 @@ final class CachedBatchCall implements BatchLoader<Object, Object, Throwable> {
     public Map<Object, Object> load(Collection<Object> missing) throws Throwable {
         Object[] arguments = method.arguments(invocation.getArguments(), missing);
         Object result = ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone(arguments));
-        return method.byElement(operation.reloads().where(), missing, result);
+        return method.byElement(operation.reloads().where(), missing, arguments[method.parameter()], result);
     }
 
     @Override

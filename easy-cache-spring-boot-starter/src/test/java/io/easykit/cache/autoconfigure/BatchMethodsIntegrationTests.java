@@ -14,6 +14,7 @@ import io.easykit.test.RedisServer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,6 +88,24 @@ class BatchMethodsIntegrationTests {
         @Cacheable(prefix = "short", keys = "#ids", batch = true)
         public List<User> tooShort(List<Long> ids) {
             return List.of();
+        }
+
+        @Cacheable(prefix = "user", keys = "#ids", batch = true)
+        public List<@Nullable User> sorting(List<Long> ids) {
+            Collections.sort(ids);
+            return ids.stream().map(dao.table::get).toList();
+        }
+
+        @Cacheable(prefix = "user", keys = "#ids", batch = true)
+        public List<@Nullable User> sortingArray(long... ids) {
+            Arrays.sort(ids);
+            return Arrays.stream(ids).mapToObj(dao.table::get).toList();
+        }
+
+        @Cacheable(prefix = "user", keys = "#ids", batch = true)
+        public Map<Long, User> sortingForMap(List<Long> ids) {
+            Collections.sort(ids);
+            return dao.findAll(ids);
         }
 
         @UpdateCache(prefix = "user", keys = "#users.![id]", batch = true)
@@ -190,6 +209,20 @@ class BatchMethodsIntegrationTests {
                 .isThrownBy(() -> users.tooShort(List.of(1L, 2L)))
                 .withMessageContaining("Users.tooShort(List) was called with 2 elements and returned 0 values")
                 .withMessageContaining("Return one value for each element");
+    }
+
+    @Test
+    void refusesAListIfTheMethodHasChangedItsArgument() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> users.sorting(List.of(3L, 1L)))
+                .withMessageContaining("Users.sorting(List) has changed the elements that it was called with")
+                .withMessageContaining("Change a copy");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> users.sortingArray(3, 1))
+                .withMessageContaining("Users.sortingArray(long[]) has changed the elements");
+        assertThat(users.find(3)).isEqualTo(new User(3, "user 3"));
+        assertThat(users.sorting(List.of(1L, 2L))).containsExactly(new User(1, "user 1"), new User(2, "user 2"));
+        assertThat(users.sortingForMap(List.of(5L, 4L)).get(5L)).isEqualTo(new User(5, "user 5"));
     }
 
     @Test
