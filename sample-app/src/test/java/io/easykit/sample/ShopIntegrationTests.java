@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -89,6 +90,21 @@ class ShopIntegrationTests {
         }
         assertThat(shop.get("/products/4040").status()).isEqualTo(404);
         assertThat(shop.productLoads() - before).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1,2,", "1,,2", ","})
+    void refusesAnEmptyIdAmongSeveral(String ids) {
+        ShopClient.Answer refused = shop.get("/products?ids=" + ids);
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.text("detail")).contains("ids must not be null");
+    }
+
+    @Test
+    void returnsNoProductsForNoIds() {
+        ShopClient.Answer found = shop.get("/products?ids=");
+        assertThat(found.status()).isEqualTo(200);
+        assertThat(found.body().isEmpty()).isTrue();
     }
 
     @Test

@@ -41,7 +41,7 @@ class ProductController {
 
     /** Returns several products, at most 100: {@code /products?ids=1,2,3}. Unknown ids are left out. */
     @GetMapping(params = "ids")
-    List<Product> get(@RequestParam @Size(max = 100) List<Long> ids) {
+    List<Product> get(@RequestParam @Size(max = 100) List<@NotNull Long> ids) {
         return products.findAll(ids).values().stream().flatMap(Optional::stream).toList();
     }
 
