@@ -103,6 +103,16 @@ class FleetIntegrationTests {
                 .toList();
     }
 
+    /** A node may have nothing in flight for a moment. */
+    private boolean pausesWithAMessage(Node node) {
+        node.process.pause();
+        if (inFlight().stream().anyMatch(message -> isHeldBy(node, message))) {
+            return true;
+        }
+        node.process.resume();
+        return false;
+    }
+
     private static boolean isHeldBy(Node node, StoredMessage message) {
         return Optional.ofNullable(message.history())
                 .map(History::owner)
@@ -120,6 +130,7 @@ class FleetIntegrationTests {
         launch(3, 10, LEASE);
         send(count);
         await().until(() -> diary("done").size() > 100);
+        await().until(() -> pausesWithAMessage(fleet.get(0)));
         fleet.get(0).process.kill();
         Instant killed = Instant.now();
         Set<String> orphans = Set.copyOf(inFlight().stream()
