@@ -100,11 +100,12 @@ final class CacheDispatcher implements CacheReader {
         if (kept != null) {
             return kept.value();
         }
+        // Before the read: what is delivered after its reply is not in its reply.
+        boolean undelivered = freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
-        Decoded<V> hit = entries.fresh(read.key(), seen);
-        boolean undelivered = freshness.isUndelivered(read.key());
-        if (hit != null && !undelivered) {
+        Decoded<V> hit = undelivered ? null : entries.fresh(read.key(), seen);
+        if (hit != null) {
             reportFresh(read, stamp, seen, hit);
             return hit.value();
         }
@@ -127,9 +128,10 @@ final class CacheDispatcher implements CacheReader {
         if (kept != null) {
             return kept;
         }
+        boolean undelivered = freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
-        Decoded<V> hit = freshness.isUndelivered(read.key()) ? null : entries.fresh(read.key(), seen);
+        Decoded<V> hit = undelivered ? null : entries.fresh(read.key(), seen);
         if (hit != null) {
             reportFresh(read, stamp, seen, hit);
         }

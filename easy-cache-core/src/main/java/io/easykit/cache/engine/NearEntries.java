@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * in after it.
  *
  * <p>A reader takes a {@link Stamp} before it sends its command. Updates of this node change the stamp of their key, and of
- * some others that share the slot, which costs those one fill. Clearing changes all stamps.
+ * some others that share the slot, which costs those one fill. Clearing changes all stamps. An entry is returned only while
+ * its stamp holds, so one that is put in too late is never seen.
  */
 final class NearEntries {
 
@@ -40,16 +41,22 @@ final class NearEntries {
      *
      * @param kept the decoded value if nobody can change it, else its bytes
      * @param type of the value: two caches of one prefix may have different ones
-     * @param asOf ticker time at which the value was valid in the store
      * @param until ticker time from which it is not returned
+     * @param stamp taken before the command that brought the value
      */
-    record Entry(Object kept, Type type, long asOf, long until, long clearings) {}
+    record Entry(Object kept, Type type, long until, Stamp stamp) {
+
+        /** Ticker time at which the value was valid in the store. */
+        long asOf() {
+            return stamp.sentAt;
+        }
+    }
 
     /** The entry of a key; null if there is none for readers that come now. */
     @Nullable Entry get(CacheKey<?> key, long now) {
         if (!(level.get(key) instanceof Entry entry)
                 || entry.until - now <= 0
-                || entry.clearings != clearings.get()
+                || isOld(key, entry.stamp)
                 || !entry.type.equals(key.spec().type())) {
             return null;
         }
@@ -70,10 +77,7 @@ final class NearEntries {
         if (until - now <= 0 || isOld(key, stamp)) {
             return;
         }
-        level.put(
-                key,
-                new Entry(kept, key.spec().type(), stamp.sentAt, until, stamp.clearings),
-                Duration.ofNanos(until - now));
+        level.put(key, new Entry(kept, key.spec().type(), until, stamp), Duration.ofNanos(until - now));
         if (isOld(key, stamp)) {
             level.remove(key);
         }

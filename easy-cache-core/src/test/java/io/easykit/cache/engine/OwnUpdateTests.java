@@ -10,11 +10,14 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
+import io.easykit.cache.ValueCodec;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
+import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.InMemoryEntryStore.Fault;
 import io.easykit.cache.store.InMemoryEntryStore.Held;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -54,6 +57,33 @@ class OwnUpdateTests {
         assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("old");
         assertThat(read(cache)).isEqualTo("new");
         assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("new");
+    }
+
+    /** The reply of the store still has the old value. */
+    @Test
+    void isSeenAlthoughItsInvalidationIsDeliveredBetweenTheReplyAndItsUse() {
+        AtomicReference<Runnable> atDecoding = new AtomicReference<>(() -> {});
+        ValueCodec jackson = new JacksonValueCodec();
+        EasyCacheEngine late = bench.node(new ValueCodec() {
+            @Override
+            public byte[] encode(Object value, Type type) {
+                return jackson.encode(value, type);
+            }
+
+            @Override
+            public Object decode(byte[] bytes, Type type) {
+                atDecoding.get().run();
+                return jackson.decode(bytes, type);
+            }
+        });
+        read(late);
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        database.set("new");
+        late.invalidate(key);
+        assertThat(late.undelivered(CacheSpec.DEFAULT_CLUSTER)).isEqualTo(1);
+        atDecoding.set(() -> late.cluster(CacheSpec.DEFAULT_CLUSTER).workers().forEach(RecoveryWorker::tick));
+
+        assertThat(read(late)).isEqualTo("new");
     }
 
     /** Its work may be done already, while the others have the window. */
