@@ -61,9 +61,9 @@ final class BatchLoads {
         try (LoadReport report = new LoadReport(first.key(), engine)) {
             Loader<Map<K, V>, Throwable> loader =
                     batch.loaderOf(group, first.read().scope());
-            boolean fading = limit.isFading() && RunningLoad.current() == null;
-            LoadResult<Map<K, V>> loaded = LoadInProgress.load(
-                    withPermit || fading ? limit.around(first.read(), loader) : loader, report.startedAt());
+            boolean permit = withPermit || needsFadingPermit(group);
+            LoadResult<Map<K, V>> loaded =
+                    LoadInProgress.load(permit ? limit.around(first.read(), loader) : loader, report.startedAt());
             report.loaded();
             if (loaded.failure() == null) {
                 finish(group, loaded, report);
@@ -71,6 +71,13 @@ final class BatchLoads {
                 fail(group, loaded, report);
             }
         }
+    }
+
+    /** As for a single read, loads without a lease need none: the holders of permits may be waiting for them. */
+    private boolean needsFadingPermit(List<? extends BatchElement<?, ?>> group) {
+        return group.stream().anyMatch(element -> element.lease() != null)
+                && limit.isFading()
+                && RunningLoad.current() == null;
     }
 
     /** Stores what may be stored. Then every element has its value. */

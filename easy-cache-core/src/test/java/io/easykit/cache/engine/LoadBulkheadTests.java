@@ -20,6 +20,7 @@ import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -140,19 +141,84 @@ class LoadBulkheadTests {
     @Test
     void fadesForTheReadersOfACacheThatIsBack() throws Exception {
         Workbench bench = new Workbench();
-        EasyCacheEngine cache = bench.node(
-                new DegradedOptions(Duration.ofMinutes(1), 4, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2));
+        EasyCacheEngine cache = recovered(bench, 4);
+        for (int size = 4; size <= 128; size *= 2) {
+            assertThat(loadsAtATime(cache, size + 3)).isEqualTo(size);
+            bench.clock.advance(Duration.ofSeconds(1));
+        }
+        assertThat(loadsAtATime(cache, 140)).isEqualTo(140);
+    }
+
+    /** The holder of the permit may be waiting for what the caller holds, for example a connection of the database. */
+    @Test
+    void aBatchInUnfinishedWorkWaitsForNoPermitWhileItFades() throws Exception {
+        Workbench bench = new Workbench();
+        EasyCacheEngine cache = recovered(bench, 1);
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = Workbench.call(() -> cache.fetch(Workbench.ap().key(9), loader));
+        loader.awaitEntered();
+        bench.transactions.begin();
+        assertThat(cache.fetchAll(Workbench.ap(), List.of(1, 2), new BatchSource()))
+                .hasSize(2);
+        bench.transactions.rollback();
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("first");
+    }
+
+    @Test
+    void aBatchWaitsForOnePermitWhileItFadesIfItIsStored() throws Exception {
+        EasyCacheEngine cache = recovered(new Workbench(), 1);
+        CacheSpec<String> spec = Workbench.ap();
+        CacheSpec<String> patient = spec.withOptions(
+                spec.options().toBuilder().loadWaitTimeout(LONG).build());
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = Workbench.call(() -> cache.fetch(patient.key(9), loader));
+        loader.awaitEntered();
+        BatchSource source = new BatchSource();
+        Caller<Map<Integer, String>> batch = Workbench.call(() -> cache.fetchAll(patient, List.of(1, 2), source))
+                .awaitWaiting();
+        assertThat(source.calls).isEmpty();
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("first");
+        assertThat(batch.result()).hasSize(2);
+    }
+
+    /** Its time for a permit would be over, too. */
+    @Test
+    void aBatchThatHasWaitedLongEnoughForAnotherNodeNeedsNoPermit() throws Exception {
+        Workbench bench = new Workbench();
+        EasyCacheEngine cache = recovered(bench, 1);
+        CacheSpec<String> spec = Workbench.ap();
+        CacheSpec<String> hasty = spec.withOptions(spec.options().toBuilder()
+                .loadLease(Duration.ofMinutes(1))
+                .loadWaitTimeout(SHORT)
+                .build());
+        GatedLoader<String> foreign = new GatedLoader<>(() -> "foreign");
+        Caller<String> other = Workbench.call(() -> bench.node().fetch(hasty.key(2), foreign));
+        foreign.awaitEntered();
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = Workbench.call(() -> cache.fetch(spec.key(9), loader));
+        loader.awaitEntered();
+
+        assertThat(cache.fetchAll(hasty, List.of(2), new BatchSource())).containsExactly(Map.entry(2, "2"));
+
+        loader.letGo();
+        foreign.letGo();
+        assertThat(first.result()).isEqualTo("first");
+        assertThat(other.result()).isEqualTo("foreign");
+    }
+
+    /** A cache whose Redis is back since this moment. */
+    private static EasyCacheEngine recovered(Workbench bench, int concurrentLoads) {
+        EasyCacheEngine cache = bench.node(new DegradedOptions(
+                Duration.ofMinutes(1), concurrentLoads, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2));
         CacheCluster cluster = Objects.requireNonNull(cache.cluster(CacheSpec.DEFAULT_CLUSTER));
         cluster.availability().breakers().get(0).unavailable(new StoreUnavailableException("away", true, null));
         for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
             cluster.workers().get(0).tick();
         }
         assertThat(cluster.availability().state()).isEqualTo(State.AVAILABLE);
-        for (int size = 4; size <= 128; size *= 2) {
-            assertThat(loadsAtATime(cache, size + 3)).isEqualTo(size);
-            bench.clock.advance(Duration.ofSeconds(1));
-        }
-        assertThat(loadsAtATime(cache, 140)).isEqualTo(140);
+        return cache;
     }
 
     /** How many of the readers load while the others wait. */
