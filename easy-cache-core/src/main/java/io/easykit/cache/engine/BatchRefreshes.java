@@ -11,8 +11,10 @@ import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Fetched;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,33 +48,32 @@ final class BatchRefreshes {
 
     /**
      * Refreshes values, each under the load lease that came with it or, without one, under a lease of its own if no other
-     * node refreshes it already. Those that have failed lately wait.
+     * node refreshes it already. Those that have failed lately wait: their leases are released.
      *
-     * @return false if the loader cannot leave the calling thread; then nothing is done
+     * @return false if the loader cannot leave the calling thread; then elements that keep their lease are not refreshed
      */
     <K, V> boolean start(BatchRead<K, V> batch, List<BatchElement<K, V>> due) {
-        boolean mayLeave = !due.isEmpty() && due.get(0).read().options().reload() == Reload.BACKGROUND;
+        Map<Boolean, List<BatchElement<K, V>>> byNow =
+                due.stream().collect(Collectors.partitioningBy(element -> single.mayTry(element.key())));
+        List<BatchElement<K, V>> now = byNow.getOrDefault(true, List.of());
+        loads.release(byNow.getOrDefault(false, List.of()));
+        if (now.isEmpty()) {
+            return true;
+        }
+        boolean mayLeave = now.get(0).read().options().reload() == Reload.BACKGROUND;
         BatchLoader<K, V, ?> loader = mayLeave ? batch.loader().forBackground() : null;
         if (loader == null) {
-            return due.isEmpty();
+            return false;
         }
         LoadScope scope = transactions.backgroundScope();
-        List<BatchElement<K, V>> later = new ArrayList<>();
         List<BatchElement<K, V>> there = new ArrayList<>();
-        for (BatchElement<K, V> element : due) {
-            if (single.mayTry(element.key())) {
-                BatchElement<K, V> copy =
-                        new BatchElement<>(element.id(), element.arrived().in(scope));
-                copy.give(element.lease());
-                there.add(copy);
-            } else {
-                later.add(element);
-            }
+        for (BatchElement<K, V> element : now) {
+            BatchElement<K, V> copy =
+                    new BatchElement<>(element.id(), element.arrived().in(scope));
+            copy.give(element.lease());
+            there.add(copy);
         }
-        loads.release(later);
-        if (!there.isEmpty()) {
-            inBackground(new BatchRead<>(there, loader));
-        }
+        inBackground(new BatchRead<>(there, loader));
         return true;
     }
 

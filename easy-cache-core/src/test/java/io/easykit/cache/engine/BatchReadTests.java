@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import static io.easykit.cache.engine.BatchSource.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.entry;
@@ -24,10 +25,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,30 +50,7 @@ class BatchReadTests {
 
     private final Workbench bench = new Workbench();
     private final EasyCacheEngine cache = bench.node();
-    private final Source source = new Source();
-
-    /** A table, and what was asked of it. */
-    private static final class Source implements BatchLoader<Integer, String, RuntimeException> {
-
-        private final List<List<Integer>> calls = new CopyOnWriteArrayList<>();
-        private volatile String version = "";
-        private volatile Runnable during = () -> {};
-
-        @Override
-        public Map<Integer, String> load(Collection<Integer> missing) {
-            calls.add(List.copyOf(missing));
-            Map<Integer, String> found = new HashMap<>();
-            missing.forEach(id -> found.put(id, id + version));
-            during.run();
-            return found;
-        }
-    }
-
-    private static Map<Integer, String> all(Collection<Integer> ids, String version) {
-        Map<Integer, String> expected = new LinkedHashMap<>();
-        ids.forEach(id -> expected.put(id, id + version));
-        return expected;
-    }
+    private final BatchSource source = new BatchSource();
 
     @ParameterizedTest
     @EnumSource(Consistency.class)
@@ -381,35 +357,6 @@ class BatchReadTests {
         assertThat(source.calls).containsExactly(List.of(1, 3), List.of(2));
         assertThat(bench.store.parts(spec.key(2))).doesNotContain("value");
         assertThat(bench.store.parts(spec.key(3))).contains("value");
-    }
-
-    @Test
-    void returnsStaleValuesInsideTheirWindowAndRefreshesThem() {
-        CacheSpec<String> spec = Workbench.ap();
-        cache.fetchAll(spec, List.of(1, 2, 3), source);
-        source.version = " new";
-        bench.node().invalidate(spec.key(2));
-        bench.events.next();
-
-        assertThat(cache.fetchAll(spec, List.of(1, 2, 3), source)).containsExactlyEntriesOf(all(List.of(1, 2, 3), ""));
-        assertThat(bench.events.next()).containsExactlyInAnyOrder("hit FRESH", "hit STALE", "hit FRESH");
-        bench.background.runAll();
-        assertThat(cache.fetchAll(spec, List.of(1, 2, 3), source).get(2)).isEqualTo("2 new");
-        assertThat(source.calls).hasSize(2);
-    }
-
-    @Test
-    void refreshesAHitNearItsEnd() {
-        CacheSpec<String> spec = Workbench.ap();
-        cache.fetchAll(spec, List.of(1, 2), source);
-        source.version = " new";
-        bench.clock.advance(spec.options()
-                .ttl()
-                .minus(spec.options().effectiveRefreshAhead())
-                .plusMillis(10));
-        assertThat(cache.fetchAll(spec, List.of(1, 2), source)).containsExactlyEntriesOf(all(List.of(1, 2), ""));
-        bench.background.runAll();
-        assertThat(cache.fetchAll(spec, List.of(1, 2), source)).containsExactlyEntriesOf(all(List.of(1, 2), " new"));
     }
 
     @Test

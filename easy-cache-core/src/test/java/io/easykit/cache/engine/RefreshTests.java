@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.Reload;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -37,9 +38,13 @@ class RefreshTests {
         }
     }
 
-    @Test
-    void failsAFewTimesInsideTheStaleWindow() {
-        CacheKey<String> key = key(Consistency.AP, TTL);
+    @ParameterizedTest
+    @EnumSource(Reload.class)
+    void failsAFewTimesInsideTheStaleWindow(Reload reload) {
+        CacheSpec<String> spec = Workbench.ap();
+        CacheKey<String> key = spec.withOptions(
+                        spec.options().toBuilder().ttl(TTL).reload(reload).build())
+                .key(1);
         cache.fetch(key, () -> "value");
         bench.node().invalidate(key);
         for (int i = 0; i < 700; i++) {
