@@ -106,6 +106,7 @@ final class BatchDispatcher {
 
     private <K, V> void readHits(BatchRead<K, V> batch) {
         List<BatchElement<K, V>> due = new ArrayList<>();
+        // Before the read: what is delivered after its reply is not in its reply.
         batch.elements().stream()
                 .filter(element -> freshness.isUndelivered(element.key()))
                 .forEach(element -> element.go(Way.UNSTORED));
@@ -122,12 +123,12 @@ final class BatchDispatcher {
         refreshes.start(batch, due);
     }
 
-    /** A value is no hit if an invalidation of it was pending before the read, or is pending after it. */
     private <K, V> void readHit(BatchElement<K, V> element, Snapshot seen, List<BatchElement<K, V>> due) {
         Decoded<V> hit = entries.fresh(element.key(), seen);
-        if (element.way() == Way.UNSTORED || freshness.isUndelivered(element.key())) {
-            element.go(Way.UNSTORED);
-        } else if (hit != null) {
+        if (element.way() == Way.UNSTORED) {
+            return;
+        }
+        if (hit != null) {
             joins.countHit(element, Hit.FRESH);
             if (refreshes.isDue(element, seen)) {
                 due.add(element);
