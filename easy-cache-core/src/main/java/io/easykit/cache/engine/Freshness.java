@@ -28,17 +28,9 @@ final class Freshness {
         return RunningLoad.current() == null && !LoadInProgress.mayHelpAnotherThread();
     }
 
-    /**
-     * Whether a value of the near level may be returned, or kept for other readers.
-     *
-     * @param asOf ticker time at which it was valid in the store
-     */
-    boolean allowsNear(ReadRequest<?> read, long asOf) {
-        if (!allowsLocalLevel() || isUndelivered(read.key())) {
-            return false;
-        }
-        Long notOlderThan = updates.strict(read).notOlderThan();
-        return notOlderThan == null || asOf - notOlderThan >= 0;
+    /** Whether a value of the near level may be returned, or kept for other readers. */
+    boolean allowsNear(CacheKey<?> key) {
+        return allowsLocalLevel() && !isUndelivered(key);
     }
 
     /** Whether an invalidation of this node is still pending, so that the store may have the old value. */

@@ -77,7 +77,7 @@ final class NearLevel {
         }
         // Another declaration of the cache may have kept it for longer.
         long age = read.startedAt() - entry.asOf();
-        boolean current = age < read.options().nearTtl().toNanos() && freshness.allowsNear(read, entry.asOf());
+        boolean current = age < read.options().nearTtl().toNanos() && freshness.allowsNear(read.key());
         return current ? decoded(read.key(), entry) : null;
     }
 
@@ -92,7 +92,7 @@ final class NearLevel {
             return null;
         }
         Stamp stamp = entries.stamp(read.key(), ticker.nanoTime());
-        return freshness.allowsNear(read, stamp.sentAt()) ? stamp : null;
+        return freshness.allowsNear(read.key()) ? stamp : null;
     }
 
     private static boolean isUsedBy(ReadRequest<?> read) {
