@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
@@ -50,10 +51,13 @@ class NearLevelTests {
     private final CacheKey<String> key = spec.key(1);
 
     private EasyCacheEngine node() {
+        return nodeBuilder().buildStopped();
+    }
+
+    private EasyCacheEngine.Builder nodeBuilder() {
         return bench.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, observed(bench.store))
-                .nearLevels(() -> new CaffeineLocalLevel(100))
-                .buildStopped();
+                .nearLevels(() -> new CaffeineLocalLevel(100));
     }
 
     private static <V> CacheSpec<V> near(CacheSpec<V> spec) {
@@ -346,6 +350,33 @@ class NearLevelTests {
         way.run(this);
         bench.clock.advance(spec.options().staleWindow().plusSeconds(2));
         assertThat(read(here)).isEqualTo("new");
+    }
+
+    /** Another node computes the view from the old value, which could not be invalidated yet. */
+    @Test
+    void losesTheOtherKeysOfAnUpdateThatIsDeliveredAfterTheStop() throws Exception {
+        bench.store.inParts(2);
+        EasyCacheEngine stopped = nodeBuilder().build();
+        EasyCacheEngine other = node();
+        other.fetch(key, database::get);
+        CacheKey<String> view = spec.key(2);
+        await().until(() ->
+                stopped.availability(CacheSpec.DEFAULT_CLUSTER).nodes().size() == 2);
+        bench.store.away(1);
+        database.set("new");
+        stopped.invalidate(List.of(view, key));
+        stopped.stop();
+        bench.clock.advance(spec.options().updateLease());
+        bench.store.back(1);
+        other.fetch(view, () -> "view of " + other.fetch(key, database::get));
+        assertThat(stopped.fetch(view, () -> "never")).isEqualTo("view of old");
+        assertThat(hitsNear(stopped, view)).isTrue();
+
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        stopped.invalidate(spec.key(4));
+
+        assertThat(stopped.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
+        assertThat(stopped.fetch(view, () -> "view of " + database.get())).isEqualTo("view of new");
     }
 
     @Test
