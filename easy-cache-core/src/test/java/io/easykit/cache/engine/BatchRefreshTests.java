@@ -45,7 +45,7 @@ class BatchRefreshTests {
     private void updateElsewhere() {
         cache.fetchAll(spec, IDS, source);
         source.version = " new";
-        elsewhere.invalidate(IDS.stream().map(spec::key).toList());
+        bench.node().invalidate(IDS.stream().map(spec::key).toList());
         source.calls.clear();
         bench.events.next();
     }
