@@ -15,9 +15,11 @@ import io.micrometer.context.ContextRegistry;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -67,6 +69,7 @@ class BackgroundReloadIntegrationTests {
     static class Rows {
 
         final List<String> threads = new CopyOnWriteArrayList<>();
+        final List<List<Long>> batches = new CopyOnWriteArrayList<>();
         volatile CountDownLatch gate = new CountDownLatch(0);
         volatile String version = "old";
 
@@ -116,6 +119,18 @@ class BackgroundReloadIntegrationTests {
             return row(CONTEXT.get());
         }
 
+        @Cacheable(prefix = "batch", keys = "#ids", staleWindow = "1m", batch = true)
+        public Map<Long, String> byIds(List<Long> ids) {
+            batches.add(List.copyOf(ids));
+            row("");
+            return ids.stream().collect(Collectors.toMap(id -> id, id -> version + " " + id));
+        }
+
+        @Cacheable(prefix = "batch", keys = "#ids", staleWindow = "1m", batch = true)
+        public Map<Long, String> byIdsAndQuery(List<Long> ids, Query query) {
+            return byIds(ids);
+        }
+
         @UpdateCache(prefix = "query", keys = "#id")
         @UpdateCache(prefix = "list", keys = "{#id}")
         @UpdateCache(prefix = "array", keys = "#id")
@@ -124,6 +139,7 @@ class BackgroundReloadIntegrationTests {
                 keys = {"'a'", "#id"})
         @UpdateCache(prefix = "caller", keys = "#id")
         @UpdateCache(prefix = "context", keys = "#id")
+        @UpdateCache(prefix = "batch", keys = "#id")
         public void update(long id) {}
     }
 
@@ -203,6 +219,7 @@ class BackgroundReloadIntegrationTests {
     void reset() {
         RedisServer.shared().flush();
         target.threads.clear();
+        target.batches.clear();
         target.version = "old";
         target.gate = new CountDownLatch(0);
     }
@@ -253,6 +270,31 @@ class BackgroundReloadIntegrationTests {
                 .hasSize(4)
                 .filteredOn(name -> name.startsWith("easy-cache-refresh-"))
                 .hasSize(2);
+    }
+
+    @Test
+    void reloadsTheElementsOfABatchThatAreDue() {
+        List<Long> ids = new ArrayList<>(List.of(1L, 2L, 3L));
+        Map<Long, String> old = rows.byIds(ids);
+        updateElsewhere(2);
+        target.gate = new CountDownLatch(1);
+
+        assertThat(rows.byIds(ids)).isEqualTo(old);
+        ids.clear();
+        target.gate.countDown();
+        await().until(() -> rows.byIds(List.of(2L)), Map.of(2L, "new 2")::equals);
+        assertThat(target.batches).containsExactly(List.of(1L, 2L, 3L), List.of(2L));
+        assertThat(target.threads.get(1)).startsWith("easy-cache-refresh-");
+    }
+
+    @Test
+    void reloadsABatchOnTheCallersThreadIfAnArgumentMayChange() {
+        Query query = new Query();
+        rows.byIdsAndQuery(List.of(1L, 2L), query);
+        updateElsewhere(2);
+        assertThat(rows.byIdsAndQuery(List.of(1L, 2L), query)).isEqualTo(Map.of(1L, "old 1", 2L, "new 2"));
+        assertThat(target.batches).containsExactly(List.of(1L, 2L), List.of(2L));
+        assertThat(target.threads).containsOnly(Thread.currentThread().getName());
     }
 
     @Test
