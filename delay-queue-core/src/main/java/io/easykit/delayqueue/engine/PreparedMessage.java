@@ -90,9 +90,9 @@ final class PreparedMessage {
         return MessageIds.isGenerated(id()) && !isIdPromised && !unknown && outcome == null;
     }
 
-    /** Whether it is in the store, or may be. */
+    /** Whether it is in the store, or may be. Not if its id met a live message, which is another one. */
     boolean mayBeStored() {
-        return unknown || outcome != null;
+        return (unknown || outcome != null) && !isDuplicate();
     }
 
     /** Outcome in the store; null while it is unknown. */

@@ -85,9 +85,8 @@ final class RolledBackSends implements AutoCloseable {
      * twice at most; the rest is left to the background.
      */
     void cancel(List<PreparedMessage> messages) {
-        List<PreparedMessage> own = messages.stream()
-                .filter(message -> message.mayBeStored() && !message.isDuplicate())
-                .toList();
+        List<PreparedMessage> own =
+                messages.stream().filter(PreparedMessage::mayBeStored).toList();
         Patience patience = new Patience(nanos);
         PreparedMessage.byShard(
                 own,

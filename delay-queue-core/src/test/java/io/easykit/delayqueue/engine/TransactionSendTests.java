@@ -71,12 +71,14 @@ class TransactionSendTests {
     @Test
     void keepsWhatIsStoredAndNamesEachMessageIfNobodyKnowsTheOutcome() {
         queue.send("old", Duration.ofHours(1));
+        queue.send("of another", Duration.ofHours(1));
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         Logger logger = (Logger) LoggerFactory.getLogger(UnknownOutcome.class);
         logger.addAppender(log);
         transactions.begin();
         queue.send("before", Duration.ofHours(1));
+        queue.send("of another", Duration.ofHours(1));
         template.send(OutgoingMessage.of(TOPIC, "x").id("after").phase(SendPhase.AFTER_COMMIT));
         template.cancelAfterCommit(TOPIC, "old");
         transactions.beginCommit();
@@ -84,7 +86,7 @@ class TransactionSendTests {
         transactions.loseOutcome();
 
         logger.detachAppender(log);
-        assertThat(queue.stats().waiting()).isEqualTo(2);
+        assertThat(queue.stats().waiting()).isEqualTo(3);
         assertThat(queue.find("before").state()).isEqualTo(MessageInfo.State.WAITING);
         assertThat(queue.find("old").state()).isEqualTo(MessageInfo.State.WAITING);
         assertThat(log.list)
@@ -94,8 +96,8 @@ class TransactionSendTests {
                                 .startsWith("1 messages of orders stay stored")
                                 .contains("[before]"),
                         line -> assertThat(line)
-                                .startsWith("1 messages of orders were not sent")
-                                .contains("[after]"),
+                                .startsWith("2 messages of orders were not sent")
+                                .contains("of another", "after"),
                         line -> assertThat(line)
                                 .startsWith("1 messages of orders were not cancelled")
                                 .contains("[old]"));
