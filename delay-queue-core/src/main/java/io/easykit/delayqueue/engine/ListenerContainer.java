@@ -4,8 +4,6 @@ import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageHandler;
-import io.easykit.delayqueue.StoreRefusedException;
-import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
@@ -49,6 +47,7 @@ public final class ListenerContainer implements RunningListeners.Member {
 
     // Guarded by the lifecycle.
     private @Nullable Thread stopping;
+    private boolean halted;
     private boolean startsAgain;
     private @Nullable TopicMonitor monitor;
     private CountDownLatch ended = new CountDownLatch(0);
@@ -97,8 +96,12 @@ public final class ListenerContainer implements RunningListeners.Member {
     private @Nullable Thread startOrStopping() {
         lifecycle.lock();
         try {
+            if (stopping == null && halted) {
+                // A stop that got no thread to wait for the loops.
+                beginStopping();
+            }
             if (stopping == null && !running) {
-                int shards = shards();
+                int shards = engine.topics().shardsOrAssumed(endpoint.topic());
                 engine.settingsGuard().add(endpoint);
                 running = true;
                 try {
@@ -107,7 +110,11 @@ public final class ListenerContainer implements RunningListeners.Member {
                     engine.jobs().begin();
                 } catch (Throwable e) {
                     // Such as a thread that could not be made: what has begun has to end.
-                    beginStopping();
+                    try {
+                        beginStopping();
+                    } catch (Throwable second) {
+                        e.addSuppressed(second);
+                    }
                     throw e;
                 }
             }
@@ -151,11 +158,10 @@ public final class ListenerContainer implements RunningListeners.Member {
         try {
             startsAgain = false;
             if (running && stopping == null) {
+                halted = true;
                 long deadline = beginStop();
-                Thread created = new Thread(() -> completeStop(deadline), "delay-queue-stop-" + endpoint.id());
-                created.setDaemon(true);
-                created.start();
-                stopping = created;
+                stopping =
+                        engine.loops().startThread("delay-queue-stop-" + endpoint.id(), () -> completeStop(deadline));
             }
             return stopping;
         } finally {
@@ -253,6 +259,7 @@ public final class ListenerContainer implements RunningListeners.Member {
             engine.settingsGuard().remove(endpoint);
             engine.listeners().remove(this);
             running = false;
+            halted = false;
             consumers = List.of();
             stopping = null;
             if (startsAgain) {
@@ -266,15 +273,6 @@ public final class ListenerContainer implements RunningListeners.Member {
                     LogText.of(e.toString()));
         } finally {
             lifecycle.unlock();
-        }
-    }
-
-    private int shards() {
-        try {
-            return engine.topics().shards(endpoint.topic());
-        } catch (StoreUnavailableException | StoreRefusedException e) {
-            log.debug("The shard count of {} cannot be confirmed yet", endpoint.topic(), e);
-            return engine.topics().assumed(endpoint.topic());
         }
     }
 

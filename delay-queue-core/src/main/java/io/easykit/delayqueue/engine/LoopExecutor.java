@@ -27,6 +27,14 @@ interface LoopExecutor {
     /** A loop that has not begun. */
     Loop create(String name, Step step);
 
+    /** Runs a task that waits for loops to end. */
+    default Thread startThread(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
     /** Does the work that is due now. */
     @FunctionalInterface
     interface Step {

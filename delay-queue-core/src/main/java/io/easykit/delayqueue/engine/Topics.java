@@ -62,6 +62,16 @@ final class Topics {
         return rereads ? rereadIfPossible(topic, known.shards) : known.shards;
     }
 
+    /** Like {@link #shards}; as assumed while the store is away, or refuses. */
+    int shardsOrAssumed(String topic) {
+        try {
+            return shards(topic);
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            log.debug("The shard count of {} cannot be confirmed yet", topic, e);
+            return assumed(topic);
+        }
+    }
+
     private int rereadIfPossible(String topic, int known) {
         try {
             return reread(topic);

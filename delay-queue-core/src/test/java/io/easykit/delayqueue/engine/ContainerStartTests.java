@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.ListenerEndpoint;
 import java.time.Duration;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 /** Starts that fail half way, because the system makes no more threads. */
@@ -30,14 +30,18 @@ class ContainerStartTests {
             }
 
             @Override
+            public Thread startThread(String name, Runnable task) {
+                require(scarce, name);
+                return LoopExecutor.super.startThread(name, task);
+            }
+
+            @Override
             public Loop create(String name, Step step) {
                 Loop loop = queue.node.create(name, step);
                 return new Loop() {
                     @Override
                     public void start() {
-                        if (name.startsWith(scarce) && threadsLeft-- <= 0) {
-                            throw new OutOfMemoryError("unable to create native thread");
-                        }
+                        require(scarce, name);
                         loop.start();
                     }
 
@@ -48,6 +52,12 @@ class ContainerStartTests {
                 };
             }
         };
+    }
+
+    private void require(String scarce, String name) {
+        if (name.startsWith(scarce) && threadsLeft-- <= 0) {
+            throw new OutOfMemoryError("unable to create native thread " + name);
+        }
     }
 
     @Test
@@ -65,13 +75,64 @@ class ContainerStartTests {
         startFailsAndLaterSucceeds("delay-queue-jobs", 0);
     }
 
+    @Test
+    void canBeStoppedAfterAStartThatCouldNotEndItsLoops() {
+        ListenerContainer container = withoutThreadForItsStop();
+
+        Thread.currentThread().interrupt();
+        container.stop();
+
+        assertThat(Thread.interrupted()).isTrue();
+        queue.time.advanceUntil(Duration.ofMinutes(1), "its loops end", container::hasEnded);
+        await().until(() -> !container.isRunning());
+    }
+
+    @Test
+    void canBeStartedAfterAStartThatCouldNotEndItsLoops() {
+        ListenerContainer container = withoutThreadForItsStop();
+
+        // With the interrupt it does not wait for loops whose time this thread moves.
+        Thread.currentThread().interrupt();
+        container.start();
+
+        assertThat(Thread.interrupted()).isTrue();
+        queue.time.advanceUntil(Duration.ofMinutes(1), "its loops end", container::hasEnded);
+        container.start();
+        queue.send("m", Duration.ZERO);
+        queue.time.advance(Duration.ofMinutes(1));
+        assertThat(queue.runIds()).containsExactly("m");
+        queue.stop(container);
+    }
+
+    private ListenerContainer withoutThreadForItsStop() {
+        queue.memory.declare(TOPIC, 4);
+        ListenerContainer container = container(engine("delay-queue-"));
+        threadsLeft = 2;
+        assertThatThrownBy(container::start)
+                .isInstanceOf(OutOfMemoryError.class)
+                .hasMessageContaining("delay-queue-close-")
+                .satisfies(failure -> assertThat(failure.getSuppressed())
+                        .singleElement()
+                        .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+                        .hasMessageContaining("delay-queue-stop-"));
+        threadsLeft = Integer.MAX_VALUE;
+        return container;
+    }
+
+    private DelayQueueEngine engine(String scarce) {
+        return queue.builder(queue.node, queue.memory).loops(loops(scarce)).build();
+    }
+
+    private ListenerContainer container(DelayQueueEngine engine) {
+        return engine.<String>container(
+                listener().maxLeaseExpirations(7).build(),
+                message -> queue.runs.add(new TestQueue.Run(queue.time.now(), message.id(), "", 1)));
+    }
+
     private void startFailsAndLaterSucceeds(String scarce, int threads) {
         queue.memory.declare(TOPIC, 4);
-        DelayQueueEngine engine =
-                queue.builder(queue.node, queue.memory).loops(loops(scarce)).build();
-        ListenerEndpoint endpoint = listener().maxLeaseExpirations(7).build();
-        ListenerContainer container = engine.<String>container(
-                endpoint, message -> queue.runs.add(new TestQueue.Run(queue.time.now(), message.id(), "", 1)));
+        DelayQueueEngine engine = engine(scarce);
+        ListenerContainer container = container(engine);
         threadsLeft = threads;
 
         assertThatThrownBy(container::start).isInstanceOf(OutOfMemoryError.class);
