@@ -118,22 +118,48 @@ class ShopIntegrationTests {
     @Test
     void takesNoMoreThanThereIs() {
         shop.put("/stocks/SKU-3", "{\"quantity\": 10}");
-        List<CompletableFuture<Integer>> takings = IntStream.range(0, 30)
-                .mapToObj(any -> CompletableFuture.supplyAsync(() ->
-                        shop.post("/stocks/SKU-3/take", "{\"quantity\": 1}").status()))
+        List<CompletableFuture<ShopClient.Answer>> takings = IntStream.range(0, 30)
+                .mapToObj(any ->
+                        CompletableFuture.supplyAsync(() -> shop.post("/stocks/SKU-3/take", "{\"quantity\": 1}")))
                 .toList();
-        assertThat(takings.stream().map(CompletableFuture::join))
-                .filteredOn(status -> status == 200)
-                .hasSize(10);
-        assertThat(takings.stream().map(CompletableFuture::join))
-                .filteredOn(status -> status == 409)
-                .hasSize(20);
+        List<ShopClient.Answer> answers =
+                takings.stream().map(CompletableFuture::join).toList();
+        assertThat(answers)
+                .filteredOn(answer -> answer.status() == 200)
+                .extracting(answer -> answer.number("quantity"))
+                .containsExactlyInAnyOrder(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
+        assertThat(answers).filteredOn(answer -> answer.status() == 409).hasSize(20);
         assertThat(shop.get("/stocks/SKU-3").number("quantity")).isZero();
         assertThat(shop.post("/stocks/SKU-3/take", "{\"quantity\": 2}").text("detail"))
                 .startsWith("There are no 2 of SKU-3 left");
         shop.put("/stocks/SKU-3", "{\"quantity\": 5}");
         assertThat(shop.post("/stocks/SKU-3/take", "{\"quantity\": 2}").number("quantity"))
                 .isEqualTo(3);
+        assertThat(turnsOfStocks()).isGreaterThan(30);
+    }
+
+    /** A second turn could time out after the pieces were taken, and would see what later calls took. */
+    @Test
+    void takesInOneTurn() {
+        shop.put("/stocks/SKU-4", "{\"quantity\": 10}");
+        long before = turnsOfStocks();
+        assertThat(shop.post("/stocks/SKU-4/take", "{\"quantity\": 4}").number("quantity"))
+                .isEqualTo(6);
+        assertThat(turnsOfStocks()).isEqualTo(before + 1);
+    }
+
+    /** How often a read or change of a stock waited for its turn: {@code serial: true} of the cache. */
+    private long turnsOfStocks() {
+        return shop.get("/actuator/metrics/easycache.turns?tag=prefix:stock")
+                .body()
+                .at("/measurements/0/value")
+                .asLong();
+    }
+
+    @Test
+    void takesNothingOfAnUnknownArticle() {
+        assertThat(shop.post("/stocks/NONE/take", "{\"quantity\": 1}").status()).isEqualTo(404);
+        assertThat(shop.get("/stocks/NONE").status()).isEqualTo(404);
     }
 
     @Test

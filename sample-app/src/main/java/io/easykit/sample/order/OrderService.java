@@ -5,6 +5,7 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.sample.order.Order.Status;
+import io.easykit.sample.stock.OutOfStockException;
 import io.easykit.sample.stock.StockService;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,7 +66,9 @@ public class OrderService {
                 Status.PENDING_PAYMENT,
                 Instant.now().plus(paymentTimeout).truncatedTo(ChronoUnit.MILLIS),
                 fault);
-        stocks.take(order.sku(), quantity);
+        if (stocks.take(order.sku(), quantity).isEmpty()) {
+            throw new OutOfStockException(order.sku(), quantity);
+        }
         orders.add(order);
         OutgoingMessage message = OutgoingMessage.of(CLOSE, new CloseOrder(order.id()))
                 .in(paymentTimeout)

@@ -5,7 +5,7 @@ public final class OutOfStockException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    OutOfStockException(String sku, int wanted) {
+    public OutOfStockException(String sku, int wanted) {
         super("There are no " + wanted + " of " + sku + " left. Order fewer, or something else.");
     }
 }

@@ -34,11 +34,10 @@ class StockController {
         return stocks.save(new Stock(sku, change.quantity()));
     }
 
-    /** Calls for one article run in order of arrival. 409 if there are too few pieces. */
+    /** Calls for one article run in order of arrival. Returns the remaining stock; 409 if there are too few pieces. */
     @PostMapping("/take")
     ResponseEntity<Stock> take(@PathVariable @Size(max = 60) String sku, @Valid @RequestBody Taking taking) {
-        stocks.take(sku, taking.quantity());
-        return ResponseEntity.of(stocks.find(sku));
+        return ResponseEntity.of(stocks.take(sku, taking.quantity()));
     }
 
     record Change(@NotNull @PositiveOrZero Integer quantity) {}

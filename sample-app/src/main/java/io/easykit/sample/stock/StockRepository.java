@@ -1,6 +1,5 @@
 package io.easykit.sample.stock;
 
-import io.easykit.sample.stats.DatabaseReads;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -9,15 +8,12 @@ import org.springframework.stereotype.Repository;
 class StockRepository {
 
     private final JdbcClient jdbc;
-    private final DatabaseReads reads;
 
-    StockRepository(JdbcClient jdbc, DatabaseReads reads) {
+    StockRepository(JdbcClient jdbc) {
         this.jdbc = jdbc;
-        this.reads = reads;
     }
 
     Optional<Stock> find(String sku) {
-        reads.countStock();
         return jdbc.sql("select sku, quantity from stock where sku = ?")
                 .param(sku)
                 .query(Stock.class)

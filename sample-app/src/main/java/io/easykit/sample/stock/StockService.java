@@ -3,6 +3,7 @@ package io.easykit.sample.stock;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.sample.stats.DatabaseReads;
 import java.util.Optional;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
@@ -11,13 +12,16 @@ import org.springframework.transaction.annotation.Transactional;
 public class StockService {
 
     private final StockRepository stocks;
+    private final DatabaseReads reads;
 
-    StockService(StockRepository stocks) {
+    StockService(StockRepository stocks, DatabaseReads reads) {
         this.stocks = stocks;
+        this.reads = reads;
     }
 
     @Cacheable(prefix = "stock", keys = "#sku", consistency = Consistency.CP)
     public Optional<Stock> find(String sku) {
+        reads.countStock();
         return stocks.find(sku);
     }
 
@@ -29,16 +33,20 @@ public class StockService {
     }
 
     /**
-     * Takes from a stock.
+     * Takes from a stock, and returns the rest of it. Empty if there is no such stock. The rest is read in the same
+     * transaction: a call of {@link #find} would wait for another turn, and would also see later changes.
      *
      * @throws OutOfStockException if its quantity is too small
      */
     @UpdateCache(prefix = "stock", keys = "#sku")
     @Transactional
-    public void take(String sku, int quantity) {
-        if (!stocks.add(sku, -quantity)) {
+    public Optional<Stock> take(String sku, int quantity) {
+        boolean taken = stocks.add(sku, -quantity);
+        Optional<Stock> stock = stocks.find(sku);
+        if (!taken && stock.isPresent()) {
             throw new OutOfStockException(sku, quantity);
         }
+        return stock;
     }
 
     @UpdateCache(prefix = "stock", keys = "#sku")
