@@ -10,20 +10,23 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
 
 /**
  * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.waits}, {@code easycache.loads},
  * {@code easycache.invalidations} and {@code easycache.unreadable}. Counts {@code easycache.changes} of each cluster. Meters are registered once for each cache. The
  * gauge {@code easycache.node.available} of a cluster master is registered with its first change.
  */
-final class MeteringCacheListener implements CacheListener {
+final class MeteringCacheListener implements CacheListener, DisposableBean {
 
     private final MeterRegistry registry;
     private final Map<CacheName, CacheMeters> meters = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> nodes = new ConcurrentHashMap<>();
+    private final Set<Gauge> gauges = ConcurrentHashMap.newKeySet();
 
     MeteringCacheListener(MeterRegistry registry) {
         this.registry = registry;
@@ -73,11 +76,17 @@ final class MeteringCacheListener implements CacheListener {
 
     private AtomicInteger newNode(String clusterId, String node) {
         AtomicInteger available = new AtomicInteger();
-        Gauge.builder("easycache.node.available", available, AtomicInteger::get)
+        gauges.add(Gauge.builder("easycache.node.available", available, AtomicInteger::get)
                 .description("Whether readers use these slots of the Redis cluster (1 or 0)")
                 .tags("cluster", clusterId, "node", node)
-                .register(registry);
+                .register(registry));
         return available;
+    }
+
+    /** A registry that lives longer, such as that of a parent context, would ignore the gauges of the next context. */
+    @Override
+    public void destroy() {
+        gauges.forEach(registry::remove);
     }
 
     private CacheMeters metersOf(CacheKey<?> key) {

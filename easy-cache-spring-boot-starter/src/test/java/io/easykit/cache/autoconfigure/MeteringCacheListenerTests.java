@@ -97,6 +97,18 @@ class MeteringCacheListenerTests {
         assertThat(available("slots 0-5460")).isEqualTo(1);
     }
 
+    @Test
+    void leavesNoGaugeToTheNextContextOfTheSameRegistry() {
+        listener.onNodeAvailability("trade", "slots 0-5460", State.AVAILABLE);
+        listener.destroy();
+        MeteringCacheListener next = new MeteringCacheListener(registry);
+        next.onNodeAvailability("trade", "slots 0-5460", State.UNAVAILABLE);
+        assertThat(available("slots 0-5460")).isZero();
+
+        next.onNodeAvailability("trade", "slots 0-5460", State.AVAILABLE);
+        assertThat(available("slots 0-5460")).isEqualTo(1);
+    }
+
     private double available(String node) {
         return registry.get("easycache.node.available")
                 .tags("cluster", "trade", "node", node)
