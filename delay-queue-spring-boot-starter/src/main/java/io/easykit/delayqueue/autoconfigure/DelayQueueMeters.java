@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
@@ -20,7 +21,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
  * event. Beyond {@value #MOST_TOPICS} topics all others share the meters of {@value #OTHER}, so that no application that
  * makes up topics fills the memory of its monitor.
  */
-final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<ContextRefreshedEvent> {
+final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<ContextRefreshedEvent>, DisposableBean {
 
     static final int MOST_TOPICS = 200;
     static final String OTHER = "other";
@@ -28,17 +29,18 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
 
     private final MeterRegistry registry;
+    private final OwnGauges gauges;
     private final FleetNumbers numbers;
     private final Supplier<List<ListenerContainer>> listeners;
     private final Map<String, TopicMeters> meters = new ConcurrentHashMap<>();
 
     DelayQueueMeters(MeterRegistry registry, FleetNumbers numbers, Supplier<List<ListenerContainer>> listeners) {
         this.registry = registry;
+        this.gauges = new OwnGauges(registry);
         this.numbers = numbers;
         this.listeners = listeners;
-        Gauge.builder("delayqueue.available", numbers, of -> of.isAvailable() ? 1 : 0)
-                .description("1 if Redis replies to this node, else 0")
-                .register(registry);
+        gauges.add(Gauge.builder("delayqueue.available", numbers, of -> of.isAvailable() ? 1 : 0)
+                .description("1 if Redis replies to this node, else 0"));
     }
 
     @Override
@@ -46,7 +48,7 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
         listeners.get().forEach(container -> {
             TopicMeters topic = metersOf(container.endpoint().topic());
             if (!topic.isOther()) {
-                HandlerMeters.register(registry, container);
+                HandlerMeters.register(gauges, listeners, container.endpoint());
             }
         });
     }
@@ -85,6 +87,11 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
         metersOf(event.topic()).dead().increment();
     }
 
+    @Override
+    public void destroy() {
+        gauges.remove();
+    }
+
     private TopicMeters metersOf(String topic) {
         TopicMeters known = meters.get(topic);
         if (known != null) {
@@ -104,7 +111,7 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
     }
 
     private TopicMeters create(String topic) {
-        TopicGauges.register(registry, numbers, topic);
+        TopicGauges.register(gauges, numbers, topic);
         return new TopicMeters(registry, topic, false);
     }
 }

@@ -3,7 +3,6 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.TopicStats;
 import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -11,20 +10,20 @@ import java.util.function.ToDoubleFunction;
 /** Gauges of a topic in Redis, the same on each node. They are NaN while Redis does not reply. */
 final class TopicGauges {
 
-    private final MeterRegistry registry;
+    private final OwnGauges gauges;
     private final FleetNumbers numbers;
     private final String topic;
     private final Tags tags;
 
-    private TopicGauges(MeterRegistry registry, FleetNumbers numbers, String topic) {
-        this.registry = registry;
+    private TopicGauges(OwnGauges gauges, FleetNumbers numbers, String topic) {
+        this.gauges = gauges;
         this.numbers = numbers;
         this.topic = topic;
         this.tags = Tags.of("topic", topic);
     }
 
-    static void register(MeterRegistry registry, FleetNumbers numbers, String topic) {
-        new TopicGauges(registry, numbers, topic).register();
+    static void register(OwnGauges gauges, FleetNumbers numbers, String topic) {
+        new TopicGauges(gauges, numbers, topic).register();
     }
 
     private void register() {
@@ -73,18 +72,16 @@ final class TopicGauges {
     }
 
     private void seconds(String name, String description, ToDoubleFunction<FleetNumbers> number) {
-        Gauge.builder(name, numbers, orNaN(number))
+        gauges.add(Gauge.builder(name, numbers, orNaN(number))
                 .description(description)
                 .baseUnit("seconds")
-                .tags(tags)
-                .register(registry);
+                .tags(tags));
     }
 
     private void gauge(String name, String description, Tags all, ToDoubleFunction<FleetNumbers> number) {
-        Gauge.builder(name, numbers, orNaN(number))
+        gauges.add(Gauge.builder(name, numbers, orNaN(number))
                 .description(description)
-                .tags(all)
-                .register(registry);
+                .tags(all));
     }
 
     private static ToDoubleFunction<FleetNumbers> orNaN(ToDoubleFunction<FleetNumbers> number) {

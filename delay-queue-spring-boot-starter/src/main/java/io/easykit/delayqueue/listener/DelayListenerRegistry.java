@@ -22,6 +22,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     private final boolean autoStartup;
     private final @Nullable DelayListenerRegistry parent;
     private final List<DelayListenerRegistry> children = new CopyOnWriteArrayList<>();
+    private final Object registration;
     private final Map<String, ListenerContainer> containers = new LinkedHashMap<>();
     private volatile boolean running;
 
@@ -35,8 +36,8 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     }
 
     /**
-     * Creates an empty registry of a child context. The parent shows its listeners until it is destroyed, and neither starts
-     * nor stops them.
+     * Creates an empty registry of a child context. Until it is destroyed the parent shows its listeners, and stops them
+     * when it stops itself.
      *
      * @param autoStartup whether the listeners start with their context; if not, call {@link #start}
      * @param parent that of the parent context; null if there is none
@@ -44,6 +45,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     public DelayListenerRegistry(boolean autoStartup, @Nullable DelayListenerRegistry parent) {
         this.autoStartup = autoStartup;
         this.parent = parent;
+        this.registration = parent == null ? new Object() : parent.registration;
         if (parent != null) {
             parent.children.add(this);
         }
@@ -52,19 +54,27 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     /**
      * Adds a listener, and starts it if the others are running.
      *
-     * @throws IllegalArgumentException if there is one with the same id
+     * @throws IllegalArgumentException if there is one with the same id, in this context or in another one of its hierarchy
      */
     public void register(ListenerContainer container) {
         String id = container.endpoint().id();
-        synchronized (containers) {
-            if (containers.putIfAbsent(id, container) != null) {
-                throw new IllegalArgumentException(
-                        "There is already a listener '" + id + "'. Use a different id for each listener.");
+        synchronized (registration) {
+            if (root().container(id).isPresent()) {
+                throw new IllegalArgumentException("There is already a listener '" + id
+                        + "', in this application context, in a parent of it, or in another child of its parents."
+                        + " Use a different id for each listener.");
+            }
+            synchronized (containers) {
+                containers.put(id, container);
             }
         }
         if (running) {
             container.start();
         }
+    }
+
+    private DelayListenerRegistry root() {
+        return parent == null ? this : parent.root();
     }
 
     /** Returns all listeners, in the order of their registration, followed by those of child contexts. */
@@ -94,25 +104,32 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
                 .collect(Collectors.toUnmodifiableSet());
     }
 
+    /** Starts all listeners, with those of child contexts that are started. */
     @Override
     public void start() {
         running = true;
         try {
-            own().forEach(ListenerContainer::start);
+            startAll();
         } catch (RuntimeException e) {
             stop();
             throw e;
         }
     }
 
+    private void startAll() {
+        own().forEach(ListenerContainer::start);
+        children.stream().filter(child -> child.running).forEach(DelayListenerRegistry::startAll);
+    }
+
     /**
-     * Stops all listeners at the same time, and returns when all have stopped. If a listener's method calls this, it
-     * does not wait for that listener, which cannot stop before its method returns.
+     * Stops all listeners at the same time, with those of child contexts, which use the queue of this one. Returns when
+     * all have stopped. If a listener's method calls this, it does not wait for that listener, which cannot stop before
+     * its method returns.
      */
     @Override
     public void stop() {
         running = false;
-        ListenerContainer.stopAll(own());
+        ListenerContainer.stopAll(containers());
     }
 
     /**
@@ -129,7 +146,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
 
     @Override
     public boolean isRunning() {
-        return running || own().stream().anyMatch(ListenerContainer::isRunning);
+        return running || containers().stream().anyMatch(ListenerContainer::isRunning);
     }
 
     @Override

@@ -8,8 +8,10 @@ import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.test.RedisServer;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
@@ -91,17 +93,115 @@ class ContextHierarchyIntegrationTests {
     void theParentShowsTheListenersOfItsChildren() {
         withParent(parent -> {
             DelayListenerRegistry registry = parent.getBean(DelayListenerRegistry.class);
-            withChild(parent, child -> {
-                assertThat(registry.topics()).containsExactlyInAnyOrder("parents", "orders");
-                assertThat(registry.container("orders")).isPresent();
-                assertThat(parent.getBean(MeterRegistry.class)
-                                .find("delayqueue.handlers")
-                                .tag("topic", "orders")
-                                .gauges())
-                        .isNotEmpty();
-            });
-            assertThat(registry.topics()).containsExactly("parents");
+            for (int opened = 0; opened < 2; opened++) {
+                withChild(parent, child -> {
+                    assertThat(registry.topics()).containsExactlyInAnyOrder("parents", "orders");
+                    assertThat(registry.container("orders")).isPresent();
+                    assertThat(placesOf("orders", parent)).isEqualTo(1);
+                });
+                assertThat(registry.topics()).containsExactly("parents");
+                assertThat(placesOf("orders", parent)).isZero();
+            }
+            assertThat(placesOf("parents", parent)).isEqualTo(1);
         });
+    }
+
+    private static double placesOf(String listener, AssertableApplicationContext context) {
+        return context.getBean(MeterRegistry.class)
+                .get("delayqueue.handlers")
+                .tags("listener", listener, "state", "places")
+                .gauge()
+                .value();
+    }
+
+    @Test
+    void theGaugesOfAChildAreThoseOfTheOneThatIsOpen() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(Registry.class)
+                .withPropertyValues(
+                        "spring.data.redis.url=" + RedisServer.shared().uri(), "delay-queue.command-timeout=2s")
+                .run(parent -> {
+                    MeterRegistry registry = parent.getBean(MeterRegistry.class);
+                    for (int opened = 0; opened < 2; opened++) {
+                        withChild(parent, child -> {
+                            assertThat(registry.get("delayqueue.available")
+                                            .gauge()
+                                            .value())
+                                    .isEqualTo(1);
+                            assertThat(registry.get("delayqueue.messages")
+                                            .tags("topic", "orders", "state", "waiting")
+                                            .gauge()
+                                            .value())
+                                    .isZero();
+                            assertThat(placesOf("orders", parent)).isEqualTo(1);
+                        });
+                        assertThat(registry.getMeters())
+                                .filteredOn(Gauge.class::isInstance)
+                                .extracting(gauge -> gauge.getId().getName())
+                                .noneMatch(name -> name.startsWith("delayqueue") && !name.endsWith(".histogram"));
+                    }
+                });
+    }
+
+    @Test
+    void anIdIsRefusedIfAnotherContextOfTheHierarchyHasIt() {
+        withParent(parent -> {
+            runner(parent)
+                    .withBean(ParentListener.class, () -> new ParentListener(got))
+                    .run(child -> refused(child, "parents"));
+            withChild(parent, child -> withChild(parent, sibling -> refused(sibling, "orders")));
+            withChild(parent, child -> withChild(child, grandchild -> refused(grandchild, "orders")));
+
+            withChild(parent, child -> assertThat(child).hasNotFailed());
+        });
+    }
+
+    private static void refused(AssertableApplicationContext context, String id) {
+        assertThat(context)
+                .getFailure()
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("There is already a listener '" + id
+                        + "', in this application context, in a parent of it, or in another child of its parents."
+                        + " Use a different id for each listener.");
+    }
+
+    @Test
+    void theCallsOfAChildEndBeforeTheConnectionsOfAParentThatClosesFirst() {
+        withParent(parent -> withChild(parent, child -> {
+            CountDownLatch mayEnd = new CountDownLatch(1);
+            ChildListener listener = child.getBean(ChildListener.class);
+            listener.mayEnd = mayEnd;
+            listener.mayEndLate = true;
+            parent.getBean(DelayQueueTemplate.class).send("orders", "long", Duration.ZERO);
+            await().until(() -> got.contains("long"));
+            var unused =
+                    CompletableFuture.runAsync(mayEnd::countDown, CompletableFuture.delayedExecutor(200, MILLISECONDS));
+
+            parent.getSourceApplicationContext().close();
+
+            assertThat(got).containsExactly("long", "ended");
+        }));
+        withParent(parent -> {
+            TopicStats orders = parent.getBean(DelayQueueEngine.class).stats("orders");
+            assertThat(orders.counters().acknowledged()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void theListenersOfAChildStopAndStartWithItsParent() {
+        withParent(parent -> withChild(parent, child -> {
+            DelayListenerRegistry registry = parent.getBean(DelayListenerRegistry.class);
+            registry.stop();
+            assertThat(registry.containers()).noneMatch(ListenerContainer::isRunning);
+
+            registry.start();
+            assertThat(registry.containers()).hasSize(2).allMatch(ListenerContainer::isRunning);
+
+            child.getBean(DelayListenerRegistry.class).stop();
+            registry.stop();
+            registry.start();
+            assertThat(registry.container("orders").orElseThrow().isRunning()).isFalse();
+        }));
     }
 
     private void withParent(Consumer<AssertableApplicationContext> work) {
@@ -114,11 +214,22 @@ class ContextHierarchyIntegrationTests {
     }
 
     private void withChild(AssertableApplicationContext parent, Consumer<AssertableApplicationContext> work) {
-        new ApplicationContextRunner()
-                .withParent(parent)
-                .withUserConfiguration(Child.class)
+        runner(parent)
                 .withBean(ChildListener.class, () -> new ChildListener(got))
                 .run(work::accept);
+    }
+
+    private static ApplicationContextRunner runner(AssertableApplicationContext parent) {
+        return new ApplicationContextRunner().withParent(parent).withUserConfiguration(Child.class);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Registry {
+
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
