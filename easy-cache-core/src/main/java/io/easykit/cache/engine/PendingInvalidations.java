@@ -16,7 +16,7 @@ import java.util.function.IntPredicate;
 import java.util.function.Predicate;
 
 /**
- * Invalidations that could not be delivered: the latest of each key, up to a limit; beyond it the prefixes of all that
+ * Invalidations that could not be delivered: one for each key, up to a limit; beyond it the prefixes of all that
  * it held, whose epochs are to be raised instead. Kept in memory: undelivered invalidations are lost if the process dies.
  */
 final class PendingInvalidations {
@@ -55,7 +55,7 @@ final class PendingInvalidations {
     }
 
     /**
-     * @param token of the update that was prepared; empty without one, which leaves that of an earlier one
+     * @param token of the update that was prepared; empty without one
      * @param together all keys of the update, if some of them are elsewhere; they are invalidated again with these
      */
     synchronized void add(Collection<? extends CacheKey<?>> keys, String token, List<CacheKey<?>> together) {
@@ -63,7 +63,8 @@ final class PendingInvalidations {
             if (overflowed.containsAll(rangesOf(key))) {
                 addSiblings(key, together);
             } else {
-                undelivered.merge(key, new Pending(key, token, together), Pending::then);
+                Set<String> tokens = token.isEmpty() ? Set.of() : Set.of(token);
+                undelivered.merge(key, new Pending(key, tokens, together), Pending::then);
             }
         }
         if (undelivered.size() > limit) {
@@ -203,31 +204,39 @@ final class PendingInvalidations {
     /** One invalidation; two of one key are two, even if they are equal. */
     static final class Pending {
 
+        /** Updates of one key whose intents are removed. Those of earlier ones end by their leases. */
+        static final int MOST_TOKENS = 100;
+
         private final CacheKey<?> key;
-        private final String token;
+        private final Set<String> tokens;
         private final List<CacheKey<?>> together;
 
-        private Pending(CacheKey<?> key, String token, List<CacheKey<?>> together) {
+        private Pending(CacheKey<?> key, Set<String> tokens, List<CacheKey<?>> together) {
             this.key = key;
-            this.token = token;
+            this.tokens = tokens;
             this.together = together;
         }
 
-        /** The part of an earlier invalidation that a later one leaves. */
+        /** A later invalidation of the key stands for both. Each may have been prepared without an acknowledgement. */
         private Pending then(Pending later) {
-            return new Pending(
-                    key,
-                    later.token.isEmpty() ? token : later.token,
-                    later.together.isEmpty() ? together : later.together);
+            Set<String> both = tokens;
+            if (!later.tokens.isEmpty()) {
+                both = new LinkedHashSet<>(tokens);
+                both.addAll(later.tokens);
+                if (both.size() > MOST_TOKENS) {
+                    both.remove(both.iterator().next());
+                }
+            }
+            return new Pending(key, both, later.together.isEmpty() ? together : later.together);
         }
 
         CacheKey<?> key() {
             return key;
         }
 
-        /** Of the update that was prepared; empty without one. */
-        String token() {
-            return token;
+        /** Of the updates that were prepared, or may have been; empty without one. */
+        Set<String> tokens() {
+            return tokens;
         }
 
         /** All keys of the update, if some are elsewhere. */

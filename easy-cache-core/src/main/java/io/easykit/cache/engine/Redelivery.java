@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -72,11 +73,21 @@ final class Redelivery {
     }
 
     private void invalidateNow(List<Pending> batch, boolean prepared) {
-        Map<CacheKey<?>, String> tokens = new LinkedHashMap<>();
-        batch.forEach(one -> tokens.put(one.key(), one.token()));
-        store.invalidateNow(tokens);
+        List<Iterator<String>> tokens =
+                batch.stream().map(one -> one.tokens().iterator()).toList();
+        Map<CacheKey<?>, String> next = new LinkedHashMap<>();
+        batch.forEach(one -> next.put(one.key(), ""));
+        do {
+            for (int i = 0; i < batch.size(); i++) {
+                if (tokens.get(i).hasNext()) {
+                    next.put(batch.get(i).key(), tokens.get(i).next());
+                }
+            }
+            store.invalidateNow(next);
+            next.clear();
+        } while (tokens.stream().anyMatch(Iterator::hasNext));
         if (prepared) {
-            store.invalidateNow(tokens.keySet(), token);
+            store.invalidateNow(keys(batch, Pending::key), token);
         }
         batch.forEach(one -> recent.add(List.of(one.key()), one.together()));
     }

@@ -15,11 +15,13 @@ class PendingInvalidationsTests {
     private final PendingInvalidations pending = new PendingInvalidations(3, new InMemoryEntryStore(() -> 0));
 
     @Test
-    void keepsTheLatestOfEachKey() {
+    void keepsOneOfEachKeyWithTheTokensOfAllItsUpdates() {
         add("a", 1, "first");
         add("a", 2, "second");
         add("a", 1, "third");
-        assertThat(pending.all()).extracting(Pending::token).containsExactly("third", "second");
+        assertThat(pending.all())
+                .extracting(Pending::tokens)
+                .containsExactly(Set.of("first", "third"), Set.of("second"));
         assertThat(pending.all().get(0).key()).isEqualTo(key("a", 1));
     }
 
@@ -27,7 +29,18 @@ class PendingInvalidationsTests {
     void keepsTheTokenOfAnUpdateThatAnInvalidationWithoutOneFollows() {
         add("a", 1, "prepared");
         add("a", 1, "");
-        assertThat(pending.all()).extracting(Pending::token).containsExactly("prepared");
+        assertThat(pending.all()).extracting(Pending::tokens).containsExactly(Set.of("prepared"));
+    }
+
+    @Test
+    void forgetsTheOldestTokensOfAKeyThatIsUpdatedOften() {
+        for (int i = 0; i <= Pending.MOST_TOKENS; i++) {
+            add("a", 1, "token " + i);
+        }
+        assertThat(pending.all().get(0).tokens())
+                .hasSize(Pending.MOST_TOKENS)
+                .doesNotContain("token 0")
+                .contains("token 1", "token " + Pending.MOST_TOKENS);
     }
 
     @Test

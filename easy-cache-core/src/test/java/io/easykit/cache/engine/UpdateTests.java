@@ -523,6 +523,23 @@ class UpdateTests {
         assertThat(bench.store.parts(cp)).isEmpty();
     }
 
+    /** Redis stood still: it has carried out what it was sent, and acknowledged nothing. */
+    @Test
+    void leavesNothingOfRefusedUpdatesThatWerePrepared() {
+        bench.store.fail(Operation.PREPARE, Fault.LOST_REPLY);
+        bench.store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(() -> cache.update(List.of(cp), () -> null))
+                    .isInstanceOf(CacheUnavailableException.class);
+        }
+        bench.store.back();
+        cache.cluster("default").workers().get(0).tick();
+        assertThat(bench.store.parts(cp)).isEmpty();
+
+        cache.fetch(cp, database::get);
+        assertThat(bench.store.parts(cp)).containsExactly("value");
+    }
+
     @Test
     void goesOnWhenAWeakOneCannotBeAnnounced() {
         cache.fetch(ap, database::get);

@@ -195,7 +195,11 @@ class FailoverIntegrationTests {
         while (failure != null && System.nanoTime() - began < limit.toNanos()) {
             failure = failure(cache, key);
         }
-        assertThat(failure).as("what fails after " + limit).isNull();
+        assertThat(failure)
+                .as(() -> "what fails after " + limit + ": " + cache.undelivered(CacheSpec.DEFAULT_CLUSTER)
+                        + " undelivered, " + nodes(cache) + ", "
+                        + cache.admin().explain(key))
+                .isNull();
     }
 
     private boolean works(EasyCacheEngine cache, CacheKey<String> key) {
