@@ -70,7 +70,8 @@ final class EndedTransactions {
                 && !TransactionSynchronizationManager.isSynchronizationActive();
     }
 
-    private static Stream<ResourceHolderSupport> synchronizedHolders() {
+    /** The connections of the transactions that are bound to this thread. */
+    static Stream<ResourceHolderSupport> synchronizedHolders() {
         return TransactionSynchronizationManager.getResourceMap().values().stream()
                 .filter(ResourceHolderSupport.class::isInstance)
                 .map(ResourceHolderSupport.class::cast)

@@ -7,6 +7,7 @@ import org.springframework.core.Ordered;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -23,21 +24,35 @@ final class PresentTransaction implements TransactionSynchronization {
     private final Object key;
     private final TransactionExecution transaction;
     private final PlatformTransactionManager manager;
+    private final List<ResourceHolderSupport> around;
     private final List<TransactionExecution> inner = new ArrayList<>();
 
-    private PresentTransaction(Object key, TransactionExecution transaction, PlatformTransactionManager manager) {
+    private PresentTransaction(
+            Object key,
+            TransactionExecution transaction,
+            PlatformTransactionManager manager,
+            List<ResourceHolderSupport> around) {
         this.key = key;
         this.transaction = transaction;
         this.manager = manager;
+        this.around = around;
     }
 
     static @Nullable PresentTransaction boundTo(Object key) {
         return (PresentTransaction) TransactionSynchronizationManager.getResource(key);
     }
 
-    /** Notes a transaction that has just begun with synchronizations of its own. */
-    static void begin(Object key, DefaultTransactionStatus begun, PlatformTransactionManager manager) {
-        PresentTransaction present = new PresentTransaction(key, begun, manager);
+    /**
+     * Notes a transaction that has just begun with synchronizations of its own.
+     *
+     * @param around connections of transactions that were bound before
+     */
+    static void begin(
+            Object key,
+            DefaultTransactionStatus begun,
+            PlatformTransactionManager manager,
+            List<ResourceHolderSupport> around) {
+        PresentTransaction present = new PresentTransaction(key, begun, manager, around);
         TransactionSynchronizationManager.registerSynchronization(present);
         present.resume();
     }
@@ -48,6 +63,14 @@ final class PresentTransaction implements TransactionSynchronization {
 
     PlatformTransactionManager manager() {
         return manager;
+    }
+
+    /**
+     * Whether a transaction of another manager is open around this one. Methods called in this one can work in that one:
+     * its connection is still bound.
+     */
+    boolean isInsideAnother() {
+        return around.stream().anyMatch(ResourceHolderSupport::isSynchronizedWithTransaction);
     }
 
     boolean hasInner() {

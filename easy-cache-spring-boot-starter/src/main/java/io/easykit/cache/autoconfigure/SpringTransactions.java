@@ -40,6 +40,9 @@ final class SpringTransactions implements Transactions {
     private final Object suspendedKey = new Object();
     private final Object presentKey = new Object();
 
+    /** Connections of open transactions, while another one begins. */
+    private final Object aroundKey = new Object();
+
     /** Open transactions without synchronizations inside another one. */
     private final Object hiddenKey = new Object();
 
@@ -95,7 +98,7 @@ final class SpringTransactions implements Transactions {
 
     @Override
     public void enlist(Participant participant) {
-        TransactionSynchronizationManager.registerSynchronization(new Enlisted(participant));
+        TransactionSynchronizationManager.registerSynchronization(new Enlisted(participant, present()));
         TransactionSynchronizationManager.bindResource(this, participant);
     }
 
@@ -169,10 +172,12 @@ final class SpringTransactions implements Transactions {
     private final class Enlisted implements TransactionSynchronization {
 
         private final Participant participant;
+        private final @Nullable PresentTransaction transaction;
         private boolean completing;
 
-        Enlisted(Participant participant) {
+        Enlisted(Participant participant, @Nullable PresentTransaction transaction) {
             this.participant = participant;
+            this.transaction = transaction;
         }
 
         @Override
@@ -205,10 +210,12 @@ final class SpringTransactions implements Transactions {
 
         /**
          * Spring leaves a transaction open if a {@code beforeCommit} throws a {@code TransactionException}: it takes the
-         * exception for a failed commit. Before each real commit and rollback it calls {@code beforeCompletion}.
+         * exception for a failed commit. Before each real commit and rollback it calls {@code beforeCompletion}. The work
+         * may also have been done in the transaction of another manager around this one.
          */
         private Completion completion(int status) {
-            if (status == STATUS_UNKNOWN && !completing) {
+            boolean insideAnother = transaction != null && transaction.isInsideAnother();
+            if (insideAnother || (status == STATUS_UNKNOWN && !completing)) {
                 return Completion.LEFT_OPEN;
             }
             return status == STATUS_ROLLED_BACK ? Completion.ROLLED_BACK : Completion.ENDED;
@@ -224,14 +231,28 @@ final class SpringTransactions implements Transactions {
             this.manager = manager;
         }
 
+        /** The connection of a transaction of another manager stays bound. */
         @Override
+        public void beforeBegin(TransactionExecution transaction) {
+            List<ResourceHolderSupport> bound =
+                    EndedTransactions.synchronizedHolders().toList();
+            TransactionSynchronizationManager.unbindResourceIfPossible(aroundKey);
+            if (!bound.isEmpty()) {
+                TransactionSynchronizationManager.bindResource(aroundKey, bound);
+            }
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // bound by this class only
         public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+            List<ResourceHolderSupport> around = (List<ResourceHolderSupport>)
+                    TransactionSynchronizationManager.unbindResourceIfPossible(aroundKey);
             if (beginFailure != null || !(transaction instanceof DefaultTransactionStatus status)) {
                 return;
             }
             PresentTransaction present = present();
             if (!isInner(status)) {
-                PresentTransaction.begin(presentKey, status, manager);
+                PresentTransaction.begin(presentKey, status, manager, around == null ? List.of() : around);
             } else if (present != null) {
                 present.addInner(status);
             } else {

@@ -243,7 +243,9 @@ class OutboxIntegrationTests {
             cutOff.changeInAnotherDatabase(2);
             outer.setRollbackOnly();
         });
-        assertThat(rows(2)).isEqualTo(1);
+        assertThat(rows(2))
+                .as("one for the commit of the inner transaction, and one for the end of the outer one")
+                .isEqualTo(2);
     }
 
     @Test

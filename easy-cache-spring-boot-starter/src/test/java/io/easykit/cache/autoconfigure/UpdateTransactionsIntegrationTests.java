@@ -271,6 +271,25 @@ class UpdateTransactionsIntegrationTests {
         assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
     }
 
+    /** A method called inside the second transaction works on the connection of the first one, which is still bound. */
+    @ParameterizedTest
+    @CsvSource({"UNDECLARED, false", "REQUIRED, false", "NESTED, false", "REQUIRED, true"})
+    void isVisibleWhenItWorksInATransactionAroundThatOfAnotherManager(Way way, boolean rolledBack) {
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            new TransactionTemplate(other).executeWithoutResult(status -> {
+                way.update(stocks, id);
+                if (rolledBack) {
+                    status.setRollbackOnly();
+                }
+            });
+            seen.add(elsewhere(() -> stocks.find(id)).toString());
+        });
+        assertThat(seen).containsExactly("0");
+        shouldBeVisible();
+        Awaitility.await().pollInterval(Duration.ofMillis(20)).untilAsserted(() -> assertThat(fields())
+                .noneMatch(field -> field.startsWith("i:")));
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void isPreparedBeforeTheCommitAlsoInSomebodysBeforeCommit(boolean declared) {
