@@ -3,8 +3,8 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown by a loader in the background that would load, or has loaded, something else than its caller would have. The
- * value is dropped, and no reader sees the exception.
+ * Thrown by a loader, in the background or at a repetition, that would load, or has loaded, something else than its caller
+ * asked for. The value is dropped, and no reader sees the exception.
  */
 public final class LoadAbandonedException extends EasyCacheException {
 

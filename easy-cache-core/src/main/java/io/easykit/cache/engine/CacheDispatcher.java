@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.Transactions;
@@ -254,7 +255,9 @@ final class CacheDispatcher implements CacheReader {
         } else if (joined instanceof Joined.Served<V> served) {
             next = served.result();
         }
-        return next.failure() instanceof StoreUnavailableException ? superseded : next;
+        boolean none =
+                next.failure() instanceof StoreUnavailableException || next.failure() instanceof LoadAbandonedException;
+        return none ? superseded : next;
     }
 
     /** The dispatch loop: fetches and acts on the outcome until there is a result. An interrupt ends all waiting. */

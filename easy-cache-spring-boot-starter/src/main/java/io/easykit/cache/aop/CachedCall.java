@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
@@ -10,12 +11,20 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 /**
  * Loads by running the rest of an invocation, any number of times. Each time uses a copy at the position of the
  * interceptor. Inner aspects see that copy as the current invocation.
+ *
+ * <p>The method may change its arguments, such as a list that it sorts. So a repetition gets copies of the arguments before
+ * the first load. If they cannot be copied and the key has changed, the load is not repeated.
  */
 final class CachedCall implements Loader<Object, Throwable> {
 
     private final ProxyMethodInvocation invocation;
     private final ReadOperation operation;
     private final CacheKey<Object> key;
+
+    /** Arguments before the first load; null if there was none, or they cannot be copied. */
+    private Object @Nullable [] original;
+
+    private boolean loaded;
 
     CachedCall(ProxyMethodInvocation invocation, ReadOperation operation, CacheKey<Object> key) {
         this.invocation = invocation;
@@ -25,7 +34,26 @@ final class CachedCall implements Loader<Object, Throwable> {
 
     @Override
     public @Nullable Object load() throws Throwable {
-        return ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone());
+        if (loaded) {
+            return loadAgain();
+        }
+        loaded = true;
+        original = ArgumentCopies.of(invocation.getArguments());
+        return run(invocation.invocableClone());
+    }
+
+    private @Nullable Object loadAgain() throws Throwable {
+        Object[] copies = original == null ? null : ArgumentCopies.of(original);
+        MethodInvocation again = copies == null ? invocation.invocableClone() : invocation.invocableClone(copies);
+        LoadAbandonedException changed = differs(again, "The method has changed its arguments: the key is no longer ");
+        if (changed != null) {
+            throw changed;
+        }
+        return run(again);
+    }
+
+    private static @Nullable Object run(MethodInvocation invocation) throws Throwable {
+        return ExposeInvocationInterceptor.INSTANCE.invoke(invocation);
     }
 
     @Override
@@ -47,15 +75,19 @@ final class CachedCall implements Loader<Object, Throwable> {
     }
 
     private void requireSameKey() {
-        Throwable cause = null;
-        try {
-            if (key.equals(operation.key(Call.of(invocation)))) {
-                return;
-            }
-        } catch (RuntimeException unknown) {
-            cause = unknown;
+        LoadAbandonedException other = differs(invocation, "The key depends on the thread: here it is not ");
+        if (other != null) {
+            operation.reloads().giveUp();
+            throw other;
         }
-        operation.reloads().giveUp();
-        throw new LoadAbandonedException("The key depends on the thread: here it is not " + key, cause);
+    }
+
+    /** Returns null if the key is still the same. */
+    private @Nullable LoadAbandonedException differs(MethodInvocation now, String otherwise) {
+        try {
+            return key.equals(operation.key(Call.of(now))) ? null : new LoadAbandonedException(otherwise + key, null);
+        } catch (RuntimeException unknown) {
+            return new LoadAbandonedException(otherwise + key, unknown);
+        }
     }
 }
