@@ -13,14 +13,15 @@ final class ActionThreads {
     private final ThreadLocal<Mark> marks = new InheritableThreadLocal<>() {
         @Override
         protected @Nullable Mark childValue(@Nullable Mark parent) {
-            return parent == null ? null : new Mark(parent.innermost, true);
+            Running around = parent == null ? null : stillRunning(parent.innermost);
+            return around == null ? null : new Mark(around, true);
         }
     };
 
     /** Runs an action of the calling thread, which has its turns. */
     <T, X extends Throwable> @Nullable T run(Action<T, X> action) throws X {
         Mark before = marks.get();
-        Running running = new Running(before == null ? null : before.innermost);
+        Running running = new Running(before == null ? null : stillRunning(before.innermost));
         marks.set(new Mark(running, false));
         try {
             return action.run();
@@ -37,22 +38,39 @@ final class ActionThreads {
     /** Whether an action that still runs has created the calling thread. */
     boolean includeCallingThread() {
         Mark mark = marks.get();
-        if (mark == null || !mark.inherited) {
-            return false;
+        return mark != null && mark.inherited && stillRunning(mark.innermost) != null;
+    }
+
+    /** How many actions the mark of the calling thread keeps in memory. */
+    int depth() {
+        Mark mark = marks.get();
+        int depth = 0;
+        for (Running action = mark == null ? null : mark.innermost; action != null; action = action.outer) {
+            depth++;
         }
-        for (Running action = mark.innermost; action != null; action = action.outer) {
-            if (!action.ended) {
-                return true;
-            }
+        return depth;
+    }
+
+    /**
+     * The innermost of an action and those around it that still runs. Forgets the ended ones around it: a thread that replaces
+     * itself by a new one, inside an action each time, would keep all of them.
+     */
+    private static @Nullable Running stillRunning(@Nullable Running innermost) {
+        Running action = innermost;
+        while (action != null && action.ended) {
+            action = action.outer;
         }
-        return false;
+        if (action != null) {
+            action.outer = stillRunning(action.outer);
+        }
+        return action;
     }
 
     private record Mark(Running innermost, boolean inherited) {}
 
     private static final class Running {
 
-        private final @Nullable Running outer;
+        private volatile @Nullable Running outer;
         private volatile boolean ended;
 
         Running(@Nullable Running outer) {
