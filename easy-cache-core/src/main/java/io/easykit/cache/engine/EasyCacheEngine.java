@@ -106,7 +106,7 @@ public final class EasyCacheEngine implements EasyCache {
     public <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
             throws X {
         if (disabled) {
-            return ordered.inOwnTransaction(keys, action);
+            return action.run();
         }
         keys.forEach(clusters::of);
         return ordered.update(keys, action);

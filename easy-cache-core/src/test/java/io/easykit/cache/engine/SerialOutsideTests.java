@@ -166,17 +166,6 @@ class SerialOutsideTests {
         assertThat(bench.transactions.own()).containsExactly("begin", "commit");
     }
 
-    /** What a failing update leaves in the database must not depend on a switch of the cache. */
-    @Test
-    void anUpdateOfADisabledCacheHasATransactionAsWell() {
-        EasyCacheEngine disabled =
-                bench.builder(new JacksonValueCodec()).disabled().buildStopped();
-        disabled.update(List.of(Workbench.ap().key(1)), () -> "unordered");
-        assertThat(bench.transactions.own()).isEmpty();
-        disabled.update(List.of(key), () -> "serial");
-        assertThat(bench.transactions.own()).containsExactly("begin", "commit");
-    }
-
     @ParameterizedTest
     @EnumSource(Elsewhere.class)
     void anActionMayUseItsKeyOnAnotherThread(Elsewhere elsewhere) throws Exception {
