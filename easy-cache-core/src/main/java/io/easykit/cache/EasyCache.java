@@ -82,7 +82,8 @@ public interface EasyCache {
      * action may commit its work itself, or leave it to the transaction.
      *
      * <p>An update of a serial cache ({@link CacheOptions#serial()}) waits for its turn. The action then runs in a transaction
-     * of its own, if there is a transaction manager: prepared before it begins, invalidated after its end.
+     * of its own, if there is a transaction manager: prepared before it begins and again before its commit, invalidated after
+     * its end.
      *
      * @throws X the exception of the action, the very same object
      * @throws CacheOrderTimeoutException if the turn of a serial cache did not come in time; the action has not run
@@ -94,9 +95,10 @@ public interface EasyCache {
     /**
      * As {@link #update}, for an action that does all its work in the current transaction: prepared before the commit of that
      * transaction, invalidated after its end. Saves one round trip before and one after each action. Without a transaction
-     * the same as {@link #update}.
+     * it is prepared before the action and invalidated after it, and a serial cache begins none.
      *
      * @throws X the exception of the action, the very same object
+     * @throws CacheOrderTimeoutException if the turn of a serial cache did not come in time; the action has not run
      * @throws CacheUnavailableException if a CP update cannot be prepared; the transaction is rolled back
      */
     <T, X extends Throwable> @Nullable T updateInTransaction(

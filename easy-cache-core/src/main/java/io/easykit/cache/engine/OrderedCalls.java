@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Writes</h2>
  *
  * A write has its turn alone: prepare, then a transaction of its own around the action, then invalidate. If the preparation
- * fails, no transaction begins. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
+ * fails, no transaction begins. Its lease can end before a long action does, so the keys are prepared again before the commit,
+ * like those of any transaction. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
  * several keys takes their turns one after the other in the order of the keys, so two of them never wait for each other. The
  * bound of its wait is for all of them together. A write that runs outside the order has a transaction of its own, too.
  *
@@ -46,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A caller that keeps something for which others may wait is outside the order, because the lanes do not record that:
  *       <ul>
  *         <li>a connection, inside a transaction that began before, or after its end while the connection is still in use. The
- *             snapshot of the transaction may be older than the turn, too.
+ *             snapshot of the transaction may be older than the turn, too. The connection of a session that is open without
+ *             a transaction is not recognized: its caller waits with it.
  *         <li>a load that belongs to no turn of its thread: those of caches without order, of other threads, and of refreshes.
  *         <li>a permit for a load ({@link LoadBulkhead}): readers that have a turn wait for one.
  *       </ul>
@@ -152,10 +154,13 @@ final class OrderedCalls {
     }
 
     /** Runs the action of an update, in a new transaction if a key is serial and the thread has no transaction. */
-    <T, X extends Throwable> @Nullable T inOwnTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
-            throws X {
+    private <T, X extends Throwable> @Nullable T inOwnTransaction(
+            Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
         boolean serial = keys.stream().anyMatch(OrderedCalls::isSerial);
-        return serial && !isAmidTransaction() ? transactions.inNewTransaction(action) : action.run();
+        return serial && !isAmidTransaction()
+                ? transactions.inNewTransaction(
+                        () -> transactions.isActive() ? updates.inTransaction(keys, action) : action.run())
+                : action.run();
     }
 
     /** The same for an action that does its work in the current transaction, or in one that it begins. */

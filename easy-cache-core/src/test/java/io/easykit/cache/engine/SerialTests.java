@@ -239,10 +239,51 @@ class SerialTests {
 
     @Test
     void aWriteIsPreparedThenRunsInATransactionAndIsInvalidated() {
-        bench.store.onNext(Operation.PREPARE, () -> done.add("prepare " + bench.transactions.own()));
-        bench.store.onNext(Operation.INVALIDATE, () -> done.add("invalidate " + bench.transactions.own()));
-        cache.update(List.of(key), () -> done.add("action " + bench.transactions.isActive()));
-        assertThat(done).containsExactly("prepare []", "action true", "invalidate [begin, commit]");
+        noteNext(Operation.PREPARE);
+        noteNext(Operation.INVALIDATE);
+        cache.update(List.of(key), () -> {
+            noteNext(Operation.PREPARE);
+            return done.add("action " + bench.transactions.isActive());
+        });
+        assertThat(done).containsExactly("PREPARE []", "action true", "PREPARE [begin]", "INVALIDATE [begin, commit]");
+    }
+
+    private void noteNext(Operation operation) {
+        bench.store.onNext(operation, () -> done.add(operation + " " + bench.transactions.own()));
+    }
+
+    /** Another node stores the old value when the lease of the first preparation is over, before the commit. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void aWriteThatTakesLongerThanItsLeaseIsPreparedAgainBeforeItsCommit(Consistency consistency) throws Exception {
+        CacheKey<String> slow = serial(consistency).key(1);
+        EasyCacheEngine elsewhere = bench.node();
+        cache.update(List.of(slow), () -> {
+            bench.clock.advance(slow.spec().options().updateLease().plusSeconds(10));
+            assertThat(Workbench.call(() -> elsewhere.fetch(slow, () -> "old")).result())
+                    .isEqualTo("old");
+            assertThat(bench.store.parts(slow)).contains("value");
+            bench.store.onNext(
+                    Operation.INVALIDATE,
+                    () -> done.add(bench.transactions.own() + " "
+                            + bench.store.parts(slow).contains("intents")));
+            return null;
+        });
+        assertThat(done).containsExactly("[begin, commit] true");
+        bench.clock.advance(Duration.ofSeconds(2)); // the stale window
+        assertThat(elsewhere.fetch(slow, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void aStrongWriteThatCannotBePreparedAgainIsRolledBack() {
+        CacheKey<String> strong = serial(Consistency.CP).key(1);
+        assertThatThrownBy(() -> cache.update(List.of(strong), () -> {
+                    bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+                    return done.add("done");
+                }))
+                .isInstanceOf(CacheUnavailableException.class);
+        assertThat(bench.transactions.own()).doesNotContain("commit");
+        assertThat(done).containsExactly("done");
     }
 
     @Test
