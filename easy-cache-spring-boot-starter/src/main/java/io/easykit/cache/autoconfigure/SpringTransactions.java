@@ -6,9 +6,12 @@ import io.easykit.cache.Transactions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.ConfigurableTransactionManager;
@@ -47,6 +50,8 @@ final class SpringTransactions implements Transactions {
     private final Object hiddenKey = new Object();
 
     private final EndedTransactions ended = new EndedTransactions();
+    private final Set<PlatformTransactionManager> managed =
+            Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
     private final LoadScopes scopes;
     private final OwnTransactions own;
 
@@ -119,9 +124,12 @@ final class SpringTransactions implements Transactions {
 
     /**
      * Listens to a manager, if it can be listened to. A manager that binds its transaction as a thread resource can be
-     * suspended from outside.
+     * suspended from outside. One manager may be several beans.
      */
     void manages(PlatformTransactionManager manager) {
+        if (!managed.add(manager)) {
+            return;
+        }
         if (manager instanceof ConfigurableTransactionManager configurable) {
             configurable.addListener(new CommitListener(manager));
         }
@@ -210,12 +218,12 @@ final class SpringTransactions implements Transactions {
 
         /**
          * Spring leaves a transaction open if a {@code beforeCommit} throws a {@code TransactionException}: it takes the
-         * exception for a failed commit. Before each real commit and rollback it calls {@code beforeCompletion}. The work
-         * may also have been done in the transaction of another manager around this one.
+         * exception for a failed commit, or for a rollback. Before each real commit and rollback it calls
+         * {@code beforeCompletion}. The work may also have been done in the transaction of another manager around this one.
          */
         private Completion completion(int status) {
             boolean insideAnother = transaction != null && transaction.isInsideAnother();
-            if (insideAnother || (status == STATUS_UNKNOWN && !completing)) {
+            if (insideAnother || (status != STATUS_COMMITTED && !completing)) {
                 return Completion.LEFT_OPEN;
             }
             return status == STATUS_ROLLED_BACK ? Completion.ROLLED_BACK : Completion.ENDED;
@@ -245,8 +253,8 @@ final class SpringTransactions implements Transactions {
         @Override
         @SuppressWarnings("unchecked") // bound by this class only
         public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
-            List<ResourceHolderSupport> around = (List<ResourceHolderSupport>)
-                    TransactionSynchronizationManager.unbindResourceIfPossible(aroundKey);
+            List<ResourceHolderSupport> around =
+                    (List<ResourceHolderSupport>) TransactionSynchronizationManager.unbindResourceIfPossible(aroundKey);
             if (beginFailure != null || !(transaction instanceof DefaultTransactionStatus status)) {
                 return;
             }

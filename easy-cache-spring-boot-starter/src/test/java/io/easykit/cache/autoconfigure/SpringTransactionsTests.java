@@ -17,6 +17,7 @@ import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -93,8 +94,23 @@ class SpringTransactionsTests {
     void tellsATransactionThatSpringLeftOpenFromOneThatItRolledBack() {
         failBeforeCommit("a", new IllegalTransactionStateException("of another transaction"));
         failBeforeCommit("b", new IllegalStateException("refused"));
+        failBeforeCommit("c", new UnexpectedRollbackException("of another transaction"));
 
-        assertThat(heard).containsExactly("a before commit", "a left open", "b before commit", "b rolled back");
+        assertThat(heard)
+                .containsExactly(
+                        "a before commit",
+                        "a left open",
+                        "b before commit",
+                        "b rolled back",
+                        "c before commit",
+                        "c left open");
+    }
+
+    @Test
+    void listenOnceToAManagerThatIsSeveralBeans() {
+        transactions.manages(manager);
+        transactions.manages(manager);
+        assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
     }
 
     private void failBeforeCommit(String name, RuntimeException failure) {
