@@ -244,7 +244,7 @@ public final class EasyCacheAutoConfiguration {
             };
             return new SpringTransactions(
                     new LoadScopes(new ConnectionPools(known, settings.extraConnections()), settings.readOnlyLoads()),
-                    new OwnTransactions(SingletonSupplier.of(managers::getIfUnique)));
+                    new OwnTransactions(() -> OwnTransactions.choose(managers)));
         }
 
         @Bean

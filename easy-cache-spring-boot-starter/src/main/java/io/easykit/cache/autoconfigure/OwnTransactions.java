@@ -1,11 +1,16 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.Action;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Runs updates of serial caches in transactions that the cache begins, with the application's transaction manager. If there are
@@ -15,14 +20,28 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
  */
 final class OwnTransactions {
 
-    private final Supplier<@Nullable PlatformTransactionManager> manager;
+    private static final Logger log = LoggerFactory.getLogger(OwnTransactions.class);
 
+    private final Supplier<Optional<PlatformTransactionManager>> manager;
+
+    /** @param manager called once, by the first update; may return null */
     OwnTransactions(Supplier<@Nullable PlatformTransactionManager> manager) {
-        this.manager = manager;
+        this.manager = SingletonSupplier.of(() -> Optional.ofNullable(manager.get()));
+    }
+
+    /** Returns the only manager, or the primary one; null if there is none, or Spring cannot choose. */
+    static @Nullable PlatformTransactionManager choose(ObjectProvider<PlatformTransactionManager> managers) {
+        PlatformTransactionManager chosen = managers.getIfUnique();
+        if (chosen == null && managers.stream().findAny().isPresent()) {
+            log.warn(
+                    "Updates of serial caches run without a transaction of their own, because there are several transaction"
+                            + " managers, and none is primary. Put @Primary on one of them, or @Transactional on the methods.");
+        }
+        return chosen;
     }
 
     <T, X extends Throwable> @Nullable T run(Action<T, X> action) throws X {
-        PlatformTransactionManager present = manager.get();
+        PlatformTransactionManager present = manager.get().orElse(null);
         return present == null ? action.run() : run(present, action);
     }
 
