@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * the result, become part of the transaction. Outside it the update surrounds the whole method and its commit.
  *
  * <p>If a method declares that it joins the present transaction, its update belongs to that transaction only. Any other
- * method may commit its work earlier, or use a store without transactions, so its update also surrounds the call.
+ * method may commit its work earlier, or use a store without transactions, so its update also surrounds the call. A method that
+ * declares its transaction gets no other one from a serial cache.
  */
 final class UpdateCacheInterceptor implements MethodInterceptor {
 

@@ -9,12 +9,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Evaluates {@code @Transactional}.
  *
- * <p>{@code REQUIRES_NEW} and {@code NOT_SUPPORTED} do not count: if the update advisor runs outside the transaction
- * advisor, the present transaction is the surrounding one.
+ * <p>Inside a transaction {@code REQUIRES_NEW} and {@code NOT_SUPPORTED} do not join: if the update advisor runs outside the
+ * transaction advisor, the present transaction is the surrounding one.
  */
 final class DeclaredTransactions implements TransactionalMethods {
 
@@ -33,7 +34,9 @@ final class DeclaredTransactions implements TransactionalMethods {
     @Override
     public boolean joinTransaction(Method method, Class<?> targetClass) {
         TransactionAttribute attribute = attribute(method, targetClass);
-        return attribute != null && JOINING.contains(attribute.getPropagationBehavior());
+        return attribute != null
+                && (JOINING.contains(attribute.getPropagationBehavior())
+                        || !TransactionSynchronizationManager.isActualTransactionActive());
     }
 
     @Override

@@ -15,8 +15,10 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -28,6 +30,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -35,7 +39,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.util.AopTestUtils;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -88,6 +94,53 @@ class SerialUpdatesIntegrationTests {
         }
 
         @UpdateCache(prefix = "stock", keys = "#sku")
+        public boolean undeclared(String sku) {
+            return TransactionSynchronizationManager.isActualTransactionActive();
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
+        @Transactional
+        public boolean required(String sku) {
+            return undeclared(sku);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
+        @Transactional(propagation = Propagation.SUPPORTS)
+        public boolean supports(String sku) {
+            return undeclared(sku);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
+        @Transactional(propagation = Propagation.MANDATORY)
+        public boolean mandatory(String sku) {
+            return undeclared(sku);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
+        @Transactional(propagation = Propagation.REQUIRES_NEW)
+        public boolean requiresNew(String sku) {
+            return undeclared(sku);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
+        @Transactional(propagation = Propagation.NOT_SUPPORTED)
+        public boolean notSupported(String sku) {
+            return undeclared(sku);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
+        @Transactional(propagation = Propagation.NEVER)
+        public boolean never(String sku) {
+            return undeclared(sku);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
+        @Transactional(propagation = Propagation.NESTED)
+        public boolean nested(String sku) {
+            return undeclared(sku);
+        }
+
+        @UpdateCache(prefix = "stock", keys = "#sku")
         public void hold(String sku) throws InterruptedException {
             entered.countDown();
             assertThat(go.await(10, TimeUnit.SECONDS)).isTrue();
@@ -108,6 +161,10 @@ class SerialUpdatesIntegrationTests {
             return new SimpleMeterRegistry();
         }
     }
+
+    /** Begin a transaction if there is none. */
+    private static final Set<Propagation> BEGINNING =
+            EnumSet.of(Propagation.REQUIRED, Propagation.REQUIRES_NEW, Propagation.NESTED);
 
     private static ConfigurableApplicationContext context;
 
@@ -191,6 +248,34 @@ class SerialUpdatesIntegrationTests {
         assertThatThrownBy(() -> stocks.fail("tea", checked)).isSameAs(checked);
         assertThat(row("tea")).isEqualTo(99);
         assertThat(stocks.pieces("tea")).isEqualTo(99);
+    }
+
+    @Test
+    void haveATransactionIfTheyDeclareNone() {
+        assertThat(stocks.undeclared("tea")).isTrue();
+    }
+
+    /** The declaration of the method decides. */
+    @ParameterizedTest
+    @EnumSource(Propagation.class)
+    void haveTheTransactionThatTheyDeclare(Propagation propagation) {
+        if (propagation == Propagation.MANDATORY) {
+            assertThatThrownBy(() -> isInTransaction(propagation)).isInstanceOf(IllegalTransactionStateException.class);
+        } else {
+            assertThat(isInTransaction(propagation)).isEqualTo(BEGINNING.contains(propagation));
+        }
+    }
+
+    private boolean isInTransaction(Propagation propagation) {
+        return switch (propagation) {
+            case REQUIRED -> stocks.required("tea");
+            case SUPPORTS -> stocks.supports("tea");
+            case MANDATORY -> stocks.mandatory("tea");
+            case REQUIRES_NEW -> stocks.requiresNew("tea");
+            case NOT_SUPPORTED -> stocks.notSupported("tea");
+            case NEVER -> stocks.never("tea");
+            case NESTED -> stocks.nested("tea");
+        };
     }
 
     @Test
