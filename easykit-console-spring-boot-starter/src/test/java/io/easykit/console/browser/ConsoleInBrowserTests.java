@@ -124,6 +124,20 @@ class ConsoleInBrowserTests {
         assertThat(findings).isEmpty();
     }
 
+    @Test
+    void noTableOfTheCachesScrollsSideways() {
+        browser.open("#/caches");
+
+        assertThat(browser.script("return [...document.querySelectorAll('.scroll')]"
+                        + ".map(one => [one.getAttribute('aria-label'), one.scrollWidth - one.clientWidth]).join(' ')"))
+                .isEqualTo("Redis clusters,0 Caches,0");
+        assertThat(browser.script("return document.querySelector('td span.mono').title"))
+                .isEqualTo("@Cacheable io.easykit.console.browser.Shop$Brands.find(int)");
+        assertThat(browser.content("td span.mono"))
+                .contains("Shop$Products.find(int)")
+                .doesNotContain("io.easykit");
+    }
+
     private static void look(String form, List<String> findings) {
         browser.violations().forEach(one -> findings.add(form + ": " + one));
         browser.errors().forEach(one -> findings.add(form + ": " + one));
