@@ -1,18 +1,18 @@
 package io.easykit.console.browser;
 
-import static org.awaitility.Awaitility.await;
-
 import com.deque.html.axecore.selenium.AxeBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
+import java.util.Objects;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.openqa.selenium.By;
-import org.openqa.selenium.OutputType;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
@@ -52,6 +52,14 @@ final class Browser implements AutoCloseable {
               .then(result => done(result.violations.map(told)), problem => done(['axe failed: ' + problem]));
             """;
 
+    /** The button or link that begins with a text, first those of an open dialog. */
+    private static final String BUTTON =
+            """
+            const wanted = e => e.checkVisibility() && !e.disabled && e.innerText.trim().startsWith(arguments[0]);
+            return [...document.querySelectorAll('dialog[open] button, dialog[open] a'),
+              ...document.querySelectorAll('button, a')].find(wanted);
+            """;
+
     private final ChromeDriver driver;
     private final String base;
 
@@ -81,6 +89,11 @@ final class Browser implements AutoCloseable {
                         .build(),
                 options);
         driver.manage().timeouts().scriptTimeout(Duration.ofSeconds(10));
+    }
+
+    /** Looks often: a page shows a change within milliseconds. */
+    static ConditionFactory await() {
+        return Awaitility.with().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(20));
     }
 
     /** Loads the page anew, as a browser of this kind. */
@@ -144,11 +157,7 @@ final class Browser implements AutoCloseable {
     /** Clicks the button or link that begins with this text. */
     void click(String text) {
         await().alias("a button: " + text).ignoreExceptions().until(() -> {
-            Stream.concat(all("dialog[open] button, dialog[open] a").stream(), all("button, a").stream())
-                    .filter(element -> element.getText().startsWith(text) && element.isEnabled())
-                    .findFirst()
-                    .orElseThrow()
-                    .click();
+            ((WebElement) Objects.requireNonNull(driver.executeScript(BUTTON, text))).click();
             return true;
         });
     }
@@ -215,7 +224,9 @@ final class Browser implements AutoCloseable {
     void shoot(String name) {
         try {
             Files.createDirectories(SHOTS);
-            Files.write(SHOTS.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+            Map<String, Object> shot = driver.executeCdpCommand(
+                    "Page.captureScreenshot", Map.of("format", "png", "optimizeForSpeed", true));
+            Files.write(SHOTS.resolve(name + ".png"), Base64.getDecoder().decode((String) shot.get("data")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,7 +1,7 @@
 package io.easykit.console.browser;
 
+import static io.easykit.console.browser.Browser.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package io.easykit.console.browser;
 
+import static io.easykit.console.browser.Browser.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.Collections;
@@ -16,7 +16,10 @@ import org.openqa.selenium.Keys;
 /** The pages in a real browser while replies are late, cut off, refused, or not from the console. */
 class TroubleInBrowserTests {
 
-    /** Counts the calls of the page, and answers the next ones of {@code answers[name]} instead of the server. */
+    /**
+     * Counts the calls of the page, and answers the next ones of {@code answers[name]} instead of the server. Keeps the
+     * next refresh as {@code due}, for tests that do not wait for its time.
+     */
     private static final String ANSWERS =
             """
             window.answers = {};
@@ -26,6 +29,13 @@ class TroubleInBrowserTests {
             window.problem = (status, kind) => reply(
               status, {status, kind, detail: 'A test refuses it.', node: 'test'}, 'application/problem+json');
             window.late = () => new Promise(resolve => { window.send = resolve; });
+            const timeout = window.setTimeout;
+            window.setTimeout = (task, millis, ...more) => {
+              if (millis === 2000) {
+                window.due = task;
+              }
+              return timeout(task, millis, ...more);
+            };
             const real = window.fetch;
             window.fetch = async (url, options) => {
               const name = String(url).replace(/.*\\/api\\/|\\?.*/g, '');
@@ -76,10 +86,16 @@ class TroubleInBrowserTests {
         return Integer.parseInt(browser.script("return calls.filter(call => call === '" + call + "').length"));
     }
 
-    /** Waits for longer than two refreshes take. */
-    private static void awaitRefreshes() {
-        browser.script("window.ticks = 0; setInterval(() => window.ticks++, 500)");
-        await().until(() -> Integer.parseInt(browser.script("return window.ticks")) > 9);
+    /** Has the time of the next refresh come, and waits until the page has planned the one after it. */
+    private static void refresh() {
+        browser.script("window.before = due; due()");
+        await().atMost(Duration.ofSeconds(15))
+                .until(() -> browser.script("return due !== before").equals("true"));
+    }
+
+    private static void refreshTwice() {
+        refresh();
+        refresh();
     }
 
     private static void pause() {
@@ -122,7 +138,9 @@ class TroubleInBrowserTests {
                 "() => new Response(new ReadableStream({start: body => body.error(new TypeError('cut'))}),"
                         + " {headers: {'Content-Type': 'application/json'}})");
 
+        refresh();
         browser.awaitText("#notes .bad", "No connection.");
+        refresh();
         await().until(() -> browser.all("#notes .bad, main.stale").isEmpty());
     }
 
@@ -184,7 +202,7 @@ class TroubleInBrowserTests {
     void showsAPageThatIsNotThereAndReadsItOnce() {
         browser.open("#/job?id=nothing");
         browser.awaitText("h1", "Not found.");
-        awaitRefreshes();
+        refreshTwice();
 
         assertThat(browser.text("#notes .bad"))
                 .contains("There is no such job.")
@@ -201,8 +219,9 @@ class TroubleInBrowserTests {
         for (String text : List.of("Not permitted.", "Not logged in.")) {
             int before = calls("GET topics");
             answer("topics", times(9, "() => problem(" + status + ")"));
+            refresh();
             browser.awaitText("#notes .bad", text);
-            awaitRefreshes();
+            refreshTwice();
             assertThat(Integer.parseInt(browser.script("return 9 - answers.topics.length")))
                     .as("calls after %s, of %s before", status, before)
                     .isEqualTo(1);
@@ -216,9 +235,11 @@ class TroubleInBrowserTests {
     @Test
     void triesAgainWhenItsNodeIsBusy() {
         answer("topics", "() => problem(429, 'busy')");
+        refresh();
 
         browser.awaitText("#notes .bad", "Busy.");
         assertThat(browser.text("#notes .bad")).contains("Trying again");
+        refresh();
         await().until(() -> browser.all("#notes .bad").isEmpty());
     }
 
@@ -279,7 +300,7 @@ class TroubleInBrowserTests {
     @Test
     void searchesForAnIdOnce() {
         browser.open("#/find?id=nothing");
-        awaitRefreshes();
+        refreshTwice();
 
         assertThat(calls("GET find")).isEqualTo(1);
     }
@@ -304,7 +325,10 @@ class TroubleInBrowserTests {
         int before = calls("GET messages");
         int refreshes = calls("GET topic");
 
-        await().atMost(Duration.ofSeconds(20)).until(() -> calls("GET topic") >= refreshes + 3);
+        for (int i = 0; i < 3; i++) {
+            refresh();
+        }
+        assertThat(calls("GET topic")).isEqualTo(refreshes + 3);
         assertThat(calls("GET messages")).isEqualTo(before);
         browser.type("r");
         await().until(() -> calls("GET messages") == before + 1);
