@@ -9,15 +9,12 @@ import io.easykit.cache.redis.BatchWorld.Single;
 import io.easykit.cache.redis.BatchWorld.SingleAt;
 import io.easykit.cache.redis.BatchWorld.Updater;
 import io.easykit.cache.redis.BatchWorld.UpdaterAt;
+import io.easykit.cache.redis.Explorer.Step;
 import io.easykit.cache.redis.Laboratory.Result;
 import io.easykit.cache.redis.Model.Violation;
 import io.easykit.cache.redis.NestedWorld.Side;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>What must hold: no read of either entry, by the batch or another reader, gives a version below the floor; AP: unless
  * that version's bound is still to come. An element of the batch is as fresh as a single read at the moment of its reply.
  */
-final class BatchModel {
+final class BatchModel implements Explorer.Rules<BatchWorld> {
 
     /** What a batch may not do. */
     enum Fault {
@@ -67,39 +64,17 @@ final class BatchModel {
         this.window = consistency == Consistency.AP ? 1 : 0;
     }
 
-    private record Step(String what, BatchWorld next) {}
-
     /**
-     * Visits every state that can be reached, breadth first.
+     * Visits every state that can be reached.
      *
      * @param warm whether the first entry holds version 0 at the start
      * @return how many states there are
-     * @throws Violation if something does not hold, with the shortest schedule that leads to it
+     * @throws Violation if something does not hold
      */
     int visitAll(boolean warm) {
-        BatchWorld start = start(warm);
-        Map<BatchWorld, BatchWorld> origins = new HashMap<>();
-        Map<BatchWorld, String> steps = new HashMap<>();
-        Queue<BatchWorld> next = new ArrayDeque<>(List.of(start));
-        origins.put(start, start);
-        for (BatchWorld world = next.poll(); world != null; world = next.poll()) {
-            try {
-                check(world);
-                for (Step step : steps(world)) {
-                    if (origins.putIfAbsent(step.next, world) == null) {
-                        steps.put(step.next, step.what);
-                        next.add(step.next);
-                    }
-                }
-            } catch (Violation violation) {
-                StringBuilder schedule = new StringBuilder();
-                for (BatchWorld w = world; steps.containsKey(w); w = origins.get(w)) {
-                    schedule.insert(0, "; " + steps.get(w));
-                }
-                throw new Violation(violation.getMessage() + " after" + schedule);
-            }
-        }
-        return origins.size();
+        Explorer<BatchWorld> explorer = new Explorer<>(this);
+        explorer.visitAll(start(warm));
+        return explorer.states();
     }
 
     private BatchWorld start(boolean warm) {
@@ -111,11 +86,13 @@ final class BatchModel {
         }
         Result fetched = fetch(cold, 0, "warm", false);
         return cold.with(
-                0, store(cold.with(0, fetched.entry()), 0, leaseOf(fetched), 0).entry());
+                0,
+                store(cold.with(0, fetched.entry()), 0, fetched.loadLease(), 0).entry());
     }
 
-    private List<Step> steps(BatchWorld world) {
-        List<Step> steps = new ArrayList<>();
+    @Override
+    public List<Step<BatchWorld>> steps(BatchWorld world) {
+        List<Step<BatchWorld>> steps = new ArrayList<>();
         addBatch(steps, world);
         addSingle(steps, world);
         addUpdater(steps, world);
@@ -123,11 +100,11 @@ final class BatchModel {
         return steps;
     }
 
-    private void addTime(List<Step> steps, BatchWorld world) {
+    private void addTime(List<Step<BatchWorld>> steps, BatchWorld world) {
         for (int i = 0; i < 2; i++) {
             Entry entry = world.sides().get(i).entry();
             if (entry.exists() && entry.deadline() == world.clock()) {
-                steps.add(new Step("key " + i + " expires", world.with(i, laboratory.nothing())));
+                steps.add(new Step<>("key " + i + " expires", world.with(i, laboratory.nothing())));
             }
         }
         if (world.clock() < lastTick) {
@@ -137,13 +114,13 @@ final class BatchModel {
                 boolean gone = entry.exists() && entry.deadline() < later.clock();
                 later = gone ? later.with(i, laboratory.nothing()) : later;
             }
-            steps.add(new Step("the clock ticks", later));
+            steps.add(new Step<>("the clock ticks", later));
         }
     }
 
     // The batch
 
-    private void addBatch(List<Step> steps, BatchWorld world) {
+    private void addBatch(List<Step<BatchWorld>> steps, BatchWorld world) {
         Batch batch = world.batch();
         int i = batch.index();
         switch (batch.at()) {
@@ -156,7 +133,7 @@ final class BatchModel {
                     part = part.withValue(hit);
                 }
                 Batch next = arrived.with(i, part).nextOr(first());
-                steps.add(new Step("B reads " + i + ": " + hit, world.with(skipping(next))));
+                steps.add(new Step<>("B reads " + i + ": " + hit, world.with(skipping(next))));
             }
             case FETCH -> addFetch(steps, world, batch, i);
             case LOAD -> {
@@ -166,7 +143,7 @@ final class BatchModel {
                     loaded = part.isOpen() ? loaded.with(element, part.withValue(world.version())) : loaded;
                 }
                 BatchAt then = fault == Fault.FETCHES_AFTER_THE_LOAD ? BatchAt.FETCH : BatchAt.STORE;
-                steps.add(new Step("B loads version " + world.version(), world.with(loaded.at(then))));
+                steps.add(new Step<>("B loads version " + world.version(), world.with(loaded.at(then))));
             }
             case STORE -> addStore(steps, world, batch, i);
             case DONE -> {}
@@ -187,31 +164,31 @@ final class BatchModel {
         return begins && !batch.isOpen() ? batch.at(BatchAt.DONE) : batch;
     }
 
-    private void addFetch(List<Step> steps, BatchWorld world, Batch batch, int i) {
+    private void addFetch(List<Step<BatchWorld>> steps, BatchWorld world, Batch batch, int i) {
         boolean late = fault == Fault.FETCHES_AFTER_THE_LOAD;
         Batch next = batch.nextOr(late ? BatchAt.STORE : BatchAt.LOAD);
         if (!batch.part().isOpen() && !late) {
-            steps.add(new Step("B has " + i, world.with(next)));
+            steps.add(new Step<>("B has " + i, world.with(next)));
             return;
         }
         Result fetched = fetch(world, i, "B   ", consistency == Consistency.AP);
-        Outcome outcome = outcome(fetched);
+        Outcome outcome = fetched.outcome();
         Part part = batch.part();
         if (!late && (outcome == Outcome.SUCCESS || outcome == Outcome.SUCCESS_NEED_QUERY)) {
-            requireServable(world, i, version(fetched), part.floor(), "B fetches of " + i);
-            part = part.withValue(version(fetched));
+            requireServable(world, i, fetched.version(), part.floor(), "B fetches of " + i);
+            part = part.withValue(fetched.version());
         } else if (outcome == Outcome.NEED_QUERY) {
-            part = part.withLease(leaseOf(fetched));
+            part = part.withLease(fetched.loadLease());
         }
-        steps.add(new Step(
+        steps.add(new Step<>(
                 "B fetches " + i + ": " + outcome,
                 world.with(i, fetched.entry()).with(next.with(i, part))));
     }
 
-    private void addStore(List<Step> steps, BatchWorld world, Batch batch, int i) {
+    private void addStore(List<Step<BatchWorld>> steps, BatchWorld world, Batch batch, int i) {
         Part part = batch.part();
         if (part.lease().isEmpty()) {
-            steps.add(new Step("B has nothing to store of " + i, ended(world.with(batch.nextOr(BatchAt.DONE)))));
+            steps.add(new Step<>("B has nothing to store of " + i, ended(world.with(batch.nextOr(BatchAt.DONE)))));
             return;
         }
         Result stored = store(world, i, part.lease(), part.value());
@@ -220,15 +197,15 @@ final class BatchModel {
         Part after = part.withLease("");
         if (again && fault == Fault.STORES_A_REJECTED_ELEMENT_AGAIN) {
             Result fetched = fetch(world, i, "B   ", false);
-            after = outcome(fetched) == Outcome.NEED_QUERY ? part.withLease(leaseOf(fetched)) : after;
+            after = fetched.outcome() == Outcome.NEED_QUERY ? part.withLease(fetched.loadLease()) : after;
             BatchWorld there = world.with(i, fetched.entry());
             Batch same = new Batch(BatchAt.STORE, i, 1, batch.parts()).with(i, after);
-            steps.add(new Step("B fetches " + i + " once more", there.with(same)));
+            steps.add(new Step<>("B fetches " + i + " once more", there.with(same)));
             return;
         }
         after = again && consistency == Consistency.CP ? after.withValue(-1) : after;
         Batch next = batch.with(i, after).nextOr(BatchAt.DONE);
-        steps.add(new Step(
+        steps.add(new Step<>(
                 "B stores version " + part.value() + " of " + i + ": " + stored.reply(),
                 ended(world.with(i, stored.entry()).with(next))));
     }
@@ -247,28 +224,29 @@ final class BatchModel {
 
     // The other reader
 
-    private void addSingle(List<Step> steps, BatchWorld world) {
+    private void addSingle(List<Step<BatchWorld>> steps, BatchWorld world) {
         Single single = world.single();
         switch (single.at()) {
             case REST -> {
                 boolean hit = hitRule.accepts(world.sides().get(1).entry()) != null;
-                steps.add(new Step(
+                steps.add(new Step<>(
                         hit ? "S hits" : "S misses",
                         world.with(hit ? Single.DONE : new Single(SingleAt.FETCH, "", 0))));
             }
             case FETCH -> {
                 Result fetched = fetch(world, 1, "S   ", consistency == Consistency.AP);
-                boolean elected = outcome(fetched) == Outcome.NEED_QUERY;
-                steps.add(new Step(
-                        "S fetches: " + outcome(fetched),
+                boolean elected = fetched.outcome() == Outcome.NEED_QUERY;
+                steps.add(new Step<>(
+                        "S fetches: " + fetched.outcome(),
                         world.with(1, fetched.entry())
-                                .with(elected ? new Single(SingleAt.LOAD, leaseOf(fetched), 0) : Single.DONE)));
+                                .with(elected ? new Single(SingleAt.LOAD, fetched.loadLease(), 0) : Single.DONE)));
             }
             case LOAD ->
-                steps.add(new Step("S loads", world.with(new Single(SingleAt.STORE, single.lease(), world.version()))));
+                steps.add(
+                        new Step<>("S loads", world.with(new Single(SingleAt.STORE, single.lease(), world.version()))));
             case STORE -> {
                 Result stored = store(world, 1, single.lease(), single.loaded());
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "S stores version " + single.loaded() + ": " + stored.reply(),
                         world.with(1, stored.entry()).with(Single.DONE)));
             }
@@ -278,27 +256,27 @@ final class BatchModel {
 
     // The updater
 
-    private void addUpdater(List<Step> steps, BatchWorld world) {
+    private void addUpdater(List<Step<BatchWorld>> steps, BatchWorld world) {
         Updater updater = world.updater();
         int i = updater.index();
         switch (updater.at()) {
             case PREPARE -> {
                 Result prepared = run(world, i, CacheScript.PREPARE, List.of(TOKEN, LEASE, allowsStale()));
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "U prepares " + i,
                         world.with(i, prepared.entry())
                                 .with(updater.until(world.clock() + LEASE_TICKS).nextOr(UpdaterAt.COMMIT))));
             }
             case COMMIT -> {
                 if (commitsFirst || world.clock() < updater.leaseEnd()) {
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             "U commits", world.committed(!commitsFirst).with(updater.at(UpdaterAt.INVALIDATE))));
                 }
             }
             case INVALIDATE -> {
                 Result invalidated = run(world, i, CacheScript.INVALIDATE, List.of(TOKEN, Laboratory.millis(window)));
                 BatchWorld next = world.with(i, invalidated.entry()).with(updater.nextOr(UpdaterAt.DONE));
-                steps.add(new Step("U invalidates " + i, i == 1 ? next.returned(window) : next));
+                steps.add(new Step<>("U invalidates " + i, i == 1 ? next.returned(window) : next));
             }
             case DONE -> {}
         }
@@ -306,7 +284,8 @@ final class BatchModel {
 
     // What must hold
 
-    private void check(BatchWorld world) {
+    @Override
+    public void check(BatchWorld world) {
         for (int i = 0; i < 2; i++) {
             Side side = world.sides().get(i);
             Integer hit = hitRule.accepts(side.entry());
@@ -314,21 +293,14 @@ final class BatchModel {
                 requireServable(world, i, hit, side.floor(), "a plain read would hit of " + i);
             }
             Result fetched = fetch(world, i, "look", consistency == Consistency.AP);
-            if (outcome(fetched) == Outcome.SUCCESS || outcome(fetched) == Outcome.SUCCESS_NEED_QUERY) {
-                requireServable(world, i, version(fetched), side.floor(), "a fetch would bring of " + i);
+            if (fetched.outcome() == Outcome.SUCCESS || fetched.outcome() == Outcome.SUCCESS_NEED_QUERY) {
+                requireServable(world, i, fetched.version(), side.floor(), "a fetch would bring of " + i);
             }
         }
     }
 
     private void requireServable(BatchWorld world, int i, int version, int floor, String what) {
-        Side side = world.sides().get(i);
-        boolean inWindow = consistency == Consistency.AP
-                && version < side.staleUntil().size()
-                && world.clock() < side.staleUntil().get(version);
-        if (version < floor && !inWindow) {
-            throw new Violation(
-                    what + " version " + version + ", where " + floor + " is the oldest that may be returned");
-        }
+        world.sides().get(i).requireServable(consistency, version, floor, world.clock(), what);
     }
 
     // Scripts
@@ -347,18 +319,6 @@ final class BatchModel {
 
     private Result store(BatchWorld world, int i, String lease, int version) {
         return run(world, i, CacheScript.STORE, List.of(lease, NO_EPOCH, "v" + version, LIFE, "v"));
-    }
-
-    private static Outcome outcome(Result fetched) {
-        return Outcome.valueOf((String) ((List<?>) fetched.reply()).get(1));
-    }
-
-    private static int version(Result fetched) {
-        return Entry.versionOf(((String) ((List<?>) fetched.reply()).get(2)).substring(10));
-    }
-
-    private static String leaseOf(Result fetched) {
-        return (String) ((List<?>) fetched.reply()).get(3);
     }
 
     private String allowsStale() {

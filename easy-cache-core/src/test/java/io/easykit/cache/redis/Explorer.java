@@ -1,6 +1,5 @@
 package io.easykit.cache.redis;
 
-import io.easykit.cache.redis.Model.Step;
 import io.easykit.cache.redis.Model.Violation;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -11,16 +10,32 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 
-/** Walks through the schedules of a model. */
-final class Explorer {
+/**
+ * Walks through the schedules of a model.
+ *
+ * @param <W> a state of the model
+ */
+final class Explorer<W> {
 
-    private final Model model;
+    private final Rules<W> model;
     private int states;
     private long transitions;
 
-    Explorer(Model model) {
+    Explorer(Rules<W> model) {
         this.model = model;
     }
+
+    /** What can happen next in a state. */
+    interface Rules<W> {
+
+        List<Step<W>> steps(W world);
+
+        /** Throws a {@link Violation} if something does not hold. */
+        void check(W world);
+    }
+
+    /** What happens, and the state after it. */
+    record Step<W>(String what, W next) {}
 
     int states() {
         return states;
@@ -36,15 +51,15 @@ final class Explorer {
      *
      * @throws Violation if something does not hold
      */
-    void visitAll(World start) {
-        Map<World, World> origins = new HashMap<>();
-        Queue<World> next = new ArrayDeque<>();
+    void visitAll(W start) {
+        Map<W, W> origins = new HashMap<>();
+        Queue<W> next = new ArrayDeque<>();
         origins.put(start, start);
         next.add(start);
-        for (World world = next.poll(); world != null; world = next.poll()) {
+        for (W world = next.poll(); world != null; world = next.poll()) {
             try {
                 model.check(world);
-                for (Step step : model.steps(world)) {
+                for (Step<W> step : model.steps(world)) {
                     transitions++;
                     if (origins.putIfAbsent(step.next(), world) == null) {
                         next.add(step.next());
@@ -63,13 +78,13 @@ final class Explorer {
      *
      * @throws Violation if something does not hold
      */
-    void walk(World start, Random random) {
+    void walk(W start, Random random) {
         List<String> schedule = new ArrayList<>();
-        World world = start;
+        W world = start;
         try {
             model.check(world);
-            for (List<Step> steps = model.steps(world); !steps.isEmpty(); steps = model.steps(world)) {
-                Step step = steps.get(random.nextInt(steps.size()));
+            for (List<Step<W>> steps = model.steps(world); !steps.isEmpty(); steps = model.steps(world)) {
+                Step<W> step = steps.get(random.nextInt(steps.size()));
                 schedule.add(step.what());
                 world = step.next();
                 states++;
@@ -81,10 +96,10 @@ final class Explorer {
         }
     }
 
-    private List<String> scheduleTo(World end, Map<World, World> origins) {
+    private List<String> scheduleTo(W end, Map<W, W> origins) {
         List<String> schedule = new ArrayList<>();
-        for (World world = end; !origins.get(world).equals(world); world = origins.get(world)) {
-            World there = world;
+        for (W world = end; !origins.get(world).equals(world); world = origins.get(world)) {
+            W there = world;
             schedule.add(model.steps(origins.get(world)).stream()
                     .filter(step -> step.next().equals(there))
                     .map(Step::what)

@@ -198,7 +198,7 @@ class InterleavingCheckerTests {
 
     private static void explore(Laboratory laboratory, HitRule hitRule, Scenario scenario) {
         Model model = new Model(laboratory, hitRule, scenario.consistency, scenario.lastTick, false);
-        Explorer explorer = new Explorer(model);
+        Explorer<World> explorer = new Explorer<>(model);
         List<World.Reader> readers = scenario.readers();
         List<Updater> updaters = scenario.updates.updaters;
         int callsBefore = laboratory.calls();
@@ -222,7 +222,7 @@ class InterleavingCheckerTests {
         log.info("Random schedules: repeat with -D{}={}", SEED, seed);
         try (Laboratory forgetful = new Laboratory(RedisServer.shared(), ScriptTexts.shipped(), false)) {
             Model model = new Model(forgetful, HitRule.shipped(), consistency, 25, true);
-            Explorer explorer = new Explorer(model);
+            Explorer<World> explorer = new Explorer<>(model);
             World start = model.warm(
                     Model.readers(3, 6),
                     List.of(Updater.announcing("u", 4), Updater.announcing("w", 4), Updater.invalidatingOnly("x", 2)),

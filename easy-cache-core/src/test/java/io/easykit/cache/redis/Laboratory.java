@@ -2,6 +2,7 @@ package io.easykit.cache.redis;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.easykit.cache.Outcome;
 import io.easykit.test.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -62,7 +63,27 @@ final class Laboratory implements AutoCloseable {
     }
 
     /** What a script made of an entry, and what it answered; bulk strings are in Latin-1. */
-    record Result(Entry entry, Object reply) {}
+    record Result(Entry entry, Object reply) {
+
+        /** Of a fetch. */
+        Outcome outcome() {
+            return Outcome.valueOf((String) list().get(1));
+        }
+
+        /** Of the value that a fetch brought. */
+        int version() {
+            return Entry.versionOf(((String) list().get(2)).substring(10));
+        }
+
+        /** The load lease that a fetch brought. */
+        String loadLease() {
+            return (String) list().get(3);
+        }
+
+        private List<?> list() {
+            return (List<?>) reply;
+        }
+    }
 
     private record Call(Entry entry, int clock, CacheScript script, List<String> arguments) {}
 

@@ -2,6 +2,7 @@ package io.easykit.cache.redis;
 
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Outcome;
+import io.easykit.cache.redis.Explorer.Step;
 import io.easykit.cache.redis.Laboratory.Result;
 import io.easykit.cache.redis.World.Reader;
 import io.easykit.cache.redis.World.Relay;
@@ -40,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>When all messages of the outbox are delivered nobody gets a version older than the updates that wrote them.
  * </ol>
  */
-final class Model {
+final class Model implements Explorer.Rules<World> {
 
     private static final int LEASE_TICKS = 2;
     private static final String LEASE = Laboratory.millis(LEASE_TICKS);
@@ -100,9 +101,6 @@ final class Model {
         KEEPS_THE_WINDOW
     }
 
-    /** A possible next step, and what it leads to. */
-    record Step(String what, World next) {}
-
     /** An invariant does not hold. */
     static final class Violation extends AssertionError {
 
@@ -123,7 +121,7 @@ final class Model {
         World world = cold(readers, updaters, repeats);
         for (String field : fields(world)) {
             Result fetched = laboratory.run(world.entry(), 0, CacheScript.FETCH, fetchArguments("warm", field));
-            String loadLease = (String) ((List<?>) fetched.reply()).get(3);
+            String loadLease = fetched.loadLease();
             Result stored = laboratory.run(fetched.entry(), 0, CacheScript.STORE, storeArguments(loadLease, field, 0));
             world = world.withEntry(stored.entry());
         }
@@ -134,8 +132,9 @@ final class Model {
         return world.readers().stream().map(Reader::field).distinct().toList();
     }
 
-    List<Step> steps(World world) {
-        List<Step> steps = new ArrayList<>();
+    @Override
+    public List<Step<World>> steps(World world) {
+        List<Step<World>> steps = new ArrayList<>();
         for (int i = 0; i < world.readers().size(); i++) {
             addSteps(steps, world, i, world.readers().get(i));
         }
@@ -149,20 +148,20 @@ final class Model {
 
     // Time
 
-    private void addSteps(List<Step> steps, World world) {
+    private void addSteps(List<Step<World>> steps, World world) {
         if (world.entry().exists() && world.entry().deadline() == world.clock()) {
-            steps.add(new Step("the key expires", world.withEntry(laboratory.nothing())));
+            steps.add(new Step<>("the key expires", world.withEntry(laboratory.nothing())));
         }
         if (world.clock() < lastTick) {
             World later = world.withClock(world.clock() + 1);
             boolean gone = later.entry().exists() && later.entry().deadline() < later.clock();
-            steps.add(new Step("the clock ticks", gone ? later.withEntry(laboratory.nothing()) : later));
+            steps.add(new Step<>("the clock ticks", gone ? later.withEntry(laboratory.nothing()) : later));
         }
     }
 
     // A reader
 
-    private void addSteps(List<Step> steps, World world, int index, Reader reader) {
+    private void addSteps(List<Step<World>> steps, World world, int index, Reader reader) {
         String name = reader.name();
         switch (reader.at()) {
             case REST -> {
@@ -180,8 +179,8 @@ final class Model {
                 addFetched(steps, world.withEntry(fetched.entry()), world.entry(), index, reader, fetched);
             }
             case LOAD -> {
-                steps.add(new Step(name + " loads", world.with(index, reader.hasLoaded(world.version()))));
-                steps.add(new Step(name + " cannot load", world.with(index, reader.cannotLoad())));
+                steps.add(new Step<>(name + " loads", world.with(index, reader.hasLoaded(world.version()))));
+                steps.add(new Step<>(name + " cannot load", world.with(index, reader.cannotLoad())));
                 addCrash(steps, name, world.with(index, reader.crashes()));
             }
             case STORE -> {
@@ -191,14 +190,14 @@ final class Model {
                         CacheScript.STORE,
                         storeArguments(reader.loadLease(), reader.field(), reader.loaded()));
                 addRepeat(steps, world, name + " stores", stored);
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " stores version " + reader.loaded() + ": " + stored.reply(),
                         stored(world, index, reader, stored)));
             }
             case RELEASE_LOAD -> {
                 Result released = laboratory.run(
                         world.entry(), world.clock(), CacheScript.RELEASE_LOAD, List.of(reader.loadLease()));
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " releases: " + released.reply(),
                         world.withEntry(released.entry()).with(index, reader.isDone())));
             }
@@ -206,44 +205,45 @@ final class Model {
         }
     }
 
-    private void addRead(List<Step> steps, World world, int index, Reader reader) {
+    private void addRead(List<Step<World>> steps, World world, int index, Reader reader) {
         Integer hit = hit(world, reader.field());
         if (hit == null) {
-            steps.add(new Step(reader.name() + " misses", world.with(index, reader.arrives(world.floor()))));
+            steps.add(new Step<>(reader.name() + " misses", world.with(index, reader.arrives(world.floor()))));
             return;
         }
         requireServable(world, hit, world.floor(), reader.name() + " hits");
-        steps.add(new Step(reader.name() + " hits", world.with(index, reader.isDone())));
+        steps.add(new Step<>(reader.name() + " hits", world.with(index, reader.isDone())));
         if (world.entry().expires(reader.field()) - world.clock() <= AHEAD_TICKS) {
-            steps.add(new Step(reader.name() + " hits and refreshes", world.with(index, reader.refreshes())));
+            steps.add(new Step<>(reader.name() + " hits and refreshes", world.with(index, reader.refreshes())));
         }
     }
 
-    private void addFetched(List<Step> steps, World world, Entry before, int index, Reader reader, Result fetched) {
-        List<?> reply = (List<?>) fetched.reply();
-        Outcome outcome = Outcome.valueOf((String) reply.get(1));
+    private void addFetched(
+            List<Step<World>> steps, World world, Entry before, int index, Reader reader, Result fetched) {
+        Outcome outcome = fetched.outcome();
         String what = reader.name() + " fetches: " + outcome;
         require(world, world.entry().values().equals(before.values()), "a fetch changed a value");
         switch (outcome) {
             case SUCCESS, SUCCESS_NEED_QUERY -> {
-                int version = decoded(world, ((String) reply.get(2)).substring(10), reader.field());
+                int version =
+                        decoded(world, ((String) ((List<?>) fetched.reply()).get(2)).substring(10), reader.field());
                 requireServable(world, version, reader.floor(), what);
                 if (outcome == Outcome.SUCCESS) {
-                    steps.add(new Step(what, world.with(index, reader.isDone())));
+                    steps.add(new Step<>(what, world.with(index, reader.isDone())));
                 } else {
                     requireNobodyElected(world, before, reader);
-                    steps.add(new Step(what, world.with(index, reader.isElected((String) reply.get(3), true))));
+                    steps.add(new Step<>(what, world.with(index, reader.isElected(fetched.loadLease(), true))));
                 }
             }
             case NEED_QUERY -> {
                 requireNobodyElected(world, before, reader);
-                steps.add(new Step(what, world.with(index, reader.isElected((String) reply.get(3), reader.served()))));
+                steps.add(new Step<>(what, world.with(index, reader.isElected(fetched.loadLease(), reader.served()))));
             }
             case NEED_WAIT, NEED_QUERY_NO_STORE -> {
                 // To wait is to fetch again later, and in the end to load without storing. What is loaded now was
                 // current after the reader came, so there is nothing to check.
-                steps.add(new Step(what + ", waits", world));
-                steps.add(new Step(what + ", loads without storing", world.with(index, reader.isDone())));
+                steps.add(new Step<>(what + ", waits", world));
+                steps.add(new Step<>(what + ", loads without storing", world.with(index, reader.isDone())));
             }
         }
     }
@@ -272,7 +272,7 @@ final class Model {
 
     // An updater
 
-    private void addSteps(List<Step> steps, World world, int index, Updater updater) {
+    private void addSteps(List<Step<World>> steps, World world, int index, Updater updater) {
         String name = updater.name();
         switch (updater.at()) {
             case REST -> {
@@ -285,14 +285,14 @@ final class Model {
                 }
                 if (!updater.announces()) {
                     World next = world.committed(updater);
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             name + " commits version " + next.version(), next.with(index, updater.hasEnded())));
                     return;
                 }
                 Result prepared = laboratory.run(
                         world.entry(), world.clock(), CacheScript.PREPARE, prepareArguments(updater.token()));
                 addRepeat(steps, world, name + " prepares", prepared);
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " prepares",
                         world.withEntry(prepared.entry())
                                 .with(index, updater.isPrepared(world.clock() + LEASE_TICKS))));
@@ -301,27 +301,27 @@ final class Model {
                 // The promise holds for leases that are longer than the commit.
                 if (world.clock() < updater.leaseEnd()) {
                     World next = world.committed(updater);
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             name + " commits version " + next.version(), next.with(index, updater.hasEnded())));
                 }
-                steps.add(new Step(name + " rolls back", world.with(index, updater.hasEnded())));
+                steps.add(new Step<>(name + " rolls back", world.with(index, updater.hasEnded())));
                 addCrash(steps, name, world.with(index, updater.crashes()));
             }
             case INVALIDATE -> {
                 if (updater.way() == World.Way.MESSAGE_BEFORE) {
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             name + " closes its message",
                             world.with(new Row(updater.message(), Row.CLOSED)).with(index, updater.isDone())));
                     return;
                 }
                 if (updater.way() == World.Way.MESSAGE_TOO_EARLY) {
-                    steps.add(new Step(name + " is done", world.with(index, updater.isDone())));
+                    steps.add(new Step<>(name + " is done", world.with(index, updater.isDone())));
                     return;
                 }
                 Result invalidated = laboratory.run(
                         world.entry(), world.clock(), CacheScript.INVALIDATE, invalidateArguments(updater.token()));
                 addRepeat(steps, world, name + " invalidates", invalidated);
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " invalidates",
                         world.withEntry(invalidated.entry()).invalidated(window).with(index, updater.isDone())));
                 addCrash(steps, name, world.with(index, updater.crashes()));
@@ -331,24 +331,24 @@ final class Model {
     }
 
     /** What it does instead of preparing, and of all else if its message is part of its transaction. */
-    private static void addStepsWithoutRedis(List<Step> steps, World world, int index, Updater updater) {
+    private static void addStepsWithoutRedis(List<Step<World>> steps, World world, int index, Updater updater) {
         String name = updater.name();
         World committed = world.committed(updater);
         Row closed = new Row(updater.message(), Row.CLOSED);
         switch (updater.way()) {
             case MESSAGE_IN_TRANSACTION -> {
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " commits version " + committed.version() + " with a message",
                         committed.with(closed).with(index, updater.isDone())));
-                steps.add(new Step(name + " rolls back", world.with(index, updater.isDone())));
+                steps.add(new Step<>(name + " rolls back", world.with(index, updater.isDone())));
             }
             case MESSAGE_BEFORE, MESSAGE_TOO_EARLY -> {
                 int end = world.clock() + LEASE_TICKS;
                 Row row = updater.way() == World.Way.MESSAGE_BEFORE ? new Row(updater.message(), end) : closed;
-                steps.add(new Step(name + " writes a message", world.with(row).with(index, updater.isPrepared(end))));
+                steps.add(new Step<>(name + " writes a message", world.with(row).with(index, updater.isPrepared(end))));
             }
             case UNTOLD ->
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " commits version " + committed.version(), committed.with(index, updater.isDone())));
             default -> throw new IllegalArgumentException(updater.toString());
         }
@@ -356,7 +356,7 @@ final class Model {
 
     // The relay of the outbox
 
-    private void addRelaySteps(List<Step> steps, World world) {
+    private void addRelaySteps(List<Step<World>> steps, World world) {
         Relay relay = world.relay();
         boolean keepsWindow = relayRule == RelayRule.KEEPS_THE_WINDOW;
         switch (relay.at()) {
@@ -366,7 +366,7 @@ final class Model {
                             .filter(row -> relayRule == RelayRule.FORGETS_OPEN_MESSAGES || !row.isOpen(world.clock()))
                             .map(Row::message)
                             .toList();
-                    steps.add(new Step("the relay reads", world.with(new Relay(RelayAt.PREPARE, ended))));
+                    steps.add(new Step<>("the relay reads", world.with(new Relay(RelayAt.PREPARE, ended))));
                 }
                 return;
             }
@@ -377,7 +377,7 @@ final class Model {
                         CacheScript.PREPARE,
                         List.of(RELAY_TOKEN, LEASE, keepsWindow ? allowsStale : "0"));
                 addRepeat(steps, world, "the relay prepares", prepared);
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "the relay prepares",
                         world.withEntry(prepared.entry()).with(relay.goesOn(RelayAt.INVALIDATE))));
             }
@@ -386,28 +386,28 @@ final class Model {
                 Result invalidated = laboratory.run(
                         world.entry(), world.clock(), CacheScript.INVALIDATE, List.of(RELAY_TOKEN, left));
                 addRepeat(steps, world, "the relay invalidates", invalidated);
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "the relay invalidates",
                         world.withEntry(invalidated.entry()).invalidated(0).with(relay.goesOn(RelayAt.MARK))));
             }
             case MARK ->
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "the relay marks " + relay.ended(),
                         world.without(relay.ended()).with(Relay.RESTING)));
         }
-        steps.add(new Step("another relay takes over", world.with(Relay.RESTING)));
+        steps.add(new Step<>("another relay takes over", world.with(Relay.RESTING)));
     }
 
-    private void addCrash(List<Step> steps, String name, World next) {
+    private void addCrash(List<Step<World>> steps, String name, World next) {
         if (crashes) {
-            steps.add(new Step(name + " crashes", next));
+            steps.add(new Step<>(name + " crashes", next));
         }
     }
 
     /** The command runs, its reply is lost, and the process is where it was: its client will repeat it. */
-    private static void addRepeat(List<Step> steps, World world, String what, Result result) {
+    private static void addRepeat(List<Step<World>> steps, World world, String what, Result result) {
         if (world.repeats() > 0) {
-            steps.add(new Step(
+            steps.add(new Step<>(
                     what + ", the reply is lost",
                     world.withEntry(result.entry()).withOneRepeatLess()));
         }
@@ -416,7 +416,8 @@ final class Model {
     // What must hold
 
     /** Checks what must hold in every state. */
-    void check(World world) {
+    @Override
+    public void check(World world) {
         Entry entry = world.entry();
         checkFields(world, entry);
         fields(world).forEach(field -> checkReads(world, entry, field));

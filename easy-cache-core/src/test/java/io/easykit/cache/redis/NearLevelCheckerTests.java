@@ -128,7 +128,7 @@ class NearLevelCheckerTests {
         Updates updates = rejected ? Updates.TWO_ELSEWHERE : own ? Updates.INVALIDATION_HERE : Updates.ELSEWHERE;
         Scenario scenario = new Scenario(2, 2, updates, List.of(3), 6);
         assertThatExceptionOfType(Violation.class)
-                .isThrownBy(() -> model(scenario, fault).visitAll(start(scenario, fault)))
+                .isThrownBy(() -> new Explorer<>(model(scenario, fault)).visitAll(start(scenario, fault)))
                 .withMessageContaining(own ? "older than an own update" : "which is too old")
                 .satisfies(violation -> log.info("{}: {}", fault, violation.getMessage()));
     }
@@ -143,9 +143,10 @@ class NearLevelCheckerTests {
 
     private static void explore(Scenario scenario) {
         long began = System.nanoTime();
-        int states = model(scenario, Fault.NONE).visitAll(start(scenario, Fault.NONE));
-        assertThat(states).isGreaterThan(1000);
-        log.info("{}: {} states, {} ms", scenario, states, (System.nanoTime() - began) / 1_000_000);
+        Explorer<NearWorld> explorer = new Explorer<>(model(scenario, Fault.NONE));
+        explorer.visitAll(start(scenario, Fault.NONE));
+        assertThat(explorer.states()).isGreaterThan(1000);
+        log.info("{}: {} states, {} ms", scenario, explorer.states(), (System.nanoTime() - began) / 1_000_000);
     }
 
     private static void walk(int nearTtl, int schedules) {
@@ -161,11 +162,11 @@ class NearLevelCheckerTests {
                             Updater.resting("w", false, true, 3),
                             Updater.resting("x", false, false, 2)));
             Random random = new Random(seed);
-            int steps = 0;
+            Explorer<NearWorld> explorer = new Explorer<>(model);
             for (int i = 0; i < schedules; i++) {
-                steps += model.walk(start, random);
+                explorer.walk(start, random);
             }
-            log.info("near TTL {}: {} random schedules, {} steps", nearTtl, schedules, steps);
+            log.info("near TTL {}: {} random schedules, {} steps", nearTtl, schedules, explorer.states());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.easykit.cache.redis;
 
 import io.easykit.cache.Outcome;
+import io.easykit.cache.redis.Explorer.Step;
 import io.easykit.cache.redis.Laboratory.Result;
 import io.easykit.cache.redis.Model.Violation;
 import io.easykit.cache.redis.NearWorld.Near;
@@ -8,14 +9,8 @@ import io.easykit.cache.redis.NearWorld.Reader;
 import io.easykit.cache.redis.NearWorld.ReaderAt;
 import io.easykit.cache.redis.NearWorld.Updater;
 import io.easykit.cache.redis.NearWorld.UpdaterAt;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
-import java.util.Random;
 
 /**
  * The rules for {@link NearWorld}. As in {@link Model} each step is atomic. A fill of the near level has three steps: the stamp,
@@ -26,7 +21,7 @@ import java.util.Random;
  * longer, returns nothing older than that update. A read on the node of the updater returns nothing older from the
  * acknowledgement on. So no near hit that could be made now is too old.
  */
-final class NearModel {
+final class NearModel implements Explorer.Rules<NearWorld> {
 
     /** What a near level may not do; the checker must find each. */
     enum Fault {
@@ -71,73 +66,17 @@ final class NearModel {
         this.fault = fault;
     }
 
-    private record Step(String what, NearWorld next) {}
-
     /** The entry holds version 0, and the near level nothing. */
     NearWorld warm(List<Reader> readers, List<Updater> updaters) {
         Result fetched = laboratory.run(laboratory.nothing(), 0, CacheScript.FETCH, fetchArguments("warm", true));
-        String lease = (String) ((List<?>) fetched.reply()).get(3);
+        String lease = fetched.loadLease();
         Result stored = laboratory.run(fetched.entry(), 0, CacheScript.STORE, storeArguments(lease, 0));
         return new NearWorld(stored.entry(), 0, 0, List.of(), 0, false, null, 0, readers, updaters);
     }
 
-    /**
-     * Visits every state that can be reached, breadth first.
-     *
-     * @return how many states there are
-     * @throws Violation if something does not hold, with the shortest schedule that leads to it
-     */
-    int visitAll(NearWorld start) {
-        Map<NearWorld, NearWorld> origins = new HashMap<>();
-        Map<NearWorld, String> how = new HashMap<>();
-        Queue<NearWorld> next = new ArrayDeque<>(List.of(start));
-        origins.put(start, start);
-        for (NearWorld world = next.poll(); world != null; world = next.poll()) {
-            try {
-                check(world);
-                for (Step step : steps(world)) {
-                    if (origins.putIfAbsent(step.next, world) == null) {
-                        how.put(step.next, step.what);
-                        next.add(step.next);
-                    }
-                }
-            } catch (Violation violation) {
-                List<String> schedule = new ArrayList<>();
-                for (NearWorld w = world; how.containsKey(w); w = origins.get(w)) {
-                    schedule.add(how.get(w));
-                }
-                Collections.reverse(schedule);
-                throw new Violation(violation.getMessage() + " after: " + String.join("; ", schedule));
-            }
-        }
-        return origins.size();
-    }
-
-    /**
-     * Follows one schedule that chance draws, until nothing is left to do.
-     *
-     * @return how many steps it has
-     * @throws Violation if something does not hold
-     */
-    int walk(NearWorld start, Random random) {
-        List<String> schedule = new ArrayList<>();
-        NearWorld world = start;
-        try {
-            check(world);
-            for (List<Step> steps = steps(world); !steps.isEmpty(); steps = steps(world)) {
-                Step step = steps.get(random.nextInt(steps.size()));
-                schedule.add(step.what);
-                world = step.next;
-                check(world);
-            }
-            return schedule.size();
-        } catch (Violation violation) {
-            throw new Violation(violation.getMessage() + " after: " + String.join("; ", schedule));
-        }
-    }
-
-    private List<Step> steps(NearWorld world) {
-        List<Step> steps = new ArrayList<>();
+    @Override
+    public List<Step<NearWorld>> steps(NearWorld world) {
+        List<Step<NearWorld>> steps = new ArrayList<>();
         for (int i = 0; i < world.readers().size(); i++) {
             addSteps(steps, world, i, world.readers().get(i));
         }
@@ -147,14 +86,14 @@ final class NearModel {
         if (world.clock() < lastTick) {
             NearWorld later = world.withClock(world.clock() + 1);
             boolean gone = later.entry().exists() && later.entry().deadline() <= later.clock();
-            steps.add(new Step("the clock ticks", gone ? later.withEntry(laboratory.nothing()) : later));
+            steps.add(new Step<>("the clock ticks", gone ? later.withEntry(laboratory.nothing()) : later));
         }
         return steps;
     }
 
     // A reader
 
-    private void addSteps(List<Step> steps, NearWorld world, int index, Reader reader) {
+    private void addSteps(List<Step<NearWorld>> steps, NearWorld world, int index, Reader reader) {
         String name = reader.name();
         switch (reader.at()) {
             case REST -> {
@@ -164,65 +103,64 @@ final class NearModel {
                 Near near = world.near();
                 steps.add(
                         near != null
-                                ? new Step(
+                                ? new Step<>(
                                         name + " hits version " + near.version() + " nearby",
                                         world.with(index, reader.isDone()))
-                                : new Step(name + " comes", world.with(index, reader.arrives(world))));
+                                : new Step<>(name + " comes", world.with(index, reader.arrives(world))));
             }
             case READ -> {
                 Integer hit = hitRule.accepts(world.entry());
                 if (hit == null) {
-                    steps.add(new Step(name + " misses", world.with(index, reader.at(ReaderAt.FETCH))));
+                    steps.add(new Step<>(name + " misses", world.with(index, reader.at(ReaderAt.FETCH))));
                     return;
                 }
                 requireServable(world, hit, reader, name + " returns");
                 int end = world.entry().expires(FIELD);
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " reads version " + hit, world.with(index, reader.holds(hit, end, ReaderAt.KEEP))));
             }
             case FETCH -> addFetch(steps, world, index, reader);
             case LOAD ->
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " loads version " + world.version(),
                         world.with(index, reader.holds(world.version(), 0, ReaderAt.LOADED))));
             case LOADED ->
-                steps.add(
-                        new Step(name + " takes a stamp", world.with(index, reader.takesStamp(world, ReaderAt.STORE))));
+                steps.add(new Step<>(
+                        name + " takes a stamp", world.with(index, reader.takesStamp(world, ReaderAt.STORE))));
             case STORE -> addStore(steps, world, index, reader);
-            case KEEP -> steps.add(new Step(name + " keeps version " + reader.held(), kept(world, index, reader)));
+            case KEEP -> steps.add(new Step<>(name + " keeps version " + reader.held(), kept(world, index, reader)));
         }
     }
 
-    private void addFetch(List<Step> steps, NearWorld world, int index, Reader reader) {
+    private void addFetch(List<Step<NearWorld>> steps, NearWorld world, int index, Reader reader) {
         Result fetched = laboratory.run(
                 world.entry(), world.clock(), CacheScript.FETCH, fetchArguments(reader.caller(), !world.ownUpdate()));
-        List<?> reply = (List<?>) fetched.reply();
-        Outcome outcome = Outcome.valueOf((String) reply.get(1));
+        Outcome outcome = fetched.outcome();
         String what = reader.name() + " fetches: " + outcome;
         NearWorld next = world.withEntry(fetched.entry());
         switch (outcome) {
             case SUCCESS, SUCCESS_NEED_QUERY -> {
-                int version = Entry.versionOf(((String) reply.get(2)).substring(10));
+                int version = fetched.version();
                 requireServable(world, version, reader, what);
                 if (fault == Fault.KEEPS_STALE_VALUES) {
                     next = next.withNear(new Near(version, world.clock() + nearTtl));
                 }
                 if (outcome == Outcome.SUCCESS_NEED_QUERY) {
-                    steps.add(new Step(what, next.with(index, reader.isElected((String) reply.get(3), true))));
+                    steps.add(new Step<>(what, next.with(index, reader.isElected(fetched.loadLease(), true))));
                 } else {
-                    steps.add(new Step(what, next.with(index, reader.isDone())));
+                    steps.add(new Step<>(what, next.with(index, reader.isDone())));
                 }
             }
             case NEED_QUERY ->
-                steps.add(new Step(what, next.with(index, reader.isElected((String) reply.get(3), reader.served()))));
+                steps.add(new Step<>(what, next.with(index, reader.isElected(fetched.loadLease(), reader.served()))));
             case NEED_WAIT, NEED_QUERY_NO_STORE -> {
-                steps.add(new Step(what + ", waits", next));
-                steps.add(new Step(what + ", loads without storing", next.with(index, reader.isDone())));
+                steps.add(new Step<>(what + ", waits", next));
+                steps.add(new Step<>(what + ", loads without storing", next.with(index, reader.isDone())));
             }
         }
     }
 
-    private void addStore(List<Step> steps, NearWorld world, int index, Reader reader) {
+    private void addStore(List<Step<NearWorld>> steps, NearWorld world, int index, Reader reader) {
         Result stored = laboratory.run(
                 world.entry(), world.clock(), CacheScript.STORE, storeArguments(reader.loadLease(), reader.held()));
         boolean accepted = stored.reply().equals(1L);
@@ -233,7 +171,7 @@ final class NearModel {
         int end = world.clock() + LIFE_TICKS;
         NearWorld next = world.withEntry(stored.entry());
         boolean keeps = accepted || fault == Fault.KEEPS_REJECTED_VALUES;
-        steps.add(new Step(
+        steps.add(new Step<>(
                 what, next.with(index, keeps ? reader.holds(reader.held(), end, ReaderAt.KEEP) : reader.isDone())));
     }
 
@@ -247,38 +185,38 @@ final class NearModel {
 
     // An updater
 
-    private void addSteps(List<Step> steps, NearWorld world, int index, Updater updater) {
+    private void addSteps(List<Step<NearWorld>> steps, NearWorld world, int index, Updater updater) {
         String name = updater.name();
         switch (updater.at()) {
             case REST -> {
                 if (updater.updates() > 0) {
                     UpdaterAt first = updater.prepares() ? UpdaterAt.PREPARE : UpdaterAt.COMMIT;
                     NearWorld next = updater.here() && updater.prepares() ? world.evicted() : world;
-                    steps.add(new Step(name + " begins", next.with(index, updater.at(first))));
+                    steps.add(new Step<>(name + " begins", next.with(index, updater.at(first))));
                 }
             }
             case PREPARE -> {
                 Result prepared = laboratory.run(
                         world.entry(), world.clock(), CacheScript.PREPARE, List.of(updater.token(), LEASE, "1"));
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " prepares",
                         world.withEntry(prepared.entry())
                                 .with(index, updater.isPrepared(world.clock() + LEASE_TICKS))));
             }
             case AFTER_PREPARE ->
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " is prepared", evictedAfter(world, updater).with(index, updater.mayCommit())));
             case COMMIT -> {
                 if (!updater.prepares() || world.clock() < updater.leaseEnd()) {
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             name + " commits version " + (world.version() + 1),
                             world.committed().with(index, updater.at(UpdaterAt.BEFORE_INVALIDATE))));
                 }
             }
             case BEFORE_INVALIDATE -> {
                 NearWorld next = updater.here() ? world.evicted().withOwnUpdate() : world;
-                steps.add(
-                        new Step(name + " is about to invalidate", next.with(index, updater.at(UpdaterAt.INVALIDATE))));
+                steps.add(new Step<>(
+                        name + " is about to invalidate", next.with(index, updater.at(UpdaterAt.INVALIDATE))));
             }
             case INVALIDATE -> {
                 Result invalidated = laboratory.run(
@@ -286,12 +224,12 @@ final class NearModel {
                         world.clock(),
                         CacheScript.INVALIDATE,
                         List.of(updater.token(), Laboratory.millis(window)));
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " invalidates",
                         world.withEntry(invalidated.entry()).with(index, updater.hasInvalidated(world.version()))));
             }
             case AFTER_INVALIDATE ->
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " returns",
                         evictedAfter(world, updater)
                                 .acknowledged(updater, Math.max(window, nearTtl))
@@ -305,7 +243,8 @@ final class NearModel {
 
     // What must hold
 
-    private static void check(NearWorld world) {
+    @Override
+    public void check(NearWorld world) {
         Near near = world.near();
         if (near != null) {
             requireServable(world, near.version(), world.clock(), world.floorHere(), "a near hit now returns");

@@ -2,6 +2,7 @@ package io.easykit.cache.redis;
 
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Outcome;
+import io.easykit.cache.redis.Explorer.Step;
 import io.easykit.cache.redis.Laboratory.Result;
 import io.easykit.cache.redis.Model.Violation;
 import io.easykit.cache.redis.NestedWorld.Neighbour;
@@ -10,13 +11,9 @@ import io.easykit.cache.redis.NestedWorld.Reader;
 import io.easykit.cache.redis.NestedWorld.Side;
 import io.easykit.cache.redis.NestedWorld.Updater;
 import io.easykit.cache.redis.NestedWorld.UpdaterAt;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 
 /**
@@ -26,7 +23,7 @@ import java.util.Set;
  * floor; AP: unless that version's bound is still to come. So an outer value is never stored with an inner one from before
  * an update of both that has returned.
  */
-final class NestedModel {
+final class NestedModel implements Explorer.Rules<NestedWorld> {
 
     /** What a load may not do, and an update may not leave out. */
     enum Fault {
@@ -78,39 +75,17 @@ final class NestedModel {
         this.faults = faults.isEmpty() ? EnumSet.noneOf(Fault.class) : EnumSet.copyOf(faults);
     }
 
-    private record Step(String what, NestedWorld next) {}
-
     /**
-     * Visits every state that can be reached, breadth first.
+     * Visits every state that can be reached.
      *
      * @param warmInner whether the inner entry holds version 0 at the start
      * @return how many states there are
-     * @throws Violation if something does not hold, with the shortest schedule that leads to it
+     * @throws Violation if something does not hold
      */
     int visitAll(boolean warmInner) {
-        NestedWorld start = start(warmInner);
-        Map<NestedWorld, NestedWorld> origins = new HashMap<>();
-        Map<NestedWorld, String> steps = new HashMap<>();
-        Queue<NestedWorld> next = new ArrayDeque<>(List.of(start));
-        origins.put(start, start);
-        for (NestedWorld world = next.poll(); world != null; world = next.poll()) {
-            try {
-                check(world);
-                for (Step step : steps(world)) {
-                    if (origins.putIfAbsent(step.next, world) == null) {
-                        steps.put(step.next, step.what);
-                        next.add(step.next);
-                    }
-                }
-            } catch (Violation violation) {
-                StringBuilder schedule = new StringBuilder();
-                for (NestedWorld w = world; steps.containsKey(w); w = origins.get(w)) {
-                    schedule.insert(0, "; " + steps.get(w));
-                }
-                throw new Violation(violation.getMessage() + " after" + schedule);
-            }
-        }
-        return origins.size();
+        Explorer<NestedWorld> explorer = new Explorer<>(this);
+        explorer.visitAll(start(warmInner));
+        return explorer.states();
     }
 
     private NestedWorld start(boolean warmInner) {
@@ -122,12 +97,13 @@ final class NestedModel {
             return cold;
         }
         Result fetched = fetch(cold, false, "warm", false);
-        Result stored = store(cold.withInner(fetched.entry()), false, loadLease(fetched), 0);
+        Result stored = store(cold.withInner(fetched.entry()), false, fetched.loadLease(), 0);
         return cold.withInner(stored.entry());
     }
 
-    private List<Step> steps(NestedWorld world) {
-        List<Step> steps = new ArrayList<>();
+    @Override
+    public List<Step<NestedWorld>> steps(NestedWorld world) {
+        List<Step<NestedWorld>> steps = new ArrayList<>();
         addReader(steps, world);
         addNeighbour(steps, world);
         addUpdater(steps, world);
@@ -135,18 +111,18 @@ final class NestedModel {
         return steps;
     }
 
-    private void addTime(List<Step> steps, NestedWorld world) {
+    private void addTime(List<Step<NestedWorld>> steps, NestedWorld world) {
         if (expiresNow(world, world.outer())) {
-            steps.add(new Step("the outer key expires", world.withOuter(laboratory.nothing())));
+            steps.add(new Step<>("the outer key expires", world.withOuter(laboratory.nothing())));
         }
         if (expiresNow(world, world.inner())) {
-            steps.add(new Step("the inner key expires", world.withInner(laboratory.nothing())));
+            steps.add(new Step<>("the inner key expires", world.withInner(laboratory.nothing())));
         }
         if (world.clock() < lastTick) {
             NestedWorld later = world.withClock(world.clock() + 1);
             later = isGone(later, later.outer()) ? later.withOuter(laboratory.nothing()) : later;
             later = isGone(later, later.inner()) ? later.withInner(laboratory.nothing()) : later;
-            steps.add(new Step("the clock ticks", later));
+            steps.add(new Step<>("the clock ticks", later));
         }
     }
 
@@ -160,15 +136,15 @@ final class NestedModel {
 
     // The reader of the outer value
 
-    private void addReader(List<Step> steps, NestedWorld world) {
+    private void addReader(List<Step<NestedWorld>> steps, NestedWorld world) {
         Reader reader = world.reader();
         switch (reader.at()) {
             case REST -> {
                 Integer hit = hitRule.accepts(world.outer().entry());
                 steps.add(
                         hit != null
-                                ? new Step("R hits", world.with(reader.isDone()))
-                                : new Step(
+                                ? new Step<>("R hits", world.with(reader.isDone()))
+                                : new Step<>(
                                         "R misses",
                                         world.with(reader.arrives(world.outer().floor()))));
             }
@@ -176,17 +152,17 @@ final class NestedModel {
             case READ_INNER -> addInnerRead(steps, world, reader);
             case FETCH_INNER -> addInnerFetch(steps, world, reader);
             case LOAD_INNER ->
-                steps.add(new Step("R loads the inner value", world.with(reader.hasLoadedInner(world.version()))));
+                steps.add(new Step<>("R loads the inner value", world.with(reader.hasLoadedInner(world.version()))));
             case STORE_INNER -> {
                 Result stored = store(world, false, reader.innerLoadLease(), reader.loaded());
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "R stores the inner version " + reader.loaded() + ": " + stored.reply(),
                         world.withInner(stored.entry()).with(reader.hasInner(reader.loaded()))));
             }
             case STORE_OUTER -> {
                 Result stored = store(world, true, reader.outerLoadLease(), reader.loaded());
                 requireServable(world, true, reader.loaded(), reader.floor(), "R returns the outer");
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "R stores the outer version " + reader.loaded() + ": " + stored.reply(),
                         world.withOuter(stored.entry()).with(reader.isDone())));
             }
@@ -194,76 +170,77 @@ final class NestedModel {
         }
     }
 
-    private void addOuterFetch(List<Step> steps, NestedWorld world, Reader reader) {
+    private void addOuterFetch(List<Step<NestedWorld>> steps, NestedWorld world, Reader reader) {
         Result fetched = fetch(world, true, "R   ", allowsStale(outerConsistency));
         NestedWorld next = world.withOuter(fetched.entry());
-        Outcome outcome = outcome(fetched);
+        Outcome outcome = fetched.outcome();
         boolean elected = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
         steps.add(
                 elected
-                        ? new Step(
+                        ? new Step<>(
                                 "R begins to load the outer value",
-                                next.with(reader.beginsOuterLoad(loadLease(fetched)))
+                                next.with(reader.beginsOuterLoad(fetched.loadLease()))
                                         .with(world.neighbour().growsOlder()))
                         // It waits, is served, or loads without storing: the checks of one entry see to that.
-                        : new Step("R is not elected", next.with(reader.isDone())));
+                        : new Step<>("R is not elected", next.with(reader.isDone())));
     }
 
-    private void addInnerRead(List<Step> steps, NestedWorld world, Reader reader) {
+    private void addInnerRead(List<Step<NestedWorld>> steps, NestedWorld world, Reader reader) {
         Integer hit = hitRule.accepts(world.inner().entry());
         steps.add(
                 hit != null
-                        ? new Step("R hits the inner version " + hit, world.with(reader.hasInner(hit)))
-                        : new Step("R misses the inner value", world.with(reader.missesInner())));
+                        ? new Step<>("R hits the inner version " + hit, world.with(reader.hasInner(hit)))
+                        : new Step<>("R misses the inner value", world.with(reader.missesInner())));
         if (faults.contains(Fault.TAKES_LOCAL_INSIDE)) {
-            steps.add(new Step("R takes the inner version 0 from the local level", world.with(reader.hasInner(0))));
+            steps.add(new Step<>("R takes the inner version 0 from the local level", world.with(reader.hasInner(0))));
         }
     }
 
-    private void addInnerFetch(List<Step> steps, NestedWorld world, Reader reader) {
+    private void addInnerFetch(List<Step<NestedWorld>> steps, NestedWorld world, Reader reader) {
         Neighbour neighbour = world.neighbour();
         if (neighbour.at() == NeighbourAt.STORE && (!neighbour.older() || faults.contains(Fault.SHARES_OLDER_LOAD))) {
-            steps.add(new Step("R has P's inner version", world.with(reader.hasInner(neighbour.loaded()))));
+            steps.add(new Step<>("R has P's inner version", world.with(reader.hasInner(neighbour.loaded()))));
         }
         boolean stale = faults.contains(Fault.TAKES_STALE_INSIDE) && allowsStale(innerConsistency);
         Result fetched = fetch(world, false, "Ri  ", stale);
         NestedWorld next = world.withInner(fetched.entry());
-        Outcome outcome = outcome(fetched);
+        Outcome outcome = fetched.outcome();
         String what = "R fetches the inner value: " + outcome;
         switch (outcome) {
-            case SUCCESS, SUCCESS_NEED_QUERY -> steps.add(new Step(what, next.with(reader.hasInner(version(fetched)))));
-            case NEED_QUERY -> steps.add(new Step(what, next.with(reader.beginsInnerLoad(loadLease(fetched)))));
+            case SUCCESS, SUCCESS_NEED_QUERY ->
+                steps.add(new Step<>(what, next.with(reader.hasInner(fetched.version()))));
+            case NEED_QUERY -> steps.add(new Step<>(what, next.with(reader.beginsInnerLoad(fetched.loadLease()))));
             case NEED_WAIT, NEED_QUERY_NO_STORE -> {
-                steps.add(new Step(what + ", waits", next));
-                steps.add(new Step(what + ", loads without storing", next.with(reader.hasInner(world.version()))));
+                steps.add(new Step<>(what + ", waits", next));
+                steps.add(new Step<>(what + ", loads without storing", next.with(reader.hasInner(world.version()))));
             }
         }
     }
 
     // The reader of the inner value
 
-    private void addNeighbour(List<Step> steps, NestedWorld world) {
+    private void addNeighbour(List<Step<NestedWorld>> steps, NestedWorld world) {
         Neighbour neighbour = world.neighbour();
         switch (neighbour.at()) {
             case REST -> {
                 boolean hit = hitRule.accepts(world.inner().entry()) != null;
-                steps.add(new Step(
+                steps.add(new Step<>(
                         hit ? "P hits" : "P misses",
                         world.with(hit ? Neighbour.DONE : neighbour.at(NeighbourAt.FETCH))));
             }
             case FETCH -> {
                 Result fetched = fetch(world, false, "P   ", allowsStale(innerConsistency));
-                Outcome outcome = outcome(fetched);
+                Outcome outcome = fetched.outcome();
                 boolean elected = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "P fetches: " + outcome,
                         world.withInner(fetched.entry())
-                                .with(elected ? neighbour.isElected(loadLease(fetched)) : Neighbour.DONE)));
+                                .with(elected ? neighbour.isElected(fetched.loadLease()) : Neighbour.DONE)));
             }
-            case LOAD -> steps.add(new Step("P loads", world.with(neighbour.hasLoaded(world.version()))));
+            case LOAD -> steps.add(new Step<>("P loads", world.with(neighbour.hasLoaded(world.version()))));
             case STORE -> {
                 Result stored = store(world, false, neighbour.loadLease(), neighbour.loaded());
-                steps.add(new Step(
+                steps.add(new Step<>(
                         "P stores version " + neighbour.loaded() + ": " + stored.reply(),
                         world.withInner(stored.entry()).with(Neighbour.DONE)));
             }
@@ -273,7 +250,7 @@ final class NestedModel {
 
     // The updater
 
-    private void addUpdater(List<Step> steps, NestedWorld world) {
+    private void addUpdater(List<Step<NestedWorld>> steps, NestedWorld world) {
         Updater updater = world.updater();
         switch (updater.at()) {
             case PREPARE_FIRST -> addPrepare(steps, world, !innerFirst, UpdaterAt.PREPARE_SECOND);
@@ -283,8 +260,8 @@ final class NestedModel {
                 if (commitsFirst || world.clock() < updater.leaseEnd()) {
                     boolean announces = !faults.contains(Fault.DOES_NOT_ANNOUNCE);
                     UpdaterAt next = commitsFirst && announces ? UpdaterAt.PREPARE_FIRST : UpdaterAt.INVALIDATE_FIRST;
-                    steps.add(
-                            new Step("U commits", world.committed(!commitsFirst).with(updater.at(next))));
+                    steps.add(new Step<>(
+                            "U commits", world.committed(!commitsFirst).with(updater.at(next))));
                 }
             }
             case INVALIDATE_FIRST -> addInvalidate(steps, world, !innerFirst, UpdaterAt.INVALIDATE_SECOND);
@@ -293,19 +270,19 @@ final class NestedModel {
         }
     }
 
-    private void addPrepare(List<Step> steps, NestedWorld world, boolean outer, UpdaterAt then) {
+    private void addPrepare(List<Step<NestedWorld>> steps, NestedWorld world, boolean outer, UpdaterAt then) {
         Result prepared = laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
                 CacheScript.PREPARE,
                 List.of(TOKEN, LEASE, allowsStale(consistency(outer)) ? "1" : "0"));
-        steps.add(new Step(
+        steps.add(new Step<>(
                 "U prepares the " + name(outer),
                 with(world, outer, prepared.entry())
                         .with(world.updater().prepared(then, world.clock() + LEASE_TICKS))));
     }
 
-    private void addInvalidate(List<Step> steps, NestedWorld world, boolean outer, UpdaterAt then) {
+    private void addInvalidate(List<Step<NestedWorld>> steps, NestedWorld world, boolean outer, UpdaterAt then) {
         Result invalidated = laboratory.run(
                 side(world, outer).entry(),
                 world.clock(),
@@ -313,14 +290,15 @@ final class NestedModel {
                 List.of(TOKEN, Laboratory.millis(window(consistency(outer)))));
         NestedWorld next =
                 with(world, outer, invalidated.entry()).with(world.updater().at(then));
-        steps.add(new Step(
+        steps.add(new Step<>(
                 "U invalidates the " + name(outer),
                 then == UpdaterAt.DONE ? next.returned(window(outerConsistency), window(innerConsistency)) : next));
     }
 
     // What must hold
 
-    private void check(NestedWorld world) {
+    @Override
+    public void check(NestedWorld world) {
         for (boolean outer : new boolean[] {true, false}) {
             Side side = side(world, outer);
             Integer hit = hitRule.accepts(side.entry());
@@ -328,21 +306,15 @@ final class NestedModel {
                 requireServable(world, outer, hit, side.floor(), "a plain read would hit the " + name(outer));
             }
             Result fetched = fetch(world, outer, "look", allowsStale(consistency(outer)));
-            if (outcome(fetched) == Outcome.SUCCESS || outcome(fetched) == Outcome.SUCCESS_NEED_QUERY) {
-                requireServable(world, outer, version(fetched), side.floor(), "a fetch would bring the " + name(outer));
+            if (fetched.outcome() == Outcome.SUCCESS || fetched.outcome() == Outcome.SUCCESS_NEED_QUERY) {
+                requireServable(
+                        world, outer, fetched.version(), side.floor(), "a fetch would bring the " + name(outer));
             }
         }
     }
 
     private void requireServable(NestedWorld world, boolean outer, int version, int floor, String what) {
-        Side side = side(world, outer);
-        boolean inWindow = consistency(outer) == Consistency.AP
-                && version < side.staleUntil().size()
-                && world.clock() < side.staleUntil().get(version);
-        if (version < floor && !inWindow) {
-            throw new Violation(
-                    what + " version " + version + ", where " + floor + " is the oldest that may be returned");
-        }
+        side(world, outer).requireServable(consistency(outer), version, floor, world.clock(), what);
     }
 
     // Scripts
@@ -361,18 +333,6 @@ final class NestedModel {
                 world.clock(),
                 CacheScript.STORE,
                 List.of(loadLease, NO_EPOCH, "v" + version, LIFE, "v"));
-    }
-
-    private static Outcome outcome(Result fetched) {
-        return Outcome.valueOf((String) ((List<?>) fetched.reply()).get(1));
-    }
-
-    private static int version(Result fetched) {
-        return Entry.versionOf(((String) ((List<?>) fetched.reply()).get(2)).substring(10));
-    }
-
-    private static String loadLease(Result fetched) {
-        return (String) ((List<?>) fetched.reply()).get(3);
     }
 
     private static Side side(NestedWorld world, boolean outer) {

@@ -1,5 +1,7 @@
 package io.easykit.cache.redis;
 
+import io.easykit.cache.Consistency;
+import io.easykit.cache.redis.Model.Violation;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -29,6 +31,20 @@ record NestedWorld(
      * @param staleUntil for each version, until which tick an AP read may return it although it is below the floor
      */
     record Side(Entry entry, int floor, List<Integer> staleUntil) {
+
+        /**
+         * A version that is returned now must be at least as new as a floor; AP: unless its bound is still to come.
+         *
+         * @param what what returns it, for the message
+         */
+        void requireServable(Consistency consistency, int version, int least, int clock, String what) {
+            boolean inWindow =
+                    consistency == Consistency.AP && version < staleUntil.size() && clock < staleUntil.get(version);
+            if (version < least && !inWindow) {
+                throw new Violation(
+                        what + " version " + version + ", where " + least + " is the oldest that may be returned");
+            }
+        }
 
         Side with(Entry value) {
             return new Side(value, floor, staleUntil);

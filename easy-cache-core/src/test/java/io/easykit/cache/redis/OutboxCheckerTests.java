@@ -126,7 +126,7 @@ class OutboxCheckerTests {
 
     private static void explore(Scenario scenario, RelayRule rule) {
         Model model = new Model(laboratory, HitRule.shipped(), rule, scenario.consistency, scenario.lastTick, false);
-        Explorer explorer = new Explorer(model);
+        Explorer<World> explorer = new Explorer<>(model);
         List<World.Reader> readers = Model.readers(scenario.readers, 1);
         long began = System.nanoTime();
         explorer.visitAll(
