@@ -1,0 +1,336 @@
+package io.easykit.cache.autoconfigure;
+
+import static io.easykit.cache.autoconfigure.Declarations.refuses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.autoconfigure.Declarations.User;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import javax.tools.JavaCompiler;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Keys that fail the start of an application, with the reported method and remedy. */
+class KeyDeclarationTests {
+
+    private final ApplicationContextRunner runner = Declarations.application();
+
+    static class MisspeltName {
+        @Cacheable(prefix = "user", keys = "#idd")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAnUnknownName() {
+        refuses(MisspeltName.class, "find(long)", "#idd, which is no parameter", "known are #a0, #id, #p0");
+    }
+
+    static class MisspeltNameInside {
+        @Cacheable(prefix = "user", keys = "T(String).valueOf(#id + #tenant)")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAnUnknownNameInsideAnExpression() {
+        refuses(MisspeltNameInside.class, "find(long)", "#tenant, which is no parameter", "Correct it");
+    }
+
+    static class MisspeltProperty {
+        @UpdateCache(prefix = "user", keys = "#user.idd")
+        public void update(User user) {}
+    }
+
+    @Test
+    void refusesAPropertyThatARecordDoesNotHave() {
+        refuses(MisspeltProperty.class, "update(User)", "'idd'", "public accessor");
+    }
+
+    static class ForgottenHash {
+        @Cacheable(prefix = "user", keys = "id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAForgottenHash() {
+        refuses(ForgottenHash.class, "find(long)", "neither a parameter nor a text", "Write #id.");
+    }
+
+    static class ResultTooEarly {
+        @Cacheable(prefix = "user", keys = "#result.id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesTheResultInAKeyThatIsNeededBefore() {
+        refuses(ResultTooEarly.class, "find(long)", "#result, which is unknown before the method", "parameters");
+    }
+
+    static class Malformed {
+        @Cacheable(prefix = "user", keys = "#id +")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesWhatIsNoExpression() {
+        refuses(Malformed.class, "find(long)", "is not a SpEL expression", "Write a parameter as #name");
+    }
+
+    static class MisspeltCondition {
+        @Cacheable(prefix = "user", keys = "#id", condition = "#ids > 3")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAnUnknownNameInACondition() {
+        refuses(MisspeltCondition.class, "find(long)", "in condition names #ids", "Correct it");
+    }
+
+    static class UnknownBean {
+        @Cacheable(prefix = "user", keys = "@keys.of(#id)")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAnUnknownBean() {
+        refuses(UnknownBean.class, "find(long)", "the bean 'keys', which does not exist", "define the bean");
+    }
+
+    @Test
+    void refusesNamesOfAClassThatWasCompiledWithoutThem(@TempDir Path classes) throws Exception {
+        String source =
+                """
+                package shop;
+                public class Nameless {
+                    @io.easykit.cache.annotation.Cacheable(prefix = "user", keys = "#id")
+                    public String find(long id) { return ""; }
+                }
+                """;
+        refuses(
+                compileWithoutParameterNames("shop.Nameless", source, classes),
+                "shop.Nameless.find(long)",
+                "compiled without parameter names",
+                "Compile with -parameters, or write #p0");
+    }
+
+    // Keys
+
+    static class NoKey {
+        @Cacheable(
+                prefix = "user",
+                keys = {})
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesNoKey() {
+        refuses(NoKey.class, "find(long)", "all calls would share one entry", "Name at least one part");
+    }
+
+    static class EmptyKey {
+        @Cacheable(prefix = "user", keys = " ")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAnEmptyKey() {
+        refuses(EmptyKey.class, "find(long)", "a key part is empty", "Name a parameter");
+    }
+
+    static class NullKey {
+        @Cacheable(prefix = "user", keys = "null")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAKeyThatIsAlwaysNull() {
+        refuses(NullKey.class, "find(long)", "is always null", "Name a parameter");
+    }
+
+    static class ArrayKey {
+        @Cacheable(prefix = "user", keys = "#ids")
+        public User find(long[] ids) {
+            return new User(ids[0], "");
+        }
+    }
+
+    @Test
+    void refusesAnArrayAsKey() {
+        refuses(ArrayKey.class, "find(long[])", "long[], which has no text", "Use its id");
+    }
+
+    static class SetKey {
+        @Cacheable(prefix = "user", keys = "#ids")
+        public User find(Set<Long> ids) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesASetAsKey() {
+        refuses(SetKey.class, "find(Set)", "java.util.Set, which has no text", "a list of texts");
+    }
+
+    static class MapKey {
+        @Cacheable(prefix = "user", keys = "#filter")
+        public User find(Map<String, String> filter) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesAMapAsKey() {
+        refuses(MapKey.class, "find(Map)", "java.util.Map, which has no text", "Use its id");
+    }
+
+    static class Filter {}
+
+    static class ObjectTextKey {
+        @Cacheable(prefix = "user", keys = "#filter")
+        public User find(Filter filter) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesAKeyWithTheTextOfObject() {
+        refuses(ObjectTextKey.class, "find(Filter)", "Filter, which has no text", "Use its id");
+    }
+
+    static class NestedArrayKey {
+        @Cacheable(prefix = "user", keys = "#ids")
+        public User find(List<Optional<long[]>> ids) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesAnArrayInsideAListAsKey() {
+        refuses(NestedArrayKey.class, "find(List)", "long[], which has no text", "make it a record");
+    }
+
+    static class TextOnly {
+
+        private String text = "";
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    static class TextOnlyKey {
+        @Cacheable(prefix = "user", keys = "#filter")
+        public User find(TextOnly filter) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesAKeyOfWhichNothingIsKnownButItsText() {
+        refuses(TextOnlyKey.class, "find(TextOnly)", "TextOnly, which has no text", "make it a record");
+    }
+
+    static class NumberAndText {
+        @Cacheable(
+                prefix = "user",
+                keys = {"#shop", "#id"})
+        public User find(String shop, int id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(
+                prefix = "user",
+                keys = {"#shop", "#id"})
+        public void update(String shop, String id) {}
+    }
+
+    @Test
+    void refusesAnUpdateByATextOfWhatIsReadByANumber() {
+        refuses(NumberAndText.class, "'#id' is a", "never name the same entry of 'user'", "Declare both with the same");
+    }
+
+    static class TwoNumbers {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(Long id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void update(int id) {}
+
+        @UpdateCache(prefix = "user", keys = "#user.id()")
+        public void update(User user) {}
+
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void updateAny(Object id) {}
+    }
+
+    @Test
+    void takesNumbersOfDifferentSizesForOneKey() {
+        runner.withBean(TwoNumbers.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static class BadPrefix {
+        @Cacheable(prefix = "user:", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesAPrefixThatCannotStartAKey() {
+        refuses(BadPrefix.class, "find(long)", "The prefix 'user:' cannot start a key", "Correct the annotation");
+    }
+
+    private static Class<?> compileWithoutParameterNames(String name, String source, Path classes) throws Exception {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        SimpleJavaFileObject file =
+                new SimpleJavaFileObject(
+                        URI.create("string:///" + name.replace('.', '/') + ".java"), SimpleJavaFileObject.Kind.SOURCE) {
+                    @Override
+                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                        return source;
+                    }
+                };
+        List<String> options = List.of("-d", classes.toString(), "-classpath", System.getProperty("java.class.path"));
+        assertThat(compiler.getTask(null, null, null, options, null, List.of(file))
+                        .call())
+                .isTrue();
+        byte[] bytes = Files.readAllBytes(classes.resolve(name.replace('.', '/') + ".class"));
+        return new ClassLoader(KeyDeclarationTests.class.getClassLoader()) {
+            Class<?> define() {
+                return defineClass(name, bytes, 0, bytes.length);
+            }
+        }.define();
+    }
+}
