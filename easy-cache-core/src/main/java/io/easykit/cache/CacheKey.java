@@ -16,12 +16,25 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("rawtypes") // a HashMap sorts colliding keys only if they compare to their raw class
 public final class CacheKey<V> implements Comparable<CacheKey> {
 
+    /** Stands for the parts of all entries. No part begins with it: in a text it is escaped. */
+    private static final String ALL = "]";
+
     private final CacheSpec<V> spec;
     private final String name;
+    private final boolean all;
 
     private CacheKey(CacheSpec<V> spec, String name) {
+        this(spec, name, false);
+    }
+
+    private CacheKey(CacheSpec<V> spec, String name, boolean all) {
         this.spec = spec;
         this.name = name;
+        this.all = all;
+    }
+
+    static <V> CacheKey<V> all(CacheSpec<V> spec) {
+        return new CacheKey<>(spec, spec.prefix() + "::" + ALL, true);
     }
 
     /** Shape of the keys of a cache, for example {@code user::{#id}}. */
@@ -62,9 +75,10 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     }
 
     /**
-     * The key of an entry by its name, to invalidate it. Of its cache only the prefix is known.
+     * The key of an entry, or of all entries of a prefix, by its name, to invalidate it. Of its cache only the prefix is
+     * known.
      *
-     * @throws InvalidCacheKeyException if it is not the {@link #name()} of an entry
+     * @throws InvalidCacheKeyException if it is not the {@link #name()} of a key
      */
     public static CacheKey<?> named(String clusterId, String name) {
         int end = name.indexOf("::");
@@ -75,7 +89,8 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
         // CP: no old value is served after an update of it is prepared.
         CacheOptions options =
                 CacheOptions.builder().consistency(Consistency.CP).build();
-        return new CacheKey<>(new CacheSpec<>(clusterId, name.substring(0, end), Object.class, options), name);
+        CacheSpec<?> spec = new CacheSpec<>(clusterId, name.substring(0, end), Object.class, options);
+        return new CacheKey<>(spec, name, name.substring(end + 2).equals(ALL));
     }
 
     /**
@@ -105,6 +120,11 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
         return spec;
     }
 
+    /** Whether it stands for all entries of its cache, see {@link CacheSpec#all()}. */
+    public boolean isAll() {
+        return all;
+    }
+
     /** Name of the entry, unique in its cluster. In Redis the store's key prefix stands in front of it. */
     public String name() {
         return name;
@@ -131,7 +151,7 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
 
     @Override
     public String toString() {
-        return name;
+        return all ? "all of '" + spec.prefix() + "'" : name;
     }
 
     /**

@@ -114,6 +114,14 @@ public final class CacheSpec<V> {
     }
 
     /**
+     * The key that stands for all entries of this cache, however many they are: to clear it in an update or an
+     * invalidation. It names no entry, so nothing can be read by it.
+     */
+    public CacheKey<V> all() {
+        return CacheKey.all(this);
+    }
+
+    /**
      * Shape of its keys, for people. In Redis the key prefix stands in front of it.
      *
      * @param parts what stands for the parts, for example {@code #id}

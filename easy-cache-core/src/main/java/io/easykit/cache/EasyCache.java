@@ -124,6 +124,18 @@ public interface EasyCache {
     /** Like {@link #invalidate(Collection)}, for a change that was made in the present transaction and ends with it. */
     void invalidateInTransaction(Collection<? extends CacheKey<?>> keys);
 
+    /**
+     * Invalidates all entries of a cache whose data have changed, however many they are: now and, inside a transaction, with
+     * that transaction as well. No key is searched for or deleted. For a change that is still to come, {@link #update} with
+     * {@link CacheSpec#all()} is the safe call.
+     *
+     * <p>This node follows at once, other nodes within a probe interval (one second). For a CP cache it returns two seconds
+     * later: then no reader of any node gets an older value.
+     */
+    default void invalidateAll(CacheSpec<?> spec) {
+        invalidate(spec.all());
+    }
+
     /** {@link #invalidate(Collection)} of one entry. */
     default void invalidate(CacheKey<?> key) {
         invalidate(List.of(key));

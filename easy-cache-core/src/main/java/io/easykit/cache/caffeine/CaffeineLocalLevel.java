@@ -45,6 +45,11 @@ public final class CaffeineLocalLevel implements LocalLevel {
     }
 
     @Override
+    public void clear(String prefix) {
+        entries.asMap().keySet().removeIf(key -> key.spec().prefix().equals(prefix));
+    }
+
+    @Override
     public long size() {
         entries.cleanUp();
         return entries.estimatedSize();

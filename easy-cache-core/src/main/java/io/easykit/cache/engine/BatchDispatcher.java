@@ -110,10 +110,12 @@ final class BatchDispatcher {
         batch.elements().stream()
                 .filter(element -> freshness.isUndelivered(element.key()))
                 .forEach(element -> element.go(Way.UNSTORED));
+        leaveCleared(batch.elements());
+        List<BatchElement<K, V>> open = batch.open();
         List<EntryReply<Snapshot>> replies =
-                batches.read(batch.elements().stream().map(BatchElement::read).toList());
+                batches.read(open.stream().map(BatchElement::read).toList());
         for (int i = 0; i < replies.size(); i++) {
-            BatchElement<K, V> element = batch.elements().get(i);
+            BatchElement<K, V> element = open.get(i);
             try {
                 readHit(element, replies.get(i).get(), due);
             } catch (StoreUnavailableException away) {
@@ -121,6 +123,22 @@ final class BatchDispatcher {
             }
         }
         refreshes.start(batch, due);
+    }
+
+    /** What is being cleared is not taken from the store. */
+    private <K, V> void leaveCleared(List<BatchElement<K, V>> elements) {
+        List<EntryReply<Boolean>> replies =
+                batches.areClearing(elements.stream().map(BatchElement::read).toList());
+        for (int i = 0; i < replies.size(); i++) {
+            BatchElement<K, V> element = elements.get(i);
+            try {
+                if (replies.get(i).get()) {
+                    element.go(Way.UNSTORED);
+                }
+            } catch (StoreUnavailableException away) {
+                element.isAway(away, ticker.nanoTime());
+            }
+        }
     }
 
     private <K, V> void readHit(BatchElement<K, V> element, Snapshot seen, List<BatchElement<K, V>> due) {

@@ -24,6 +24,17 @@ final class BatchEntries {
         this.epochs = epochs;
     }
 
+    /** See {@link Epochs#isClearing}. Comes before the read. One reply for each read, in their order. */
+    List<EntryReply<Boolean>> areClearing(List<? extends ReadRequest<?>> reads) {
+        Map<Integer, EntryReply<Boolean>> replies = new HashMap<>();
+        List<EntryReply<Boolean>> all = new ArrayList<>(reads.size());
+        for (ReadRequest<?> read : reads) {
+            all.add(replies.computeIfAbsent(
+                    store.epochHashOf(read.key()), hash -> EntryReply.of(() -> epochs.isClearing(read.key()))));
+        }
+        return all;
+    }
+
     /** See {@link StoredEntries#read}. One reply for each read, in their order. */
     List<EntryReply<Snapshot>> read(List<? extends ReadRequest<?>> reads) {
         return callAll(reads, (read, epoch) -> new EntryCall.Read(read.key(), epoch));

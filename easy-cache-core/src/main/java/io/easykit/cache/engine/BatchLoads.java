@@ -146,7 +146,7 @@ final class BatchLoads {
                 element.done(loaded);
             } else if (Boolean.TRUE.equals(reply.value())) {
                 report.element(element.key(), Load.STORED);
-                element.done(new Loaded<>(loaded.value(), sent, loaded.snapshot()));
+                element.done(stored.accepted(element.key(), all.get(i).lease, loaded, sent));
             } else {
                 report.element(element.key(), Load.REJECTED);
                 element.done(new LoadResult.Superseded<>(loaded.value(), loaded.asOf(), loaded.snapshot()));

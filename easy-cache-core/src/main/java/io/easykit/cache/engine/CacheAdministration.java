@@ -180,7 +180,7 @@ final class CacheAdministration implements EasyCacheAdmin {
     @Override
     public boolean drop(@Nullable String clusterId, String prefix) {
         CacheSpec<?> spec = caches.find(clusterId, prefix).spec();
-        boolean acknowledged = clusters.of(spec).drop(prefix);
+        boolean acknowledged = clusters.of(spec).clearing().drop(spec.all());
         log.info(
                 "All entries of '{}' in Redis cluster '{}' are dropped by an operator{}",
                 prefix,

@@ -44,7 +44,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private final BatchReader batchReader;
     private final Redelivery redelivery;
     private final StoppedCluster afterStop;
-    private final PrefixDrop prefixDrop;
+    private final PrefixClearing clearing;
     private final @Nullable OutboxWriter outbox;
     private final @Nullable OutboxRelay relay;
     private final Ticker ticker;
@@ -71,7 +71,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.near = new NearEntries(levels.near);
         EntryStore evicting = new NearStore(store, near);
         this.store = new GuardedStore(evicting, availability);
-        this.epochs = new Epochs(this.store, availability, near::clear);
+        this.epochs = new Epochs(this.store, availability, near::clear, ticker);
         this.local = new LocalEntries(levels.local, engine.values(), degraded.localTtl());
         this.delivery = new InvalidationDelivery(id, this.store, local, degraded.maxPendingInvalidations(), engine);
         Freshness freshness = new Freshness(delivery.ownUpdates(), delivery.pending());
@@ -86,10 +86,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.batchReader = new BatchReader(batches, batch, reader, freshness, local, engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
         this.afterStop = new StoppedCluster(evicting, delivery, outbox != null, ticker);
-        this.prefixDrop = new PrefixDrop(epochs, delivery, ticker);
+        this.clearing = new PrefixClearing(epochs, delivery, engine);
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
-        this.relay = outbox == null ? null : new OutboxRelay(delivery, outbox, ticker);
+        this.relay = outbox == null ? null : new OutboxRelay(delivery, clearing, outbox, ticker);
         this.workers = newWorkers();
         this.store.onReconnect(server -> workers.forEach(worker -> worker.onReconnect(server)));
     }
@@ -181,9 +181,8 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return local.get(key) != null;
     }
 
-    /** See {@link PrefixDrop#drop}. */
-    boolean drop(String prefix) {
-        return prefixDrop.drop(prefix);
+    PrefixClearing clearing() {
+        return clearing;
     }
 
     ClusterAvailability availability() {
@@ -240,8 +239,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
      */
     List<CacheKey<?>> invalidate(
             Collection<? extends CacheKey<?>> keys, String token, Collection<? extends CacheKey<?>> update) {
-        List<CacheKey<?>> delivered = delivery.invalidate(
-                keys, token, update, breaker -> worker(breaker).submitDelivery());
+        List<CacheKey<?>> delivered = new ArrayList<>(clearing.end(PrefixClearing.clearedBy(keys), token));
+        delivered.addAll(delivery.invalidate(
+                PrefixClearing.entriesOf(keys), token, PrefixClearing.entriesOf(update), breaker -> worker(breaker)
+                        .submitDelivery()));
         boolean undelivered = delivered.size() < keys.size();
         if (outbox != null) {
             endInOutbox(outbox, keys, token, undelivered);
@@ -257,9 +258,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         delivery.invalidateAgain(keys);
     }
 
-    /** See {@link InvalidationDelivery#invalidateRolledBack}. */
+    /** See {@link InvalidationDelivery#invalidateRolledBack}. A rollback before the commit clears no cache. */
     void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
-        delivery.invalidateRolledBack(keys);
+        delivery.invalidateRolledBack(PrefixClearing.entriesOf(keys));
     }
 
     /** Keys that lie elsewhere than others of their update are invalidated again when those were delivered late. */

@@ -102,10 +102,10 @@ final class CacheDispatcher implements CacheReader {
             return kept.value();
         }
         // Before the read: what is delivered after its reply is not in its reply.
-        boolean undelivered = freshness.isUndelivered(read.key());
+        boolean unusable = entries.isClearing(read.key()) || freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
-        Decoded<V> hit = undelivered ? null : entries.fresh(read.key(), seen);
+        Decoded<V> hit = unusable ? null : entries.fresh(read.key(), seen);
         if (hit != null) {
             reportFresh(read, stamp, seen, hit);
             return hit.value();
@@ -115,7 +115,7 @@ final class CacheDispatcher implements CacheReader {
             String attached = scope.attachedReason();
             if (attached == null) {
                 ReadRequest<V> apart = strict.in(scope);
-                return (undelivered ? loadUnstored(apart) : fetchMissed(apart, seen)).get();
+                return (unusable ? loadUnstored(apart) : fetchMissed(apart, seen)).get();
             }
             listener.onMiss(read.key());
             hints.notStored(read.key(), attached);
@@ -129,10 +129,10 @@ final class CacheDispatcher implements CacheReader {
         if (kept != null) {
             return kept;
         }
-        boolean undelivered = freshness.isUndelivered(read.key());
+        boolean unusable = entries.isClearing(read.key()) || freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
-        Decoded<V> hit = undelivered ? null : entries.fresh(read.key(), seen);
+        Decoded<V> hit = unusable ? null : entries.fresh(read.key(), seen);
         if (hit != null) {
             reportFresh(read, stamp, seen, hit);
         }

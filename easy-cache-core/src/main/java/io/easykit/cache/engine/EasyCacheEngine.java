@@ -68,6 +68,7 @@ public final class EasyCacheEngine implements EasyCache {
         if (disabled) {
             return loader.load();
         }
+        PrefixClearing.requireEntry(key);
         CacheCluster cluster = clusters.of(key);
         if (updates.isUpdatedHere(key)) {
             LoadInProgress.markUnstorable();

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.PrefixEpochs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -67,14 +68,22 @@ final class EpochUpkeep {
         return now + SEEN_EVERYWHERE.toNanos();
     }
 
-    /** Reads the epochs. One that the store has lost is raised with the next ones. */
+    /** Reads the epochs. One that the store has lost is raised with the next ones. Ends clearings that nobody else ends. */
     void refresh() {
         for (int hash = 0; hash < hashes; hash++) {
             if (isHere(hash)) {
-                for (String prefix : epochs.missingIn(hash, epochs.refresh(hash))) {
+                PrefixEpochs stored = epochs.refresh(hash);
+                for (String prefix : epochs.missingIn(hash, stored.raised())) {
                     pending.overflow(hash, prefix);
                 }
+                endExpiredClears(hash, stored.clearing());
             }
+        }
+    }
+
+    private void endExpiredClears(int hash, Set<String> prefixes) {
+        if (!prefixes.isEmpty() && epochs.endExpiredClears(hash, prefixes) && hashes > 1) {
+            pending.raiseAgain(hash, prefixes, seenEverywhere(ticker.nanoTime()));
         }
     }
 
@@ -151,7 +160,7 @@ final class EpochUpkeep {
         String where = breaker.name().isEmpty() ? "" : ", " + breaker.name() + ",";
         log.warn(
                 "All entries of '{}' in Redis cluster '{}'{} are dropped: more invalidations were pending than could be kept,"
-                        + " the server has lost data, or an operator dropped them while it did not answer. They are loaded"
+                        + " the server has lost data, or they were cleared while it did not answer. They are loaded"
                         + " again when they are read. If outages last longer, raise 'degraded.max-pending-invalidations'",
                 prefix,
                 delivery.clusterId(),

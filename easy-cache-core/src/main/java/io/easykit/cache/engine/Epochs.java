@@ -1,14 +1,18 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.Consistency;
 import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.UnaryOperator;
 
 /**
  * The epochs of all prefixes of one store, as far as this node has read them. Raising one makes every older entry of the
@@ -18,47 +22,76 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * one range, so that a key can rely on the one that is in its own partition. Every raise is written to all hashes of the
  * range.
  *
- * <p>They are read before the first entry: a node that has just started would take every value for a current one.
+ * <p>They are read before the first entry: a node that has just started would take every value for a current one. The recovery
+ * worker reads them again each second. A CP reader does so itself if the last successful read was sent more than
+ * {@link #MAX_AGE} before; if that fails, it gets nothing from the store ({@link PrefixClearing}).
  */
 final class Epochs {
+
+    /** Maximum age of epochs for a CP reader. The same on all nodes: clearings wait for it. */
+    static final Duration MAX_AGE = Duration.ofMillis(1500);
 
     private final EntryStore store;
     private final ClusterAvailability availability;
     private final Runnable onRaised;
+    private final Ticker ticker;
     private final int copies;
 
-    /** For each hash the highest epochs that were ever read from it. */
-    private final List<Map<String, Long>> known;
-
-    /** 1 for each hash that was read. */
-    private final AtomicIntegerArray learned;
+    private final AtomicReferenceArray<Hash> hashes;
 
     /** @param onRaised runs after a raised epoch became known */
-    Epochs(EntryStore store, ClusterAvailability availability, Runnable onRaised) {
+    Epochs(EntryStore store, ClusterAvailability availability, Runnable onRaised, Ticker ticker) {
         this.store = store;
         this.availability = availability;
         this.onRaised = onRaised;
+        this.ticker = ticker;
         this.copies = store.epochCopies();
-        int hashes = store.epochHashes();
-        this.learned = new AtomicIntegerArray(hashes);
-        this.known = new ArrayList<>(hashes);
-        for (int i = 0; i < hashes; i++) {
-            known.add(new ConcurrentHashMap<>());
+        this.hashes = new AtomicReferenceArray<>(store.epochHashes());
+        for (int i = 0; i < hashes.length(); i++) {
+            hashes.set(i, new Hash(Map.of(), Set.of(), 0, false));
         }
     }
 
     /**
-     * @throws StoreUnavailableException if no epoch was read yet, and the store does not answer
+     * What this node has read from one hash. Changes as a whole: a reader that sees one of the epochs that were raised together
+     * sees all of them.
+     *
+     * @param epochs the highest that were ever read
+     * @param clearing prefixes with a clearing, in the latest read
+     * @param readAt ticker time at which the latest read was sent
+     * @param learned whether it was read
+     */
+    private record Hash(Map<String, Long> epochs, Set<String> clearing, long readAt, boolean learned) {
+
+        Hash with(Map<String, Long> more) {
+            return new Hash(highest(more), clearing, readAt, learned);
+        }
+
+        Hash with(PrefixEpochs stored, long sentAt) {
+            boolean late = learned && sentAt - readAt < 0;
+            return new Hash(
+                    highest(stored.raised()), late ? clearing : stored.clearing(), late ? readAt : sentAt, true);
+        }
+
+        private Map<String, Long> highest(Map<String, Long> more) {
+            Map<String, Long> all = new HashMap<>(epochs);
+            more.forEach((prefix, epoch) -> all.merge(prefix, epoch, Math::max));
+            return all;
+        }
+
+        Hash unknown() {
+            return new Hash(epochs, clearing, readAt, false);
+        }
+    }
+
+    /**
+     * @throws StoreUnavailableException if no epoch was read yet, or long ago for a CP reader, and the store does not answer
      */
     long of(CacheKey<?> key) {
         int first = store.epochHashOf(key);
-        String prefix = key.spec().prefix();
-        if (copies == 1) {
-            refreshIfUnknown(first);
-            return known(first, prefix);
-        }
-        refreshOneOf(first, key);
-        return highest(first, prefix);
+        boolean strong = key.spec().options().consistency() == Consistency.CP;
+        refreshOneOf(first, key, strong);
+        return highest(first, key.spec().prefix());
     }
 
     private long highest(int first, String prefix) {
@@ -69,76 +102,125 @@ final class Epochs {
         return highest;
     }
 
-    /** Whether no higher epoch of a key is known. Does not call the store. */
+    /** Whether this node has read no higher epoch of a key. Does not call the store. */
     boolean isCurrent(CacheKey<?> key, long epoch) {
         return highest(store.epochHashOf(key), key.spec().prefix()) <= epoch;
     }
 
+    /**
+     * Whether the prefix of a CP reader is being cleared: an update of all its entries was announced and has not ended.
+     *
+     * @throws StoreUnavailableException as {@link #of}
+     */
+    boolean isClearing(CacheKey<?> key) {
+        if (key.spec().options().consistency() != Consistency.CP) {
+            return false;
+        }
+        int first = store.epochHashOf(key);
+        refreshOneOf(first, key, true);
+        for (int hash = first; hash < first + copies; hash++) {
+            if (isUsable(hash, true)
+                    && hashes.get(hash).clearing.contains(key.spec().prefix())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Learns those in the key's own partition. Where there is none, any of them does. */
-    private void refreshOneOf(int first, CacheKey<?> key) {
+    private void refreshOneOf(int first, CacheKey<?> key, boolean strong) {
+        if (copies == 1) {
+            refreshIfUnknown(first, strong);
+            return;
+        }
         CircuitBreaker own = availability.of(key);
         boolean some = false;
         for (int hash = first; hash < first + copies; hash++) {
             if (availability.ofEpochs(hash) == own) {
-                refreshIfUnknown(hash);
+                refreshIfUnknown(hash, strong);
             }
-            some |= learned.get(hash) == 1;
+            some |= isUsable(hash, strong);
         }
         if (!some) {
-            refreshIfUnknown(first);
+            refreshIfUnknown(first, strong);
         }
     }
 
-    private void refreshIfUnknown(int hash) {
-        if (learned.get(hash) == 0) {
+    private void refreshIfUnknown(int hash, boolean strong) {
+        if (!isUsable(hash, strong)) {
             refresh(hash);
         }
     }
 
+    private boolean isUsable(int hash, boolean strong) {
+        Hash known = hashes.get(hash);
+        return known.learned && (!strong || ticker.nanoTime() - known.readAt < MAX_AGE.toNanos());
+    }
+
     /** The highest epoch that was ever read from a hash; 0 without one. */
     private long known(int hash, String prefix) {
-        return known.get(hash).getOrDefault(prefix, 0L);
+        return hashes.get(hash).epochs.getOrDefault(prefix, 0L);
     }
 
     /**
      * Reads the epochs from the store. Epochs only ever rise, also in the view of a node that reads them late or twice.
      *
-     * @return the epochs in the store
+     * @return what the store has
      */
-    Map<String, Long> refresh(int hash) {
-        Map<String, Long> stored = store.epochs(hash);
-        refresh(hash, stored);
-        learned.set(hash, 1);
+    PrefixEpochs refresh(int hash) {
+        long sentAt = ticker.nanoTime();
+        PrefixEpochs stored = store.epochs(hash);
+        learn(hash, known -> known.with(stored, sentAt));
         return stored;
     }
 
-    private void refresh(int hash, Map<String, Long> stored) {
-        boolean raised = false;
-        for (Map.Entry<String, Long> one : stored.entrySet()) {
-            raised |= known(hash, one.getKey()) < one.getValue();
-            known.get(hash).merge(one.getKey(), one.getValue(), Math::max);
-        }
-        if (raised) {
+    /** Raises the epochs of some prefixes in one hash, above all that is known here. */
+    void raise(int hash, Collection<String> prefixes) {
+        raise(hash, prefixes, "");
+    }
+
+    /** @param token of the clearing that ends with it; empty without one */
+    void raise(int hash, Collection<String> prefixes, String token) {
+        Map<String, Long> raised = store.raiseEpochs(hash, floors(prefixes), token);
+        learn(hash, known -> known.with(raised));
+    }
+
+    private void learn(int hash, UnaryOperator<Hash> reply) {
+        Map<String, Long> before = hashes.get(hash).epochs;
+        Map<String, Long> after = hashes.updateAndGet(hash, reply).epochs;
+        if (!after.equals(before)) {
             onRaised.run();
         }
     }
 
-    /** Raises the epochs of some prefixes in one hash, above all that is known here. */
-    void raise(int hash, Iterable<String> prefixes) {
+    /**
+     * Ends the clearings of some prefixes whose lease is over.
+     *
+     * @return whether there were any. Then their epochs are raised, and were read
+     */
+    boolean endExpiredClears(int hash, Collection<String> prefixes) {
+        boolean ended = store.endExpiredClears(hash, floors(prefixes));
+        if (ended) {
+            refresh(hash);
+        }
+        return ended;
+    }
+
+    private Map<String, Long> floors(Collection<String> prefixes) {
         Map<String, Long> floors = new HashMap<>();
         for (String prefix : prefixes) {
             long highest = 0;
-            for (Map<String, Long> any : known) {
-                highest = Math.max(highest, any.getOrDefault(prefix, 0L));
+            for (int i = 0; i < hashes.length(); i++) {
+                highest = Math.max(highest, known(i, prefix));
             }
             floors.put(prefix, highest);
         }
-        refresh(hash, store.raiseEpochs(hash, floors));
+        return floors;
     }
 
     /** The prefixes whose epochs a store has lost, with the data of its master perhaps. */
     List<String> missingIn(int hash, Map<String, Long> stored) {
-        return known.get(hash).entrySet().stream()
+        return hashes.get(hash).epochs.entrySet().stream()
                 .filter(entry -> stored.getOrDefault(entry.getKey(), 0L) < entry.getValue())
                 .map(Map.Entry::getKey)
                 .toList();
@@ -146,8 +228,8 @@ final class Epochs {
 
     /** Makes the next read refresh the epochs first. */
     void markUnknown() {
-        for (int i = 0; i < learned.length(); i++) {
-            learned.set(i, 0);
+        for (int i = 0; i < hashes.length(); i++) {
+            hashes.updateAndGet(i, Hash::unknown);
         }
     }
 }

@@ -8,6 +8,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
 import java.net.SocketAddress;
@@ -126,15 +127,27 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs(int hash) {
+    public PrefixEpochs epochs(int hash) {
         CircuitBreaker breaker = availability.ofEpochs(hash);
         return guard(breaker, breaker::mayWrite, () -> store.epochs(hash));
     }
 
     @Override
-    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
         CircuitBreaker breaker = availability.ofEpochs(hash);
-        return guard(breaker, breaker::mayWrite, () -> store.raiseEpochs(hash, known));
+        return guard(breaker, breaker::mayWrite, () -> store.raiseEpochs(hash, known, token));
+    }
+
+    @Override
+    public void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
+        CircuitBreaker breaker = availability.ofEpochs(hash);
+        guard(breaker, breaker::mayWrite, () -> store.prepareClear(hash, prefixes, token, lease));
+    }
+
+    @Override
+    public boolean endExpiredClears(int hash, Map<String, Long> known) {
+        CircuitBreaker breaker = availability.ofEpochs(hash);
+        return guard(breaker, breaker::mayWrite, () -> store.endExpiredClears(hash, known));
     }
 
     @Override

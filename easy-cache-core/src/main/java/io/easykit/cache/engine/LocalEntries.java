@@ -63,10 +63,20 @@ final class LocalEntries {
     }
 
     void clear() {
+        changeStamps();
+        level.clear();
+    }
+
+    /** Removes the entries of a prefix. Loads of others that run now are not put in either. */
+    void clear(String prefix) {
+        changeStamps();
+        level.clear(prefix);
+    }
+
+    private void changeStamps() {
         for (int slot = 0; slot < SLOTS; slot++) {
             stamps.incrementAndGet(slot);
         }
-        level.clear();
     }
 
     private static int slot(CacheKey<?> key) {

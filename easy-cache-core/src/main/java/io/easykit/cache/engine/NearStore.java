@@ -8,6 +8,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
 import java.net.SocketAddress;
@@ -16,11 +17,12 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A store whose updates remove their keys from the {@link NearLevel}: before the command, and after it, also if it failed.
- * All updates of this node pass here, also late and repeated ones.
+ * All updates of this node pass here, also late and repeated ones. An update of all entries of a prefix clears the level.
  */
 final class NearStore implements EntryStore {
 
@@ -117,13 +119,35 @@ final class NearStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs(int hash) {
+    public PrefixEpochs epochs(int hash) {
         return store.epochs(hash);
     }
 
     @Override
-    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
-        return store.raiseEpochs(hash, known);
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
+        return updateAll(() -> store.raiseEpochs(hash, known, token));
+    }
+
+    @Override
+    public void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
+        updateAll(() -> {
+            store.prepareClear(hash, prefixes, token, lease);
+            return true;
+        });
+    }
+
+    @Override
+    public boolean endExpiredClears(int hash, Map<String, Long> known) {
+        return store.endExpiredClears(hash, known);
+    }
+
+    private <T> T updateAll(Supplier<T> command) {
+        near.clear();
+        try {
+            return command.get();
+        } finally {
+            near.clear();
+        }
     }
 
     @Override

@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * like those of any transaction. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
  * several keys takes their turns one after the other in the order of the keys, so two of them never wait for each other. The
  * bound of its wait is for all of them together. A write that runs outside the order has a transaction of its own, too.
+ * So has a write of all entries, which waits for no turn: the turns of the other keys of the update are all that it has.
  *
  * <h2>Calls inside calls</h2>
  *
@@ -175,14 +176,14 @@ final class OrderedCalls {
         return needed.isEmpty() ? action.run() : inTurns(needed, action);
     }
 
-    /** The serial ones of some keys, in their order, if they need a turn that this thread does not have. */
+    /** The serial keys of single entries, in their order, that need a turn which this thread does not have. */
     private List<CacheKey<?>> withoutTurn(Collection<? extends CacheKey<?>> keys) {
         Caller caller = lanes.caller();
         if (keys.stream().noneMatch(OrderedCalls::isSerial) || isOutside(caller)) {
             return List.of();
         }
         return keys.stream()
-                .filter(key -> isSerial(key) && (caller == null || !caller.holds(key)))
+                .filter(key -> isSerial(key) && !key.isAll() && (caller == null || !caller.holds(key)))
                 .<CacheKey<?>>map(key -> key)
                 .distinct()
                 .sorted()

@@ -49,12 +49,14 @@ final class OutboxDelivery {
     private static final Duration PREPARED = Duration.ofSeconds(10);
 
     private final InvalidationDelivery delivery;
+    private final PrefixClearing clearing;
     private final GuardedStore store;
     private final Outbox outbox;
     private boolean warnedOfUnreadable;
 
-    OutboxDelivery(InvalidationDelivery delivery, Outbox outbox) {
+    OutboxDelivery(InvalidationDelivery delivery, PrefixClearing clearing, Outbox outbox) {
         this.delivery = delivery;
+        this.clearing = clearing;
         this.store = delivery.store();
         this.outbox = outbox;
     }
@@ -94,6 +96,30 @@ final class OutboxDelivery {
      * @throws StoreUnavailableException if none answers
      */
     private Set<CacheKey<?>> deliver(List<CacheKey<?>> keys) {
+        Set<CacheKey<?>> failed = new HashSet<>();
+        List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
+        try {
+            if (!cleared.isEmpty()) {
+                clearing.raise(cleared);
+            }
+        } catch (StoreUnavailableException away) {
+            failed.addAll(cleared);
+            if (cleared.size() == keys.size()) {
+                throw away;
+            }
+        }
+        List<CacheKey<?>> entries = List.copyOf(PrefixClearing.entriesOf(keys));
+        if (!entries.isEmpty()) {
+            failed.addAll(invalidate(entries));
+        }
+        log.debug(
+                "Delivered {} invalidations from the outbox to Redis cluster '{}'",
+                keys.size() - failed.size(),
+                delivery.clusterId());
+        return failed;
+    }
+
+    private Set<CacheKey<?>> invalidate(List<CacheKey<?>> keys) {
         String token = UUID.randomUUID().toString();
         try {
             inParts(keys, part -> store.prepare(part, token, PREPARED));
@@ -116,10 +142,6 @@ final class OutboxDelivery {
                 }
             }
         }
-        log.debug(
-                "Delivered {} invalidations from the outbox to Redis cluster '{}'",
-                keys.size() - failed.size(),
-                delivery.clusterId());
         return failed;
     }
 

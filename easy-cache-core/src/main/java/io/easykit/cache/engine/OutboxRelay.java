@@ -65,12 +65,12 @@ final class OutboxRelay {
     private boolean databaseFails;
     private boolean faulty;
 
-    OutboxRelay(InvalidationDelivery delivery, Outbox outbox, Ticker ticker) {
+    OutboxRelay(InvalidationDelivery delivery, PrefixClearing clearing, Outbox outbox, Ticker ticker) {
         this.delivery = delivery;
         this.ticker = ticker;
         this.store = delivery.store();
         this.outbox = outbox;
-        this.messages = new OutboxDelivery(delivery, outbox);
+        this.messages = new OutboxDelivery(delivery, clearing, outbox);
         store.onReconnect(server -> holdsLease = false);
     }
 

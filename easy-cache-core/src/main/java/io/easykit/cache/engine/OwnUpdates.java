@@ -43,7 +43,7 @@ final class OwnUpdates {
 
     /** The same read; a strict one if this node has updated its key and a value from before could still be found. */
     <V> ReadRequest<V> strict(ReadRequest<V> read) {
-        long updated = latest.get(slot(read.key()));
+        long updated = Math.max(latest.get(slot(read.key())), latest.get(slotOfAll(read.key())));
         if (updated == 0) {
             return read;
         }
@@ -53,7 +53,15 @@ final class OwnUpdates {
     }
 
     private static int slot(CacheKey<?> key) {
-        int hash = key.hashCode();
+        return slot(key.isAll() ? key.spec().prefix().hashCode() : key.hashCode());
+    }
+
+    /** The slot of the key that stands for all entries of the cache. */
+    private static int slotOfAll(CacheKey<?> key) {
+        return slot(key.spec().prefix().hashCode());
+    }
+
+    private static int slot(int hash) {
         return (hash ^ hash >>> 16) & SLOTS - 1;
     }
 }

@@ -162,6 +162,12 @@ final class PendingInvalidations {
         return waiting && isWaiting(key);
     }
 
+    /** Whether a prefix as a whole is still to be invalidated, in the range of any hash. */
+    synchronized boolean holdsAll(String prefix) {
+        return overflowed.stream().anyMatch(range -> range.prefix.equals(prefix))
+                || raising.stream().anyMatch(range -> range.prefix.equals(prefix));
+    }
+
     private synchronized boolean isWaiting(CacheKey<?> key) {
         return undelivered.containsKey(key)
                 || rangesOf(key).stream().anyMatch(range -> overflowed.contains(range) || raising.contains(range));

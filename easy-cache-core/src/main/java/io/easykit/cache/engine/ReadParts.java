@@ -24,7 +24,7 @@ record ReadParts(
             EngineContext engine) {
         FailingRefreshes failing = new FailingRefreshes(engine.ticker());
         StoredEntries entries = new StoredEntries(store, epochs, engine);
-        StoredLoads loads = new StoredLoads(store, near, limit, failing, engine);
+        StoredLoads loads = new StoredLoads(store, near, epochs, limit, failing, engine);
         SingleFlight flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
         Refreshes refreshes = new Refreshes(entries, loads, flights, failing, engine);
         return new ReadParts(entries, loads, uncachedLoads, flights, refreshes, new EntryPoller(entries, engine));

@@ -21,7 +21,7 @@ final class RunningUpdates {
     <T, X extends Throwable> @Nullable T run(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
         Frame outer = innermost.get();
         running.incrementAndGet();
-        innermost.set(new Frame(keys, outer));
+        innermost.set(new Frame(keys, PrefixClearing.isIn(keys), outer));
         try {
             return action.run();
         } finally {
@@ -40,12 +40,13 @@ final class RunningUpdates {
             return false;
         }
         for (Frame frame = innermost.get(); frame != null; frame = frame.outer) {
-            if (frame.keys.contains(key)) {
+            if (frame.keys.contains(key)
+                    || (frame.clears && frame.keys.contains(key.spec().all()))) {
                 return true;
             }
         }
         return false;
     }
 
-    private record Frame(Collection<? extends CacheKey<?>> keys, @Nullable Frame outer) {}
+    private record Frame(Collection<? extends CacheKey<?>> keys, boolean clears, @Nullable Frame outer) {}
 }

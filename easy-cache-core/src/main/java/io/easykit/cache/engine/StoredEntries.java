@@ -24,6 +24,11 @@ final class StoredEntries {
         this.listener = engine.listener();
     }
 
+    /** See {@link Epochs#isClearing}. Comes before the read. */
+    boolean isClearing(CacheKey<?> key) {
+        return epochs.isClearing(key);
+    }
+
     /** See {@link EntryStore#read}. */
     Snapshot read(CacheKey<?> key) {
         return store.read(key, epochs.of(key));

@@ -23,6 +23,7 @@ final class StoredLoads {
     private static final Logger log = LoggerFactory.getLogger(StoredLoads.class);
 
     private final EntryStore store;
+    private final Epochs epochs;
     private final LoadBulkhead limit;
     private final NearLevel near;
     private final FailingRefreshes failingRefreshes;
@@ -33,11 +34,13 @@ final class StoredLoads {
     StoredLoads(
             EntryStore store,
             NearLevel near,
+            Epochs epochs,
             LoadBulkhead limit,
             FailingRefreshes failingRefreshes,
             EngineContext engine) {
         this.store = store;
         this.near = near;
+        this.epochs = epochs;
         this.limit = limit;
         this.failingRefreshes = failingRefreshes;
         this.values = engine.values();
@@ -112,13 +115,25 @@ final class StoredLoads {
             }
             report.end(accepted ? Load.STORED : Load.REJECTED, null);
             return accepted
-                    ? new Loaded<>(value, sent, bytes)
+                    ? accepted(read.key(), lease, loaded, sent)
                     : new LoadResult.Superseded<>(value, loaded.asOf(), bytes);
         } catch (StoreUnavailableException away) {
             log.debug("The load of {} could not be stored", read.key(), away);
             report.end(Load.NOT_STORED, null);
             return loaded;
         }
+    }
+
+    /**
+     * The result of a load whose store was accepted. A value that is stored under an older epoch is a miss: a clearing has
+     * overtaken the load.
+     *
+     * @param sent ticker time at which the store was sent
+     */
+    <V> LoadResult<V> accepted(CacheKey<V> key, LoadLease lease, Loaded<V> loaded, long sent) {
+        return epochs.isCurrent(key, lease.epoch())
+                ? new Loaded<>(loaded.value(), sent, loaded.snapshot())
+                : new LoadResult.Superseded<>(loaded.value(), loaded.asOf(), loaded.snapshot());
     }
 
     /** Releases a load lease, so that the next reader loads at once. */

@@ -56,12 +56,16 @@ final class UpdatePreparation {
      * @throws CacheUnavailableException if it is refused
      */
     boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
-        Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(keys);
+        Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(PrefixClearing.entriesOf(keys));
         if (parts.size() > 1 && !afterStop.isStopped()) {
             refuseBeforeSending(parts);
         }
         TimeLeft time = new TimeLeft(keys.size());
         List<CacheKey<?>> undelivered = new ArrayList<>();
+        List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
+        if (!cleared.isEmpty() && !prepare(cleared, token, lease, time)) {
+            undelivered.addAll(cleared);
+        }
         for (List<CacheKey<?>> part : parts.values()) {
             if (!prepare(part, token, lease, time)) {
                 undelivered.addAll(part);
@@ -99,7 +103,11 @@ final class UpdatePreparation {
     /** Each batch has a command timeout of its own; all of them together have the time of the transaction. */
     private static void prepareInBatches(
             EntryStore to, Collection<? extends CacheKey<?>> keys, String token, Duration lease, TimeLeft time) {
-        for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(keys)) {
+        List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
+        if (!cleared.isEmpty()) {
+            PrefixClearing.prepare(to, cleared, token, lease);
+        }
+        for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(PrefixClearing.entriesOf(keys))) {
             time.check();
             to.prepare(batch, token, lease);
         }

@@ -6,17 +6,11 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.Transactions.Completion;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,12 +44,12 @@ final class Updates {
 
     private static final String NO_TOKEN = "";
 
-    private final CacheClusters clusters;
+    private final UpdatePhases phases;
     private final Transactions transactions;
     private final RunningUpdates running = new RunningUpdates();
 
     Updates(CacheClusters clusters, EngineContext engine) {
-        this.clusters = clusters;
+        this.phases = new UpdatePhases(clusters, engine.ticker());
         this.transactions = engine.transactions();
     }
 
@@ -63,16 +57,21 @@ final class Updates {
         if (isPresent()) {
             enlist(keys);
         }
-        String token = newToken();
+        String token = UpdatePhases.newToken();
         boolean announced = false;
+        boolean begun = false;
         try {
-            announced = prepare(keys, token, transactions.timeout(), false);
+            announced = phases.prepare(keys, token, transactions.timeout(), false);
+            begun = true;
             return running.run(keys, action);
         } finally {
             if (transactions.isEndHidden()) {
-                invalidate(keys, NO_TOKEN, announced);
+                phases.end(keys, NO_TOKEN, announced);
             } else {
                 endPrepared(keys, token, announced);
+            }
+            if (begun) {
+                phases.awaitSeen(keys);
             }
         }
     }
@@ -85,20 +84,17 @@ final class Updates {
     /** Ends updates that are prepared: now, or when their work is committed. */
     private void endPrepared(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
         BooleanSupplier open = transactions.lateCommit();
-        invalidate(keys, open == null ? token : NO_TOKEN, announced);
+        phases.end(keys, open == null ? token : NO_TOKEN, announced);
         if (open != null) {
-            byCluster(keys).forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, open));
+            phases.endWhenClosed(keys, token, open);
         }
     }
 
     /** Ends updates that are not prepared, and whose work may still be committed. */
     private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
-        String token = newToken();
-        boolean announced = true;
-        for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
-            announced &= one.getKey().announce(one.getValue(), token, lease(one.getValue(), null));
-        }
-        endPrepared(keys, token, announced);
+        String token = UpdatePhases.newToken();
+        endPrepared(keys, token, phases.announce(keys, token));
+        phases.awaitSeen(keys);
     }
 
     <T, X extends Throwable> @Nullable T inTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
@@ -128,29 +124,12 @@ final class Updates {
             enlist(keys);
         }
         if (transactions.isEndHidden()) {
-            invalidate(keys, NO_TOKEN, prepare(keys, newToken(), null, false));
-        } else if (transactions.lateCommit() != null) {
+            phases.end(keys, NO_TOKEN, phases.prepare(keys, UpdatePhases.newToken(), null, false));
+            phases.awaitSeen(keys);
+        } else if (transactions.lateCommit() != null || PrefixClearing.isIn(keys)) {
             endUnprepared(keys);
         } else {
-            invalidateTogether(byCluster(keys), keys);
-        }
-    }
-
-    /** Announces several keys before the first of them is invalidated, see {@link #invalidate}. */
-    private static void invalidateTogether(
-            Map<CacheCluster, List<CacheKey<?>>> groups, Collection<? extends CacheKey<?>> keys) {
-        String token = newToken();
-        Set<CacheCluster> announced = new HashSet<>();
-        groups.forEach((cluster, group) -> {
-            if (keys.size() > 1 && cluster.announce(group, token, lease(group, null))) {
-                announced.add(cluster);
-            }
-        });
-        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
-        groups.forEach((cluster, group) ->
-                told.put(cluster, cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN, keys)));
-        if (keys.size() > 1 && announced.size() < groups.size()) {
-            told.forEach(CacheCluster::invalidateAgain);
+            phases.invalidateTogether(keys);
         }
     }
 
@@ -162,7 +141,8 @@ final class Updates {
         if (running.include(key)) {
             return true;
         }
-        return transactions.current() instanceof TransactionalUpdate update && update.keys.contains(key);
+        return transactions.current() instanceof TransactionalUpdate update
+                && (update.keys.contains(key) || update.keys.contains(key.spec().all()));
     }
 
     private TransactionalUpdate enlist(Collection<? extends CacheKey<?>> keys) {
@@ -174,58 +154,6 @@ final class Updates {
         transactions.enlist(update);
         update.add(keys);
         return update;
-    }
-
-    /**
-     * @param beforeCommit whether the transaction of this thread is about to commit. Elsewhere a message in the outbox must
-     *     not depend on a transaction: its commit may be over, or the work be done outside it
-     * @return whether Redis has acknowledged all
-     */
-    private boolean prepare(
-            Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
-        boolean announced = true;
-        for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
-            List<CacheKey<?>> group = one.getValue();
-            announced &= one.getKey().prepare(group, token, lease(group, atLeast), beforeCommit);
-        }
-        return announced;
-    }
-
-    /**
-     * Between two invalidations of one update a reader could compute a value of the first key from the old value of the
-     * second one, and store it. A second key that is prepared cannot be read. If one is not, all are invalidated twice:
-     * values stored in between are dropped the second time. Keys that could not be invalidated stay pending, and their later
-     * delivery invalidates the others again ({@link Redelivery}).
-     *
-     * @param announced whether Redis has acknowledged the preparation of all keys
-     */
-    private void invalidate(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
-        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
-        byCluster(keys).forEach((cluster, group) -> told.put(cluster, cluster.invalidate(group, token, keys)));
-        if (!announced && keys.size() > 1) {
-            told.forEach(CacheCluster::invalidateAgain);
-        }
-    }
-
-    private void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
-        byCluster(keys).forEach(CacheCluster::invalidateRolledBack);
-    }
-
-    private Map<CacheCluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
-        return keys.stream().collect(Collectors.groupingBy(clusters::of, Collectors.toUnmodifiableList()));
-    }
-
-    private static Duration lease(List<CacheKey<?>> keys, @Nullable Duration atLeast) {
-        Duration lease = atLeast == null ? Duration.ZERO : atLeast;
-        for (CacheKey<?> key : keys) {
-            Duration own = key.spec().options().updateLease();
-            lease = own.compareTo(lease) > 0 ? own : lease;
-        }
-        return lease;
-    }
-
-    private static String newToken() {
-        return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
     /** Keys that are prepared around the commit of one inner transaction. */
@@ -244,7 +172,7 @@ final class Updates {
     /** All keys that one transaction updates. Used by the thread of the transaction. */
     private final class TransactionalUpdate implements Transactions.Participant {
 
-        private final String token = newToken();
+        private final String token = UpdatePhases.newToken();
         private final Set<CacheKey<?>> keys = new LinkedHashSet<>();
         private final Set<CacheKey<?>> unsettled = new LinkedHashSet<>();
         private final @Nullable Duration timeout;
@@ -265,7 +193,7 @@ final class Updates {
                 unsettled.addAll(more);
             }
             if (prepared) {
-                announced &= prepare(more, token, timeout, false);
+                announced &= phases.prepare(more, token, timeout, false);
             }
         }
 
@@ -287,16 +215,16 @@ final class Updates {
         public void beforeCommit() {
             if (!prepared) {
                 prepared = true;
-                announced = prepare(keys, token, timeout, true);
+                announced = phases.prepare(keys, token, timeout, true);
             }
         }
 
         @Override
         public void beforeInnerCommit(Object inner) {
             if (!unsettled.isEmpty()) {
-                InnerCommit commit = new InnerCommit(List.copyOf(unsettled), newToken());
+                InnerCommit commit = new InnerCommit(List.copyOf(unsettled), UpdatePhases.newToken());
                 innerCommits.put(inner, commit);
-                commit.announced = prepare(commit.keys, commit.token, timeout, true);
+                commit.announced = phases.prepare(commit.keys, commit.token, timeout, true);
             }
         }
 
@@ -304,7 +232,8 @@ final class Updates {
         public void afterInnerCompletion(Object inner) {
             InnerCommit commit = innerCommits.remove(inner);
             if (commit != null) {
-                invalidate(commit.keys, commit.token, commit.announced);
+                phases.end(commit.keys, commit.token, commit.announced);
+                phases.awaitSeen(commit.keys);
             }
             if (running == 0 && !transactions.hasInner()) {
                 unsettled.clear();
@@ -316,9 +245,12 @@ final class Updates {
             if (completion == Completion.LEFT_OPEN) {
                 endOpen();
             } else if (prepared || completion == Completion.ENDED) {
-                invalidate(keys, prepared ? token : NO_TOKEN, announced);
+                phases.end(keys, prepared ? token : NO_TOKEN, announced);
             } else {
-                invalidateRolledBack(keys);
+                phases.invalidateRolledBack(keys);
+            }
+            if (completion == Completion.ENDED) {
+                phases.awaitSeen(keys);
             }
         }
 

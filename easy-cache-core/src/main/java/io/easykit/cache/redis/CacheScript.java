@@ -17,6 +17,8 @@ enum CacheScript {
     EXPLAIN,
     PROBE,
     RAISE_EPOCH,
+    PREPARE_CLEAR,
+    END_EXPIRED_CLEARS,
     WORK_LEASE;
 
     @SuppressWarnings("ImmutableEnumChecker") // a LuaScript does not change

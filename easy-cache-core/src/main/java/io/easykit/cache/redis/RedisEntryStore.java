@@ -11,6 +11,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
 import java.net.SocketAddress;
@@ -239,13 +240,23 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs(int hash) {
+    public PrefixEpochs epochs(int hash) {
         return epochs.read(hash);
     }
 
     @Override
-    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
-        return epochs.raise(hash, known);
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
+        return epochs.raise(hash, known, token);
+    }
+
+    @Override
+    public void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
+        epochs.prepareClear(hash, prefixes, token, lease);
+    }
+
+    @Override
+    public boolean endExpiredClears(int hash, Map<String, Long> known) {
+        return epochs.endExpiredClears(hash, known);
     }
 
     @Override

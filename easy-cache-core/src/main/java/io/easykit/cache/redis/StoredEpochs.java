@@ -3,18 +3,27 @@ package io.easykit.cache.redis;
 import static io.easykit.cache.redis.EntryFields.bytes;
 import static io.easykit.cache.redis.EntryFields.text;
 
+import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.redis.ListReply;
 import io.lettuce.core.cluster.SlotHash;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The epochs of the prefixes: in one hash or, in a cluster, in those of the ranges of slots ({@link SlotTags}). */
 final class StoredEpochs {
 
     private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
+
+    /** Field of a clearing that was announced. A prefix does not begin with a colon. */
+    private static final Pattern CLEARING = Pattern.compile("::[^:]*:(.+)", Pattern.DOTALL);
 
     /** An epoch has four bytes of a value. The highest number is no epoch. */
     private static final long NO_EPOCH = 0xFFFF_FFFFL;
@@ -54,24 +63,51 @@ final class StoredEpochs {
         return clustered ? names.epochs(SlotTags.ofEpochs(hash)) : names.epochs();
     }
 
-    /** The epochs of one hash, by prefix. */
-    Map<String, Long> read(int hash) {
+    /** The epochs of one hash, by prefix, and the prefixes with a clearing. */
+    PrefixEpochs read(int hash) {
         Map<String, Long> epochs = new HashMap<>();
-        calls.await(calls.readAll(name(hash))).forEach((prefix, epoch) -> {
-            if (NUMBER.matcher(text(epoch)).matches() && Long.parseLong(text(epoch)) < NO_EPOCH) {
-                epochs.put(text(prefix), Long.parseLong(text(epoch)));
+        Set<String> clearing = new HashSet<>();
+        calls.await(calls.readAll(name(hash))).forEach((field, value) -> {
+            Matcher clear = CLEARING.matcher(text(field));
+            if (clear.matches()) {
+                clearing.add(clear.group(1));
+            } else if (NUMBER.matcher(text(value)).matches() && Long.parseLong(text(value)) < NO_EPOCH) {
+                epochs.put(text(field), Long.parseLong(text(value)));
             }
         });
-        return epochs;
+        return new PrefixEpochs(epochs, clearing);
+    }
+
+    /** Announces the clearing of these prefixes. */
+    void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
+        List<byte[]> arguments = new ArrayList<>();
+        for (String prefix : prefixes) {
+            arguments.add(bytes(prefix));
+            arguments.add(bytes(token));
+            arguments.add(bytes(lease.toMillis()));
+        }
+        calls.await(calls.run(CacheScript.PREPARE_CLEAR, name(hash), arguments));
+    }
+
+    /** Ends the clearings of these prefixes whose lease is over, and returns whether there were any. */
+    boolean endExpiredClears(int hash, Map<String, Long> known) {
+        List<byte[]> arguments = new ArrayList<>();
+        known.forEach((prefix, epoch) -> {
+            arguments.add(bytes(prefix));
+            arguments.add(bytes(epoch));
+        });
+        Object ended = calls.await(calls.run(CacheScript.END_EXPIRED_CLEARS, name(hash), arguments));
+        return !Long.valueOf(0).equals(ended);
     }
 
     /** Raises the epochs of these prefixes above the known ones, and returns the new ones. */
-    Map<String, Long> raise(int hash, Map<String, Long> known) {
+    Map<String, Long> raise(int hash, Map<String, Long> known, String token) {
         List<String> prefixes = List.copyOf(known.keySet());
         List<byte[]> arguments = new ArrayList<>();
         for (String prefix : prefixes) {
             arguments.add(bytes(prefix));
             arguments.add(bytes(known.getOrDefault(prefix, 0L)));
+            arguments.add(bytes(token));
         }
         Object reply = calls.await(calls.run(CacheScript.RAISE_EPOCH, name(hash), arguments));
         List<ListReply> epochs = ListReply.of(CacheScript.RAISE_EPOCH.file(), reply, RaiseEpochReply.class)

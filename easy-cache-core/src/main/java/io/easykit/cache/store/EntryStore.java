@@ -125,17 +125,34 @@ public interface EntryStore {
         return 0;
     }
 
-    /** The epochs in one hash: of all prefixes that were ever raised in it. */
-    Map<String, Long> epochs(int hash);
+    /** Reads one hash with epochs. */
+    PrefixEpochs epochs(int hash);
 
     /**
      * Makes every value of some prefixes, in the range of one hash, a miss that is stored now, or by a load lease given before.
      * A node that reads one of the new epochs reads all of them, so a value that was computed from another one goes with it.
      *
      * @param known the prefixes, each with the highest epoch that the caller knows; the store may have lost it
+     * @param token of the clearing that ends with it; empty without one
      * @return the new epochs, higher than any before
      */
-    Map<String, Long> raiseEpochs(int hash, Map<String, Long> known);
+    Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token);
+
+    /**
+     * Announces that prefixes are about to be cleared in the range of one hash. Ends with {@link #raiseEpochs} of the same
+     * token, or after the lease with {@link #endExpiredClears}.
+     *
+     * @param lease longer than the commit
+     */
+    void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease);
+
+    /**
+     * Raises the epochs of those of some prefixes which have a clearing whose lease is over, and ends these clearings.
+     *
+     * @param known the prefixes, each with the highest epoch that the caller has read
+     * @return whether there were any
+     */
+    boolean endExpiredClears(int hash, Map<String, Long> known);
 
     /**
      * Takes or renews a lease on work that one node does for all.

@@ -40,5 +40,10 @@ public interface LocalLevel {
 
     void clear();
 
+    /** Removes the entries of a prefix, and others if that is simpler. */
+    default void clear(String prefix) {
+        clear();
+    }
+
     long size();
 }

@@ -32,3 +32,24 @@ local function valueFields()
   end
   return values
 end
+
+-- The epoch of a prefix after the stored one, in seconds of the clock or above. The clock and the caller are floors: epochs
+-- that were lost with the key do not begin again.
+local function nextEpoch(prefix, known)
+  local stored = tonumber(redis.call('HGET', KEYS[1], prefix) or 0) or 0
+  -- An epoch has four bytes of a value. The highest one is no epoch, and the one below is never exceeded.
+  if not (stored >= 0 and stored < 4294967295) then stored = 0 end
+  return math.min(4294967294, math.max(tonumber(time[1]), math.floor(stored) + 1, known + 1))
+end
+
+-- Writes fields of the hash with the epochs, or none of them.
+local function writeEpochs(fields, names)
+  local ttl = redis.call('PTTL', KEYS[1])
+  redis.call('HSET', KEYS[1], unpack(fields))
+  local reply = redis.pcall('PEXPIRE', KEYS[1], 31536000000)
+  if type(reply) == 'table' then
+    -- Redis does not undo a script that fails: no key may stay behind without a TTL.
+    if ttl == -2 then redis.call('HDEL', KEYS[1], unpack(names)) end
+    error(reply.err)
+  end
+end

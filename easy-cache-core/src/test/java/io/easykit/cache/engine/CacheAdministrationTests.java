@@ -200,9 +200,9 @@ class CacheAdministrationTests {
 
     private List<Long> epochs() {
         return Arrays.asList(
-                bench.store.epochs(0).get("name"),
-                bench.store.epochs(1).get("name"),
-                bench.store.epochs(2).get("name"));
+                bench.store.epochs(0).raised().get("name"),
+                bench.store.epochs(1).raised().get("name"),
+                bench.store.epochs(2).raised().get("name"));
     }
 
     // Keys as texts

@@ -51,6 +51,32 @@ class OutboxTests {
         assertThat(read()).isEqualTo("old");
     }
 
+    // All entries of a prefix
+
+    @Test
+    void aClearingOfANodeThatIsCutOffIsDeliveredByAnotherOne() {
+        update(AP.all());
+        assertThat(read()).as("before the delivery").isEqualTo("old");
+
+        round(other);
+
+        assertThat(read()).isEqualTo("new");
+        assertThat(outbox.waiting()).isZero();
+    }
+
+    @Test
+    void aClearingThatFailsStaysInTheOutbox() {
+        update(AP.all());
+        bench.store.failNext(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+        round(other);
+        assertThat(read()).isEqualTo("old");
+
+        bench.clock.advance(SECOND);
+        round(other);
+
+        assertThat(read()).isEqualTo("new");
+    }
+
     // The transaction writes to the database of the outbox
 
     @Test

@@ -174,7 +174,9 @@ class HalfScriptTests {
             case INVALIDATE -> eval(text, "own", "20000");
             case REMOVE_UNREADABLE -> eval(text, "old!", "v");
             case REMOVE_WRONG_TYPE, PROBE, EXPLAIN -> eval(text);
-            case RAISE_EPOCH -> eval(text, "prefix", "7");
+            case RAISE_EPOCH -> eval(text, "prefix", "7", "");
+            case PREPARE_CLEAR -> eval(text, "prefix", "token", "30000");
+            case END_EXPIRED_CLEARS -> eval(text, "prefix", "7");
             case WORK_LEASE -> eval(text, "owner", "300000");
         };
     }

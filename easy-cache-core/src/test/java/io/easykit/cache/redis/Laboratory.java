@@ -3,6 +3,7 @@ package io.easykit.cache.redis;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.easykit.cache.Outcome;
+import io.easykit.redis.ScriptReply;
 import io.easykit.test.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -132,7 +133,7 @@ final class Laboratory implements AutoCloseable {
         redis.set(CLOCK, bytes(Long.toString((FIRST_TICK + call.clock) * TICK_MILLIS / 1000)));
         redis.evalsha(
                 shas.get(call.script),
-                call.script == CacheScript.FETCH ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER,
+                call.script.reply() == ScriptReply.LIST ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER,
                 new byte[][] {KEY},
                 call.arguments.stream().map(Laboratory::bytes).toArray(byte[][]::new));
         redis.hgetall(KEY);

@@ -101,10 +101,13 @@ class RaiseEpochScriptTests {
                 KEY,
                 "user",
                 "0",
+                "",
                 "order",
                 "0",
+                "",
                 "view",
-                "4100000000");
+                "4100000000",
+                "");
 
         assertThat(epochs.get(0)).isEqualTo(first + 1);
         assertThat((Long) epochs.get(1)).isPositive().isLessThan(first);
@@ -114,7 +117,7 @@ class RaiseEpochScriptTests {
 
     private long raise(String prefix, long known) {
         return (Long) ((List<?>) redis.command(
-                        "EVAL", CacheScript.RAISE_EPOCH.lua().text(), "1", KEY, prefix, Long.toString(known)))
+                        "EVAL", CacheScript.RAISE_EPOCH.lua().text(), "1", KEY, prefix, Long.toString(known), ""))
                 .get(0);
     }
 

@@ -87,7 +87,7 @@ class ScriptHeaderTests {
     @EnumSource(
             value = CacheScript.class,
             mode = EnumSource.Mode.EXCLUDE,
-            names = {"RAISE_EPOCH", "REMOVE_WRONG_TYPE", "EXPLAIN"})
+            names = {"RAISE_EPOCH", "PREPARE_CLEAR", "END_EXPIRED_CLEARS", "REMOVE_WRONG_TYPE", "EXPLAIN"})
     void headerNamesTheFieldsThatTheScriptUses(CacheScript script) {
         Set<String> named = new TreeSet<>(List.of(part(script, "fields").split(" ", -1)));
         Set<String> used = FIELD.matcher(withoutComments(script.lua().text()))
@@ -125,7 +125,7 @@ class ScriptHeaderTests {
     @EnumSource(CacheScript.class)
     void sendsOfThePreludeOnlyWhatItUses(CacheScript script) {
         String code = withoutComments(script.lua().text());
-        for (String declared : List.of("time", "now", "toMillis", "valueFields")) {
+        for (String declared : List.of("time", "now", "toMillis", "valueFields", "nextEpoch", "writeEpochs")) {
             long uses = Pattern.compile("\\b" + declared + "\\b")
                     .matcher(code)
                     .results()

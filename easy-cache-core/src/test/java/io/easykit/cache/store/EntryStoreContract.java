@@ -12,6 +12,7 @@ import io.easykit.cache.store.Envelope.Kind;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -303,6 +304,31 @@ public abstract class EntryStoreContract {
         assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
         assertThat(store().store(key, leaseOf(fetched), value("new"), LONG)).isTrue();
         assertThat(text(store().read(key, 1).value())).isEqualTo("new");
+    }
+
+    @Test
+    void endsAClearingWithItsEpoch() {
+        store().prepareClear(0, List.of("ended"), "token", Duration.ofMinutes(1));
+        assertThat(store().epochs(0).clearing()).contains("ended");
+        assertThat(store().endExpiredClears(0, Map.of("ended", 0L))).isFalse();
+        assertThat(store().epochs(0).clearing()).contains("ended");
+
+        long epoch = store().raiseEpochs(0, Map.of("ended", 0L), "token").getOrDefault("ended", 0L);
+
+        assertThat(store().epochs(0).clearing()).doesNotContain("ended");
+        assertThat(store().epochs(0).raised()).containsEntry("ended", epoch);
+    }
+
+    @Test
+    void endsAClearingThatItsNodeDoesNotEnd() {
+        Duration lease = Duration.ofMillis(20);
+        store().prepareClear(0, List.of("left", "behind"), "token", lease);
+        pass(lease);
+
+        store().endExpiredClears(0, Map.of("left", 0L, "behind", 0L));
+
+        assertThat(store().epochs(0).clearing()).doesNotContain("left", "behind");
+        assertThat(store().epochs(0).raised()).containsKeys("left", "behind");
     }
 
     @Test

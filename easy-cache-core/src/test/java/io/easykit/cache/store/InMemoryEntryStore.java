@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The protocol on a map, with a clock that a test moves, and with the faults of a line. */
@@ -40,6 +41,8 @@ public final class InMemoryEntryStore implements EntryStore {
         DROP,
         EPOCHS,
         RAISE_EPOCH,
+        PREPARE_CLEAR,
+        END_EXPIRED_CLEARS,
         LEASE,
         PROBE
     }
@@ -116,6 +119,7 @@ public final class InMemoryEntryStore implements EntryStore {
     private final Map<Operation, AtomicInteger> counts = new EnumMap<>(Operation.class);
     public final Map<String, Long> epochs = new HashMap<>();
     private final Map<Integer, Map<String, Long>> otherEpochs = new HashMap<>();
+    private final Map<Integer, Set<Clearing>> clearings = new HashMap<>();
     private final Set<Integer> away = ConcurrentHashMap.newKeySet();
     private volatile Partitions partitions = Partitions.ONE;
     private int epochHashes = 1;
@@ -429,20 +433,66 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs(int hash) {
+    public PrefixEpochs epochs(int hash) {
         requireHere(Operation.EPOCHS, partitions.ofEpochs(hash));
-        return run(Operation.EPOCHS, () -> Map.copyOf(epochsOf(hash)));
+        return run(
+                Operation.EPOCHS,
+                () -> new PrefixEpochs(
+                        epochsOf(hash),
+                        clearingsOf(hash).stream().map(Clearing::prefix).collect(Collectors.toSet())));
     }
 
     @Override
-    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
         requireHere(Operation.RAISE_EPOCH, partitions.ofEpochs(hash));
         return run(Operation.RAISE_EPOCH, () -> {
-            known.forEach((prefix, least) -> epochsOf(hash)
-                    .merge(prefix, Math.max(now() / 1000, least) + 1, (old, floor) -> Math.max(old + 1, floor)));
+            known.forEach((prefix, least) -> raise(hash, prefix, least));
+            clearingsOf(hash).removeIf(one -> one.token.equals(token) && known.containsKey(one.prefix));
             return Map.copyOf(epochsOf(hash));
         });
     }
+
+    private void raise(int hash, String prefix, long least) {
+        epochsOf(hash).merge(prefix, Math.max(now() / 1000, least) + 1, (old, floor) -> Math.max(old + 1, floor));
+    }
+
+    @Override
+    public void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
+        requireHere(Operation.PREPARE_CLEAR, partitions.ofEpochs(hash));
+        run(Operation.PREPARE_CLEAR, () -> {
+            prefixes.forEach(prefix -> clearingsOf(hash).add(new Clearing(prefix, token, now() + lease.toMillis())));
+            return true;
+        });
+    }
+
+    @Override
+    public boolean endExpiredClears(int hash, Map<String, Long> known) {
+        requireHere(Operation.END_EXPIRED_CLEARS, partitions.ofEpochs(hash));
+        return run(Operation.END_EXPIRED_CLEARS, () -> {
+            List<Clearing> expired = clearingsOf(hash).stream()
+                    .filter(one -> known.containsKey(one.prefix) && one.end <= now())
+                    .toList();
+            expired.stream()
+                    .map(Clearing::prefix)
+                    .distinct()
+                    .forEach(prefix -> raise(hash, prefix, known.getOrDefault(prefix, 0L)));
+            return clearingsOf(hash).removeAll(expired);
+        });
+    }
+
+    /** The prefixes with a clearing in any hash. */
+    public synchronized Set<String> clearing() {
+        return clearings.values().stream()
+                .flatMap(Collection::stream)
+                .map(Clearing::prefix)
+                .collect(Collectors.toSet());
+    }
+
+    private Set<Clearing> clearingsOf(int hash) {
+        return clearings.computeIfAbsent(hash, any -> new LinkedHashSet<>());
+    }
+
+    private record Clearing(String prefix, String token, long end) {}
 
     private Map<String, Long> epochsOf(int hash) {
         return hash == 0 ? epochs : otherEpochs.computeIfAbsent(hash, any -> new HashMap<>());
@@ -466,6 +516,7 @@ public final class InMemoryEntryStore implements EntryStore {
     public synchronized void loseEverything() {
         entries.clear();
         epochs.clear();
+        clearings.clear();
         leases.clear();
     }
 
@@ -483,6 +534,7 @@ public final class InMemoryEntryStore implements EntryStore {
     /** Another master takes over that has never heard of the epochs. */
     public synchronized void loseEpochs() {
         epochs.clear();
+        clearings.clear();
     }
 
     /** The line broke and is there again. */

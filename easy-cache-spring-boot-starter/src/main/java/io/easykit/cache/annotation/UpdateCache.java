@@ -43,7 +43,14 @@ public @interface UpdateCache {
      * commit like any other. Without a transaction it is invalidated when the method returns, so until then a reader
      * that loaded earlier may still store the older value.
      */
-    String[] keys();
+    String[] keys() default {};
+
+    /**
+     * Invalidates all entries of the prefix, however many they are, instead of single ones. Other nodes follow within a probe
+     * interval (one second); for a CP cache the call returns two seconds later, when no node returns an older value. A
+     * rollback before the commit clears nothing.
+     */
+    boolean all() default false;
 
     /**
      * Whether each element of the key is an entry of its own. Then {@link #keys()} is one expression whose value is a

@@ -152,12 +152,22 @@ final class CacheDeclarations {
 
     private String describeExternal(Update update) {
         CacheSpec<?> spec = specOf(update.name);
-        return "easy-cache: " + update.where.shortName() + " updates " + settings.keyPattern(spec, update.keys) + " on "
+        String entries = update.isOfAll() ? "all of " + spec.prefix() : settings.keyPattern(spec, update.keys);
+        return "easy-cache: " + update.where.shortName() + " updates " + entries + " on "
                 + spec.clusterId() + ", which another application caches; it is treated as "
                 + spec.options().consistency() + " with a stale window of "
                 + CacheOptions.text(spec.options().effectiveStaleWindow()) + " (easy-cache.caches."
                 + update.name.settingsName()
                 + " must be equal in that application)";
+    }
+
+    /** Returns one line for each method that clears a cache. */
+    Set<String> describeClearing() {
+        return updates.stream()
+                .filter(Update::isOfAll)
+                .map(update -> "easy-cache: " + update.where.shortName() + " clears "
+                        + Staleness.describeClearing(specOf(update.name)))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private void check(Update update, Surroundings around) {
@@ -253,7 +263,10 @@ final class CacheDeclarations {
 
     private void requireSameParts(Update update) {
         Declaration declaration = find(update.name);
-        if (declaration != null && declaration.keys != null && declaration.keys.size() != update.keys.size()) {
+        if (declaration != null
+                && declaration.keys != null
+                && !update.isOfAll()
+                && declaration.keys.size() != update.keys.size()) {
             throw update.where.problem(
                     "the key has " + parts(update.keys) + ", but the keys of '" + update.name.prefix() + "' have "
                             + parts(declaration.keys) + " by " + declaration.source
@@ -330,6 +343,11 @@ final class CacheDeclarations {
             @Nullable CachedMethod where, String source, CacheSpec<?> spec, @Nullable List<String> keys) {}
 
     private record Update(CachedMethod where, CacheName name, List<String> keys, String condition) {
+
+        /** Whether it clears the cache. */
+        boolean isOfAll() {
+            return keys.isEmpty();
+        }
 
         boolean isKnownAfterMethod() {
             return Stream.concat(keys.stream(), Stream.of(condition)).anyMatch(text -> text.contains("#result"));

@@ -192,6 +192,7 @@ public final class CachedMethods {
         declarations.warnOfUnusedSettings();
         shared.warn();
         Set<String> lines = new TreeSet<>(declarations.describeExternal());
+        lines.addAll(declarations.describeClearing());
         announced.forEach((operation, where) -> lines.add(describe(where, operation)));
         announced.clear();
         lines.forEach(log::info);

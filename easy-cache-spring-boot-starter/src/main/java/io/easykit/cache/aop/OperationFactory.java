@@ -106,6 +106,7 @@ final class OperationFactory {
         MethodRules.requireSynchronous(where);
         CacheName name = name(where, annotation);
         Expressions expressions = new Expressions(where, beans, spel);
+        boolean all = requireKeysOrAll(where, annotation);
         boolean batch = annotation.getBoolean("batch");
         boolean[] usesResult = new boolean[1];
         Function<String, Compiled> compiler = part -> {
@@ -113,16 +114,47 @@ final class OperationFactory {
             usesResult[0] |= compiled.usesResult();
             return compiled;
         };
-        KeyExpression key = batch
-                ? elements(where, annotation, compiler.apply(onlyText(where, annotation)), null)
-                : key(where, annotation, compiler);
+        KeyExpression key = all
+                ? null
+                : batch
+                        ? elements(where, annotation, compiler.apply(onlyText(where, annotation)), null)
+                        : key(where, annotation, compiler);
         Compiled condition = expressions.condition("condition", annotation.getString("condition"), true);
         usesResult[0] |= condition != null && condition.usesResult();
         Entry entry = new Entry(
                 () -> specs.apply(name).options().serial() != null,
-                call -> batch ? key.ofElements(specs.apply(name), call) : List.of(key.of(specs.apply(name), call)),
+                call -> {
+                    CacheSpec<?> spec = specs.apply(name);
+                    if (key == null) {
+                        return List.of(spec.all());
+                    }
+                    return batch ? key.ofElements(spec, call) : List.of(key.of(spec, call));
+                },
                 condition == null ? null : condition.expression());
         (usesResult[0] ? after : before).add(entry);
+    }
+
+    /** Whether an update is one of all entries. */
+    private static boolean requireKeysOrAll(CachedMethod where, MergedAnnotation<UpdateCache> annotation) {
+        boolean all = annotation.getBoolean("all");
+        boolean hasKeys = annotation.getStringArray("keys").length > 0;
+        if (all && hasKeys) {
+            throw where.problem(
+                    "all = true invalidates all entries of '" + annotation.getString("prefix")
+                            + "', but keys names one of them",
+                    "Remove keys to clear the cache, or all to invalidate one entry.");
+        }
+        if (all && annotation.getBoolean("batch")) {
+            throw where.problem(
+                    "all = true and batch = true are on one annotation, but all names no keys that could be several",
+                    "Remove batch to clear the cache, or replace all by keys to invalidate some entries.");
+        }
+        if (!all && !hasKeys) {
+            throw where.problem(
+                    "keys is empty, so nothing would be invalidated",
+                    "Name the parts of the key, for example keys = \"#id\", or set all = true to clear the cache.");
+        }
+        return all;
     }
 
     private static String nameOf(CachedMethod where) {

@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import static io.easykit.cache.CacheOptions.text;
 
 import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.SerialOptions;
@@ -26,6 +27,14 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
     private static String serial(SerialOptions options) {
         return "; reads and updates of one key run in order of arrival in this JVM (turn within "
                 + text(options.maxWait()) + ", at most " + options.maxQueue() + " waiting)";
+    }
+
+    /** Describes when an update of all entries takes effect. */
+    static String describeClearing(CacheSpec<?> spec) {
+        String which = spec.prefix() + " on " + spec.clusterId() + ", ";
+        return spec.options().consistency() == Consistency.CP
+                ? which + "and returns 2 s after its commit, when no node returns an older value"
+                : which + "other nodes follow within a probe interval";
     }
 
     private String worst(CacheOptions options) {

@@ -45,11 +45,11 @@ class KeyPrefixIntegrationTests {
             cache(bank).fetch(user, () -> "of the bank");
 
             cache(bank).invalidate(user);
-            store(bank).raiseEpochs(0, Map.of("user", 0L));
+            store(bank).raiseEpochs(0, Map.of("user", 0L), "");
             store(bank).probe();
 
-            assertThat(store(shop).epochs(0)).isEqualTo(Map.of());
-            assertThat(store(bank).epochs(0)).containsKey("user");
+            assertThat(store(shop).epochs(0).raised()).isEqualTo(Map.of());
+            assertThat(store(bank).epochs(0).raised()).containsKey("user");
             assertThat(cache(shop).fetch(user, () -> "never")).isEqualTo("of the shop");
             try (RawRedis redis = server.connect()) {
                 assertThat(redis.snapshot().keySet())

@@ -98,8 +98,8 @@ class PermissionsIntegrationTests {
         redis.command("SET", keyPrefix + other.name(), "no hash");
         assertThat(store.read(other, 0).value()).isNull();
         assertThat(redis.command("EXISTS", keyPrefix + other.name())).isEqualTo(0L);
-        Map<String, Long> raised = store.raiseEpochs(0, Map.of("user", 0L));
-        assertThat(store.epochs(0)).isEqualTo(raised);
+        Map<String, Long> raised = store.raiseEpochs(0, Map.of("user", 0L), "");
+        assertThat(store.epochs(0).raised()).isEqualTo(raised);
         assertThat(store.takeWorkLease("outbox", "me", Duration.ofMinutes(1))).isZero();
         store.probe();
     }

@@ -7,11 +7,13 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoredEntry;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
 
 /** Returns a fresh value for every key immediately. Only plain reads are measured. */
 final class FullStore implements EntryStore {
@@ -67,12 +69,22 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public Map<String, Long> epochs(int hash) {
-        return Map.of();
+    public PrefixEpochs epochs(int hash) {
+        return new PrefixEpochs(Map.of(), Set.of());
     }
 
     @Override
-    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known) {
+    public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean endExpiredClears(int hash, Map<String, Long> known) {
         throw new UnsupportedOperationException();
     }
 

@@ -1,0 +1,266 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Clears caches in one Redis: makes all entries of a prefix misses by raising its epochs, however many entries there are.
+ *
+ * <h2>Two phases</h2>
+ *
+ * A clearing is an update of the key that stands for all entries ({@link CacheKey#isAll()}), with the phases of any other
+ * update ({@link Updates}). <em>Prepare</em> writes a <b>clearing</b> with a lease beside the epochs. The <em>end</em> raises
+ * the epochs and removes the clearing in one step. A loader stores under the epoch with which it fetched. So a value whose load
+ * began before the end has the older epoch and is a miss afterwards; nobody has to be kept from storing it.
+ *
+ * <ul>
+ *   <li>If the node dies between the phases, the first node that reads the epochs after the lease raises them.
+ *   <li>If the lease ends before the commit, the epochs are raised too early, and once more by the end.
+ *   <li>If the reply of a prepare is lost, the clearing ends by its lease: one clearing too many.
+ *   <li>If the end does not reach Redis, this node raises the epochs when Redis answers, and until then its readers get nothing
+ *       of the prefix from Redis. Beside it the clearing ends by its lease.
+ *   <li>A script that fails half way leaves a clearing that has to be ended again, never an epoch that is not raised.
+ *   <li>Only the clock of Redis decides whether a lease is over. If it jumps, a clearing ends too early or too late.
+ * </ul>
+ *
+ * <h2>When it takes effect</h2>
+ *
+ * <ul>
+ *   <li>On this node: at once. Its readers wait for no load that began before.
+ *   <li>AP, other nodes: when they have read the epochs, which they do once a probe interval. They may share a load that began
+ *       within the stale window before.
+ *   <li>CP: no read that begins after the update has returned gets an older value, on any node. A CP reader uses epochs
+ *       that were read at most {@link Epochs#MAX_AGE} before, and gets nothing from the store otherwise; and the update waits
+ *       {@link #SEEN_BY_ALL} after its end. So whatever such a reader uses was read after the end. If the end did not
+ *       reach Redis, the clearing is still there: CP readers that find one load without storing. While the update is under way,
+ *       CP readers may get the older value until their node has read the clearing. This needs tickers whose rates differ by
+ *       less than a third, and a Redis that does not lose acknowledged writes, as any CP update does.
+ * </ul>
+ *
+ * <h2>Together with other entries</h2>
+ *
+ * Until all nodes have read the epochs, a reader can compute an entry of the same update from an older value of a cleared one.
+ * The same holds for entries in the ranges of different hashes with epochs. Such updates end twice ({@link SecondEnd}).
+ * Entries that are computed from cleared ones, and are not named by the update, stay.
+ *
+ * <h2>Near level and order</h2>
+ *
+ * The near level of this node is cleared around each command of a clearing ({@link NearStore}), and that of another node when
+ * it has read the epochs. So {@code near-ttl} does not add to the time until other nodes follow. In a serial cache a clearing
+ * waits for no turn and delays no key ({@link OrderedCalls}).
+ */
+final class PrefixClearing {
+
+    /** After this time no CP reader uses epochs from before. Longer than their age by what tickers may differ. */
+    static final Duration SEEN_BY_ALL = Epochs.MAX_AGE.plusMillis(500);
+
+    /**
+     * Entries of the same update stay prepared for so much longer than the clearing: they must not be stored before other
+     * nodes have ended it and all have read that.
+     */
+    static final Duration REPAIR = Duration.ofSeconds(5);
+
+    private static final Logger log = LoggerFactory.getLogger(PrefixClearing.class);
+
+    private final Epochs epochs;
+    private final InvalidationDelivery delivery;
+    private final PendingInvalidations pending;
+    private final EntryStore store;
+    private final CacheListener listener;
+    private final Ticker ticker;
+
+    PrefixClearing(Epochs epochs, InvalidationDelivery delivery, EngineContext engine) {
+        this.epochs = epochs;
+        this.delivery = delivery;
+        this.pending = delivery.pending();
+        this.store = delivery.store();
+        this.listener = engine.listener();
+        this.ticker = engine.ticker();
+    }
+
+    /**
+     * @throws InvalidCacheKeyException if the key stands for all entries
+     */
+    static void requireEntry(CacheKey<?> key) {
+        if (key.isAll()) {
+            throw new InvalidCacheKeyException(
+                    "The key of " + key + " names no entry, so nothing can be read by it. Use it"
+                            + " to update or invalidate, and key(…) to read.");
+        }
+    }
+
+    /** Whether one of the keys stands for all entries. */
+    static boolean isIn(Collection<? extends CacheKey<?>> keys) {
+        for (CacheKey<?> key : keys) {
+            if (key.isAll()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The keys that name single entries. */
+    static Collection<? extends CacheKey<?>> entriesOf(Collection<? extends CacheKey<?>> keys) {
+        return isIn(keys) ? keys.stream().filter(key -> !key.isAll()).toList() : keys;
+    }
+
+    /** The keys that stand for all entries. */
+    static List<CacheKey<?>> clearedBy(Collection<? extends CacheKey<?>> keys) {
+        return isIn(keys)
+                ? keys.stream()
+                        .<CacheKey<?>>map(key -> key)
+                        .filter(CacheKey::isAll)
+                        .toList()
+                : List.of();
+    }
+
+    private static Set<String> prefixesOf(Collection<? extends CacheKey<?>> cleared) {
+        Set<String> prefixes = new LinkedHashSet<>();
+        cleared.forEach(key -> prefixes.add(key.spec().prefix()));
+        return prefixes;
+    }
+
+    /**
+     * Announces a clearing, in all hashes with epochs that answer.
+     *
+     * @throws StoreUnavailableException if one does not
+     */
+    static void prepare(EntryStore to, List<CacheKey<?>> cleared, String token, Duration lease) {
+        Set<String> prefixes = prefixesOf(cleared);
+        inAll(to.epochHashes(), hash -> to.prepareClear(hash, prefixes, token, lease));
+    }
+
+    /**
+     * Raises the epochs of all prefixes at once, in all hashes that answer.
+     *
+     * @throws StoreUnavailableException if one does not
+     */
+    void raise(List<CacheKey<?>> cleared) {
+        Set<String> prefixes = prefixesOf(cleared);
+        prefixes.forEach(delivery.local()::clear);
+        inAll(store.epochHashes(), hash -> {
+            epochs.raise(hash, prefixes);
+            raiseAgain(hash, prefixes);
+        });
+    }
+
+    /**
+     * Ends a clearing, or clears without one. Epochs that cannot be raised now are raised before the cluster is read again,
+     * and until then no reader of this node gets an entry of the prefix from Redis.
+     *
+     * @param token of the clearing; empty if there is none, or it must stay
+     * @return the keys if Redis has acknowledged it, else none
+     */
+    List<CacheKey<?>> end(List<CacheKey<?>> cleared, String token) {
+        if (cleared.isEmpty()) {
+            return cleared;
+        }
+        StoreUnavailableException away = raiseOrKeep(cleared, token);
+        cleared.forEach(key -> listener.onInvalidation(key, away));
+        return away == null ? cleared : List.of();
+    }
+
+    private @Nullable StoreUnavailableException raiseOrKeep(List<CacheKey<?>> cleared, String token) {
+        delivery.ownUpdates().add(cleared);
+        Set<String> prefixes = prefixesOf(cleared);
+        prefixes.forEach(delivery.local()::clear);
+        try {
+            inAll(store.epochHashes(), hash -> {
+                try {
+                    epochs.raise(hash, prefixes, token);
+                } catch (StoreUnavailableException away) {
+                    prefixes.forEach(prefix -> pending.overflow(hash, prefix));
+                    throw away;
+                }
+            });
+            return null;
+        } catch (StoreUnavailableException away) {
+            log.debug("{} in Redis cluster '{}': cleared when it answers", cleared, delivery.clusterId(), away);
+            return away;
+        } finally {
+            delivery.ownUpdates().add(cleared);
+        }
+    }
+
+    /**
+     * Clears a cache for an operator.
+     *
+     * @return whether Redis has acknowledged it. If not, the rest is done before the cluster is read again
+     */
+    boolean drop(CacheKey<?> all) {
+        boolean raised = raiseOrKeep(List.of(all), "") == null;
+        Set<String> prefixes = Set.of(all.spec().prefix());
+        for (int hash = 0; hash < store.epochHashes(); hash++) {
+            raiseAgain(hash, prefixes);
+        }
+        return raised;
+    }
+
+    /** Whether all hashes with epochs are written in one step. */
+    boolean isOneStep() {
+        return store.epochHashes() == 1;
+    }
+
+    /** Whether the invalidation of a key is still to be delivered. */
+    boolean isPending(CacheKey<?> key) {
+        return key.isAll() ? pending.holdsAll(key.spec().prefix()) : pending.holds(key);
+    }
+
+    /** Values computed from dropped entries may be computed again before every node has read the epochs of all hashes. */
+    private void raiseAgain(int hash, Set<String> prefixes) {
+        if (store.epochHashes() > 1) {
+            pending.raiseAgain(hash, prefixes, EpochUpkeep.seenEverywhere(ticker.nanoTime()));
+        }
+    }
+
+    /** Waits until no CP reader of any node can get a value from before, if one of the prefixes is CP. */
+    static void awaitSeen(Collection<? extends CacheKey<?>> keys, Ticker ticker) {
+        if (clearedBy(keys).stream().noneMatch(PrefixClearing::isStrong)) {
+            return;
+        }
+        try {
+            ticker.pause(SEEN_BY_ALL.toNanos());
+        } catch (InterruptedException stop) {
+            log.warn(
+                    "{} was cleared, but the thread was interrupted before all nodes knew it: for {} ms, other nodes may return"
+                            + " old values. Do not interrupt threads that clear CP caches.",
+                    clearedBy(keys),
+                    SEEN_BY_ALL.toMillis());
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static boolean isStrong(CacheKey<?> key) {
+        return key.spec().options().consistency() == Consistency.CP;
+    }
+
+    private interface InHash {
+        void call(int hash);
+    }
+
+    private static void inAll(int hashes, InHash call) {
+        StoreUnavailableException first = null;
+        for (int hash = 0; hash < hashes; hash++) {
+            try {
+                call.call(hash);
+            } catch (StoreUnavailableException away) {
+                first = first == null ? away : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+}

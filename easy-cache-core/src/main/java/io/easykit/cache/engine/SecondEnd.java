@@ -1,0 +1,52 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The time until an update that clears a cache ends for the second time.
+ *
+ * <p>Raised epochs reach other nodes one by one. Until all have read them, a reader can compute an entry of the same update from
+ * an older value of a cleared one. So the update ends once to take effect, and stays prepared: single entries are not stored,
+ * and a node that dies leaves the rest to the leases. When every node has read the epochs, it ends again: entries that were
+ * computed since are dropped, and the clearing is removed.
+ */
+final class SecondEnd implements BooleanSupplier {
+
+    private final Map<CacheCluster, List<CacheKey<?>>> update;
+    private final Ticker ticker;
+    private volatile long due;
+
+    /** @param update its keys by cluster; their first end was just sent */
+    SecondEnd(Map<CacheCluster, List<CacheKey<?>>> update, Ticker ticker) {
+        this.update = update;
+        this.ticker = ticker;
+        this.due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
+    }
+
+    /** Whether an update must end twice. A clearing alone, whose epochs are raised in one step, need not. */
+    static boolean isNeeded(Map<CacheCluster, List<CacheKey<?>>> update) {
+        Collection<List<CacheKey<?>>> groups = update.values();
+        if (groups.stream().noneMatch(PrefixClearing::isIn)) {
+            return false;
+        }
+        return groups.size() > 1
+                || groups.stream().anyMatch(keys -> keys.stream().anyMatch(key -> !key.isAll()))
+                || update.keySet().stream()
+                        .anyMatch(cluster -> !cluster.clearing().isOneStep());
+    }
+
+    /** True until it is due: what is still to be delivered comes first. */
+    @Override
+    public boolean getAsBoolean() {
+        boolean pending = update.entrySet().stream().anyMatch(group -> group.getValue().stream()
+                .anyMatch(group.getKey().clearing()::isPending));
+        if (pending) {
+            due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
+        }
+        return due - ticker.nanoTime() > 0;
+    }
+}

@@ -1,0 +1,145 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The phases of an update in all clusters that its keys lie in: prepare, and invalidate. {@link Updates} decides when. */
+final class UpdatePhases {
+
+    private static final String NO_TOKEN = "";
+
+    private final CacheClusters clusters;
+    private final Ticker ticker;
+
+    UpdatePhases(CacheClusters clusters, Ticker ticker) {
+        this.clusters = clusters;
+        this.ticker = ticker;
+    }
+
+    /**
+     * Announces an update before its commit.
+     *
+     * @param beforeCommit whether the transaction of this thread is about to commit. Elsewhere a message in the outbox must
+     *     not depend on a transaction: its commit may be over, or the work be done outside it
+     * @return whether Redis has acknowledged all
+     */
+    boolean prepare(
+            Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
+        return inEach(keys, atLeast, (cluster, group, lease) -> cluster.prepare(group, token, lease, beforeCommit));
+    }
+
+    /** The first phase of an update in one cluster. */
+    private interface Phase {
+
+        /**
+         * @return whether Redis has acknowledged it
+         */
+        boolean begin(CacheCluster cluster, Collection<? extends CacheKey<?>> keys, Duration lease);
+    }
+
+    /** Entries of an update that clears a cache have a longer lease than the clearing. */
+    private boolean inEach(Collection<? extends CacheKey<?>> keys, @Nullable Duration atLeast, Phase phase) {
+        boolean clears = PrefixClearing.isIn(keys);
+        boolean announced = true;
+        for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
+            List<CacheKey<?>> group = one.getValue();
+            if (clears) {
+                Duration lease = lease(keys, atLeast);
+                announced &= phase.begin(one.getKey(), PrefixClearing.clearedBy(group), lease);
+                announced &=
+                        phase.begin(one.getKey(), PrefixClearing.entriesOf(group), lease.plus(PrefixClearing.REPAIR));
+            } else {
+                announced &= phase.begin(one.getKey(), group, lease(group, atLeast));
+            }
+        }
+        return announced;
+    }
+
+    /**
+     * Between two invalidations of one update a reader could compute a value of the first key from the old value of the
+     * second one, and store it. A second key that is prepared cannot be read. If one is not, all are invalidated twice:
+     * values stored in between are dropped the second time. Keys that could not be invalidated stay pending, and their later
+     * delivery invalidates the others again ({@link Redelivery}).
+     *
+     * @param announced whether Redis has acknowledged the preparation of all keys
+     */
+    void end(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
+        Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
+        boolean twice = !token.isEmpty() && SecondEnd.isNeeded(groups);
+        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        groups.forEach(
+                (cluster, group) -> told.put(cluster, cluster.invalidate(group, twice ? NO_TOKEN : token, keys)));
+        if (twice) {
+            SecondEnd second = new SecondEnd(groups, ticker);
+            groups.forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, second));
+        } else if (!announced && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
+            told.forEach(CacheCluster::invalidateAgain);
+        }
+    }
+
+    /** Invalidates after a rollback before the commit. */
+    void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
+        byCluster(keys).forEach(CacheCluster::invalidateRolledBack);
+    }
+
+    private Map<CacheCluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
+        return keys.stream().collect(Collectors.groupingBy(clusters::of, Collectors.toUnmodifiableList()));
+    }
+
+    private static Duration lease(Collection<? extends CacheKey<?>> keys, @Nullable Duration atLeast) {
+        Duration lease = atLeast == null ? Duration.ZERO : atLeast;
+        for (CacheKey<?> key : keys) {
+            Duration own = key.spec().options().updateLease();
+            lease = own.compareTo(lease) > 0 ? own : lease;
+        }
+        return lease;
+    }
+
+    static String newToken() {
+        return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    }
+
+    /** Announces updates whose work may be done already. Returns whether Redis has acknowledged all. */
+    boolean announce(Collection<? extends CacheKey<?>> keys, String token) {
+        return inEach(keys, null, (cluster, group, lease) -> cluster.announce(group, token, lease));
+    }
+
+    /** Ends updates once more when their work cannot be committed any more. */
+    void endWhenClosed(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
+        byCluster(keys).forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, open));
+    }
+
+    /** See {@link PrefixClearing#awaitSeen}. */
+    void awaitSeen(Collection<? extends CacheKey<?>> keys) {
+        PrefixClearing.awaitSeen(keys, ticker);
+    }
+
+    /** Announces several keys before the first of them is invalidated, see {@link #end}. */
+    void invalidateTogether(Collection<? extends CacheKey<?>> keys) {
+        Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
+        String token = newToken();
+        Set<CacheCluster> announced = new HashSet<>();
+        groups.forEach((cluster, group) -> {
+            if (keys.size() > 1 && cluster.announce(group, token, lease(group, null))) {
+                announced.add(cluster);
+            }
+        });
+        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        groups.forEach((cluster, group) ->
+                told.put(cluster, cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN, keys)));
+        if (keys.size() > 1 && announced.size() < groups.size()) {
+            told.forEach(CacheCluster::invalidateAgain);
+        }
+    }
+}

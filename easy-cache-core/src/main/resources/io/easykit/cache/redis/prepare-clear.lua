@@ -1,0 +1,16 @@
+-- Announces that prefixes are about to be cleared. If nobody ends the clearing before its lease, any node does.
+--
+-- KEYS   the hash with the epochs of all prefixes
+-- ARGV   (prefix, token of the clearing, lease ms)*
+--        lease  longer than the commit
+-- return 1
+-- fields ::<token>:<prefix>  a clearing that was announced: end of its lease in ms
+local fields, clearings = {}, {}
+while ARGV[1] do
+  local clearing = '::' .. ARGV[2] .. ':' .. ARGV[1]
+  fields[#fields + 1], fields[#fields + 2] = clearing, now + tonumber(ARGV[3])
+  clearings[#clearings + 1] = clearing
+  for i = 1, 3 do table.remove(ARGV, 1) end
+end
+writeEpochs(fields, clearings)
+return 1
