@@ -282,25 +282,7 @@ final class CacheDeclarations {
     void warnOfUnusedSettings() {
         Set<String> used = names().stream().map(CacheName::prefix).collect(Collectors.toSet());
         updates.forEach(update -> used.add(update.name.prefix()));
-        for (String prefix : without(settings.caches().keySet(), used)) {
-            log.warn(
-                    "easy-cache.caches has settings for '{}', but no @Cacheable or @UpdateCache has that"
-                            + " prefix. They have no effect. Correct the name (in brackets if it has dots or"
-                            + " colons), or remove them.",
-                    prefix);
-        }
-        for (String prefix : without(settings.externalPrefixes(), used)) {
-            log.warn(
-                    "easy-cache.external-prefixes contains '{}', but no @UpdateCache has that prefix. It has no"
-                            + " effect. Correct or remove it.",
-                    prefix);
-        }
-    }
-
-    private static Set<String> without(Set<String> all, Set<String> used) {
-        Set<String> unused = new LinkedHashSet<>(all);
-        unused.removeAll(used);
-        return unused;
+        UnusedSettings.warn(settings, used);
     }
 
     private Set<CacheName> names() {
