@@ -210,8 +210,11 @@ final class PendingInvalidations {
     /** One invalidation; two of one key are two, even if they are equal. */
     static final class Pending {
 
-        /** Updates of one key whose intents are removed. Those of earlier ones end by their leases. */
-        static final int MOST_TOKENS = 100;
+        /**
+         * Updates of one key whose intents are removed. Later ones were hardly sent, since the circuit breaker opens soon,
+         * and end by their leases.
+         */
+        static final int MOST_TOKENS = 8;
 
         private final CacheKey<?> key;
         private final Set<String> tokens;
@@ -226,12 +229,9 @@ final class PendingInvalidations {
         /** A later invalidation of the key stands for both. Each may have been prepared without an acknowledgement. */
         private Pending then(Pending later) {
             Set<String> both = tokens;
-            if (!later.tokens.isEmpty()) {
+            if (tokens.size() < MOST_TOKENS && !tokens.containsAll(later.tokens)) {
                 both = new LinkedHashSet<>(tokens);
                 both.addAll(later.tokens);
-                if (both.size() > MOST_TOKENS) {
-                    both.remove(both.iterator().next());
-                }
             }
             return new Pending(key, both, later.together.isEmpty() ? together : later.together);
         }
