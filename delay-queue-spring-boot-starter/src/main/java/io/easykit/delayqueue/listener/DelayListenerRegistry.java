@@ -26,6 +26,9 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     private final Map<String, ListenerContainer> containers = new LinkedHashMap<>();
     private volatile boolean running;
 
+    /** A parent has stopped these listeners, and will start them with its own. */
+    private volatile boolean stoppedByParent;
+
     /**
      * Creates an empty registry.
      *
@@ -68,7 +71,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
                 containers.put(id, container);
             }
         }
-        if (running) {
+        if (running && !stoppedByParent) {
             container.start();
         }
     }
@@ -117,6 +120,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     }
 
     private void startAll() {
+        stoppedByParent = false;
         own().forEach(ListenerContainer::start);
         children.stream().filter(child -> child.running).forEach(DelayListenerRegistry::startAll);
     }
@@ -129,7 +133,13 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     @Override
     public void stop() {
         running = false;
+        children.forEach(DelayListenerRegistry::noteStopOfParent);
         ListenerContainer.stopAll(containers());
+    }
+
+    private void noteStopOfParent() {
+        stoppedByParent = true;
+        children.forEach(DelayListenerRegistry::noteStopOfParent);
     }
 
     /**
@@ -146,7 +156,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
 
     @Override
     public boolean isRunning() {
-        return running || containers().stream().anyMatch(ListenerContainer::isRunning);
+        return (running && !stoppedByParent) || own().stream().anyMatch(ListenerContainer::isRunning);
     }
 
     @Override

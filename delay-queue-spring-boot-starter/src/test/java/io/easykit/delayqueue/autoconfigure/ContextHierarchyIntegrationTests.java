@@ -26,6 +26,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -201,6 +202,25 @@ class ContextHierarchyIntegrationTests {
             registry.stop();
             registry.start();
             assertThat(registry.container("orders").orElseThrow().isRunning()).isFalse();
+        }));
+    }
+
+    /** Spring starts no bean that says that it is running. */
+    @Test
+    void contextsThatAreStoppedStartTheirListenersAgain() {
+        withParent(parent -> withChild(parent, child -> {
+            DelayListenerRegistry ofParent = parent.getBean(DelayListenerRegistry.class);
+            DelayListenerRegistry ofChild = child.getBean(DelayListenerRegistry.class);
+            ConfigurableApplicationContext parentContext = parent.getSourceApplicationContext();
+            ConfigurableApplicationContext childContext = child.getSourceApplicationContext();
+
+            parentContext.stop();
+            assertThat(ofChild.isRunning()).isFalse();
+            childContext.start();
+            assertThat(ofChild.isRunning()).isTrue();
+
+            parentContext.start();
+            assertThat(ofParent.containers()).hasSize(2).allMatch(ListenerContainer::isRunning);
         }));
     }
 
