@@ -5,6 +5,7 @@ import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.ConcurrentModificationException;
 import java.util.Currency;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -38,8 +39,16 @@ final class ArgumentCopies {
 
     private ArgumentCopies() {}
 
-    /** Returns null if an argument is mutable and cannot be copied. */
+    /** Returns null if an argument is mutable and cannot be copied, or if another thread changes it meanwhile. */
     static Object @Nullable [] of(Object[] arguments) {
+        try {
+            return copiesOf(arguments);
+        } catch (ConcurrentModificationException | IndexOutOfBoundsException changed) {
+            return null;
+        }
+    }
+
+    private static Object @Nullable [] copiesOf(Object[] arguments) {
         Object[] copies = new Object[arguments.length];
         for (int i = 0; i < arguments.length; i++) {
             Object copy = copy(arguments[i]);

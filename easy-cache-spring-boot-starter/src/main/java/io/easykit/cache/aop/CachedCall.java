@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.Consistency;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import org.aopalliance.intercept.MethodInvocation;
@@ -21,7 +22,7 @@ final class CachedCall implements Loader<Object, Throwable> {
     private final ReadOperation operation;
     private final CacheKey<Object> key;
 
-    /** Arguments before the first load; null if there was none, or they cannot be copied. */
+    /** Arguments before the first load; null if there was none, they cannot be copied, or no load is repeated (AP). */
     private Object @Nullable [] original;
 
     private boolean loaded;
@@ -38,7 +39,9 @@ final class CachedCall implements Loader<Object, Throwable> {
             return loadAgain();
         }
         loaded = true;
-        original = ArgumentCopies.of(invocation.getArguments());
+        if (key.spec().options().consistency() == Consistency.CP) {
+            original = ArgumentCopies.of(invocation.getArguments());
+        }
         return run(invocation.invocableClone());
     }
 
