@@ -149,7 +149,7 @@ class FailoverIntegrationTests {
         while (promotion.isAlive()) {
             works(cache, lost);
             healthy.forEach(key ->
-                    assertThat(failure(cache, key)).as("on a healthy node").isNull());
+                    assertThat(failureOfTwo(cache, key)).as("on a healthy node").isNull());
             assertThat(Collections.frequency(nodes(cache).values(), State.UNAVAILABLE))
                     .isLessThan(2);
         }
@@ -204,6 +204,11 @@ class FailoverIntegrationTests {
 
     private boolean works(EasyCacheEngine cache, CacheKey<String> key) {
         return failure(cache, key) == null;
+    }
+
+    /** After a new connection, recent invalidations are repeated. That may drop one value that was just stored. */
+    private @Nullable String failureOfTwo(EasyCacheEngine cache, CacheKey<String> key) {
+        return works(cache, key) ? null : failure(cache, key);
     }
 
     /** What fails of this; null if nothing does: a CP update passes, the next read loads, and the one after it is a hit. */
