@@ -3,7 +3,6 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.PrefixEpochs;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,9 +19,6 @@ import org.slf4j.LoggerFactory;
  * ones.
  */
 final class EpochUpkeep {
-
-    /** Every node reads once a second; the rest is for slow replies. */
-    private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
 
     private static final Logger log = LoggerFactory.getLogger(EpochUpkeep.class);
 
@@ -63,9 +59,12 @@ final class EpochUpkeep {
         this.seenAt = ticker.nanoTime();
     }
 
-    /** The ticker time at which every node has read an epoch that is raised now. */
+    /**
+     * The ticker time from which on no load of any node gets an entry from before an epoch that is raised now. Nodes read the
+     * epochs once a second; one whose rounds fail reads them inside the load.
+     */
     static long seenEverywhere(long now) {
-        return now + SEEN_EVERYWHERE.toNanos();
+        return now + Epochs.SEEN_BY_ALL.toNanos();
     }
 
     /** Reads the epochs. One that the store has lost is raised with the next ones. Ends clearings that nobody else ends. */

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.RunningLoad;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -23,13 +24,17 @@ import java.util.function.UnaryOperator;
  * range.
  *
  * <p>They are read before the first entry: a node that has just started would take every value for a current one. The recovery
- * worker reads them again each second. A CP reader does so itself if the last successful read was sent more than
- * {@link #MAX_AGE} before; if that fails, it gets nothing from the store ({@link PrefixClearing}).
+ * worker reads them again each second. A strict reader does so itself if the last successful read was sent more than
+ * {@link #MAX_AGE} before; if that fails, it gets nothing from the store ({@link PrefixClearing}). Strict are CP readers, and
+ * all readers inside a load: their value becomes a part of a fresh one.
  */
 final class Epochs {
 
-    /** Maximum age of epochs for a CP reader. The same on all nodes: clearings wait for it. */
+    /** Maximum age of epochs for a strict reader. The same on all nodes: clearings wait for it. */
     static final Duration MAX_AGE = Duration.ofMillis(1500);
+
+    /** After this time no strict reader of any node uses epochs from before. Longer than their age by what tickers may differ. */
+    static final Duration SEEN_BY_ALL = MAX_AGE.plusMillis(500);
 
     private final EntryStore store;
     private final ClusterAvailability availability;
@@ -85,13 +90,17 @@ final class Epochs {
     }
 
     /**
-     * @throws StoreUnavailableException if no epoch was read yet, or long ago for a CP reader, and the store does not answer
+     * @throws StoreUnavailableException if no epoch was read yet, or long ago for a strict reader, and the store does not answer
      */
     long of(CacheKey<?> key) {
         int first = store.epochHashOf(key);
-        boolean strong = key.spec().options().consistency() == Consistency.CP;
-        refreshOneOf(first, key, strong);
+        refreshOneOf(
+                first, key, isStrong(key) || RunningLoad.current() != null || LoadInProgress.mayHelpAnotherThread());
         return highest(first, key.spec().prefix());
+    }
+
+    static boolean isStrong(CacheKey<?> key) {
+        return key.spec().options().consistency() == Consistency.CP;
     }
 
     private long highest(int first, String prefix) {
@@ -113,7 +122,7 @@ final class Epochs {
      * @throws StoreUnavailableException as {@link #of}
      */
     boolean isClearing(CacheKey<?> key) {
-        if (key.spec().options().consistency() != Consistency.CP) {
+        if (!isStrong(key)) {
             return false;
         }
         int first = store.epochHashOf(key);

@@ -2,7 +2,6 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
-import io.easykit.cache.Consistency;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -38,22 +37,27 @@ import org.slf4j.LoggerFactory;
  * <h2>When it takes effect</h2>
  *
  * <ul>
- *   <li>On this node: at once. Its readers wait for no load that began before.
- *   <li>AP, other nodes: when they have read the epochs, which they do once a probe interval. They may share a load that began
- *       within the stale window before.
+ *   <li>On this node: at once. Its readers share no load that began before; they may have to wait for its end.
+ *   <li>AP, other nodes: when they have read the epochs, which they do once a probe interval, or inside a load as CP readers do.
+ *       They may share a load that began within the stale window before.
+ *   <li>AP, if the commit comes after the end of the update ({@link LateCommits}), or is never reported: the epochs are raised
+ *       too early. A value that is loaded before the commit is stored under the new epoch, and is returned until they are raised
+ *       again: in the first round of the worker after the commit, or when the lease of the clearing is over.
  *   <li>CP: no read that begins after the update has returned gets an older value, on any node. A CP reader uses epochs
  *       that were read at most {@link Epochs#MAX_AGE} before, and gets nothing from the store otherwise; and the update waits
- *       {@link #SEEN_BY_ALL} after its end. So whatever such a reader uses was read after the end. If the end did not
+ *       {@link Epochs#SEEN_BY_ALL} after its end. So whatever such a reader uses was read after the end. If the end did not
  *       reach Redis, the clearing is still there: CP readers that find one load without storing. While the update is under way,
  *       CP readers may get the older value until their node has read the clearing. This needs tickers whose rates differ by
- *       less than a third, and a Redis that does not lose acknowledged writes, as any CP update does.
+ *       less than a third, and a Redis that does not lose acknowledged writes, as any CP update does. Updates inside another
+ *       one, or inside a transaction, leave the wait to its end ({@link Updates}).
  * </ul>
  *
  * <h2>Together with other entries</h2>
  *
  * Until all nodes have read the epochs, a reader can compute an entry of the same update from an older value of a cleared one.
  * The same holds for entries in the ranges of different hashes with epochs. Such updates end twice ({@link SecondEnd}).
- * Entries that are computed from cleared ones, and are not named by the update, stay.
+ * Entries that are computed from cleared ones, and are not named by the update, stay. If a CP entry is named together with an
+ * AP prefix, its readers get values that are computed from older ones until the end has reached Redis.
  *
  * <h2>Near level and order</h2>
  *
@@ -62,9 +66,6 @@ import org.slf4j.LoggerFactory;
  * waits for no turn and delays no key ({@link OrderedCalls}).
  */
 final class PrefixClearing {
-
-    /** After this time no CP reader uses epochs from before. Longer than their age by what tickers may differ. */
-    static final Duration SEEN_BY_ALL = Epochs.MAX_AGE.plusMillis(500);
 
     /**
      * Entries of the same update stay prepared for so much longer than the clearing: they must not be stored before other
@@ -225,25 +226,24 @@ final class PrefixClearing {
         }
     }
 
-    /** Waits until no CP reader of any node can get a value from before, if one of the prefixes is CP. */
+    /**
+     * Waits until no CP reader of any node can get a value from before, or one that is computed from it, if the update clears
+     * a cache and one of its keys is CP.
+     */
     static void awaitSeen(Collection<? extends CacheKey<?>> keys, Ticker ticker) {
-        if (clearedBy(keys).stream().noneMatch(PrefixClearing::isStrong)) {
+        if (!isIn(keys) || keys.stream().noneMatch(Epochs::isStrong)) {
             return;
         }
         try {
-            ticker.pause(SEEN_BY_ALL.toNanos());
+            ticker.pause(Epochs.SEEN_BY_ALL.toNanos());
         } catch (InterruptedException stop) {
             log.warn(
                     "{} was cleared, but the thread was interrupted before all nodes knew it: for {} ms, other nodes may return"
                             + " old values. Do not interrupt threads that clear CP caches.",
                     clearedBy(keys),
-                    SEEN_BY_ALL.toMillis());
+                    Epochs.SEEN_BY_ALL.toMillis());
             Thread.currentThread().interrupt();
         }
-    }
-
-    private static boolean isStrong(CacheKey<?> key) {
-        return key.spec().options().consistency() == Consistency.CP;
     }
 
     private interface InHash {

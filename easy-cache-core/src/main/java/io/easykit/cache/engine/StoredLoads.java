@@ -126,7 +126,8 @@ final class StoredLoads {
 
     /**
      * The result of a load whose store was accepted. A value that is stored under an older epoch is a miss: a clearing has
-     * overtaken the load.
+     * overtaken the load. Its readers know of each clearing that ended before they came: those of a CP key have learned the epochs
+     * when they came ({@link Epochs#of}), and AP readers may have an older value for a probe interval.
      *
      * @param sent ticker time at which the store was sent
      */

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ClearingTests {
 
     private static final Duration LEASE = Workbench.ap().options().updateLease();
-    private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
+    private static final Duration SEEN_EVERYWHERE = Duration.ofSeconds(2);
     private static final int PROBES = 3;
 
     private final Workbench bench = new Workbench();
@@ -408,6 +408,32 @@ class ClearingTests {
                 .isEqualTo("view of new");
         assertThat(bench.store.clearing()).isEmpty();
         assertThat(there.fetch(views.key(1), () -> "never")).as("cached again").isEqualTo("view of new");
+    }
+
+    @Test
+    void leavesNoEntryThatANodeComputesWhoseRoundsFail() {
+        CacheSpec<String> views = CacheSpec.of("view", String.class);
+        read(there, ap, 1);
+        tick(there);
+        here.update(List.of(ap.all(), views.key(1)), this::change);
+        advance(SEEN_EVERYWHERE);
+        tick(here);
+
+        assertThat(read(there, ap, 1)).as("outside of a load").isEqualTo("old");
+        assertThat(there.fetch(views.key(1), () -> "view of " + read(there, ap, 1)))
+                .isEqualTo("view of new");
+    }
+
+    @Test
+    void letsNoStrongReaderOfAnEntryOfTheUpdateHaveAValueThatIsComputedFromAnOlderOne() {
+        CacheSpec<String> views = CacheSpec.of("view", String.class).withOptions(cp.options());
+        read(there, ap, 1);
+        tick(there);
+
+        here.update(List.of(ap.all(), views.key(1)), this::change);
+
+        assertThat(there.fetch(views.key(1), () -> "view of " + read(there, ap, 1)))
+                .isEqualTo("view of new");
     }
 
     @Test

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class PartitionTests {
 
     private static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
-    private static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
+    private static final Duration SEEN_EVERYWHERE = Duration.ofSeconds(2);
 
     private final Workbench bench = new Workbench();
     private final CacheKey<String> healthy = Workbench.ap().key(0);

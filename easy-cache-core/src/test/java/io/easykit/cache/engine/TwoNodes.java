@@ -20,7 +20,7 @@ abstract class TwoNodes {
 
     static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
     static final Duration KEEP_RECENT = Duration.ofSeconds(30);
-    static final Duration SEEN_EVERYWHERE = Duration.ofMillis(1500);
+    static final Duration SEEN_EVERYWHERE = Duration.ofSeconds(2);
 
     final Workbench bench = new Workbench();
 
