@@ -309,15 +309,15 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         }
     }
 
-    /** Leaves updates prepared, until their work cannot be committed any more. */
-    void invalidateWhenClosed(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
-        lateCommits.add(keys, token, open);
+    /** Leaves updates prepared, until their work cannot be committed any more. See {@link LateCommits#add}. */
+    void whenClosed(BooleanSupplier open, Runnable end) {
+        lateCommits.add(open, end);
     }
 
     /** Ends the updates whose work cannot be committed any more. */
     @Override
     public void invalidateLateCommits() {
-        lateCommits.ended().forEach(late -> invalidate(late.keys(), late.token(), late.keys()));
+        lateCommits.ended().forEach(Runnable::run);
     }
 
     /** An update that was prepared, or is in the outbox, needs no more: its lease or its message covers it. */

@@ -1,10 +1,7 @@
 package io.easykit.cache.engine;
 
-import io.easykit.cache.CacheKey;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -30,26 +27,26 @@ final class LateCommits {
     }
 
     /**
-     * @param token of the updates, which are prepared
      * @param open whether the work may still have to be committed; called on another thread
+     * @param end ends the updates
      */
-    void add(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
-        waiting.add(new Late(List.copyOf(keys), token, open, ticker.nanoTime()));
+    void add(BooleanSupplier open, Runnable end) {
+        waiting.add(new Late(open, end, ticker.nanoTime()));
     }
 
-    /** Removes and returns those whose work is committed or gone. */
-    List<Late> ended() {
-        List<Late> ended = new ArrayList<>();
-        for (Iterator<Late> all = waiting.iterator(); all.hasNext(); ) {
-            Late late = all.next();
-            if (!late.open.getAsBoolean() || ticker.nanoTime() - late.since > LONGEST.toNanos()) {
-                all.remove();
-                ended.add(late);
+    /** Removes the updates without open work, and returns their ends. */
+    List<Runnable> ended() {
+        List<Runnable> ended = new ArrayList<>();
+        for (Late late : List.copyOf(waiting)) {
+            boolean over = !late.open.getAsBoolean() || ticker.nanoTime() - late.since > LONGEST.toNanos();
+            // Several threads may look at the same time.
+            if (over && waiting.remove(late)) {
+                ended.add(late.end);
             }
         }
         return ended;
     }
 
     /** The updates of one thread. */
-    record Late(List<CacheKey<?>> keys, String token, BooleanSupplier open, long since) {}
+    private record Late(BooleanSupplier open, Runnable end, long since) {}
 }

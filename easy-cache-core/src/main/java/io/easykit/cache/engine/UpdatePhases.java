@@ -82,7 +82,7 @@ final class UpdatePhases {
                 (cluster, group) -> told.put(cluster, cluster.invalidate(group, twice ? NO_TOKEN : token, keys)));
         if (twice) {
             SecondEnd second = new SecondEnd(groups, ticker);
-            groups.forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, second));
+            invalidateWhenClosed(groups, token, second);
         } else if (!announced && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
             told.forEach(CacheCluster::invalidateAgain);
         }
@@ -115,9 +115,21 @@ final class UpdatePhases {
         return inEach(keys, null, (cluster, group, lease) -> cluster.announce(group, token, lease));
     }
 
-    /** Ends updates once more when their work cannot be committed any more. */
+    /** Ends updates once more when their work cannot be committed any more; those that clear a cache as {@link #end} does. */
     void endWhenClosed(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
-        byCluster(keys).forEach((cluster, group) -> cluster.invalidateWhenClosed(group, token, open));
+        Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
+        if (SecondEnd.isNeeded(groups)) {
+            CacheCluster first = groups.keySet().iterator().next();
+            List<CacheKey<?>> update = List.copyOf(keys);
+            first.whenClosed(open, () -> end(update, token, true));
+        } else {
+            invalidateWhenClosed(groups, token, open);
+        }
+    }
+
+    private static void invalidateWhenClosed(
+            Map<CacheCluster, List<CacheKey<?>>> groups, String token, BooleanSupplier open) {
+        groups.forEach((cluster, group) -> cluster.whenClosed(open, () -> cluster.invalidate(group, token, group)));
     }
 
     /** See {@link PrefixClearing#awaitSeen}. */

@@ -437,6 +437,28 @@ class ClearingTests {
     }
 
     @Test
+    void endsTwiceAfterALateCommitToo() {
+        CacheSpec<String> views = CacheSpec.of("view", String.class);
+        bench.transactions.keepConnection();
+        here.update(List.of(ap.all(), views.key(1)), () -> "not committed");
+        tick(there);
+        read(there, ap, 1);
+        change();
+        bench.transactions.giveBackConnection();
+        tick(here);
+
+        assertThat(there.fetch(views.key(1), () -> "view of " + read(there, ap, 1)))
+                .as("this node has not read the epochs")
+                .isEqualTo("view of old");
+        advance(SEEN_EVERYWHERE);
+        tick(there);
+        tick(here);
+        assertThat(there.fetch(views.key(1), () -> "view of " + read(there, ap, 1)))
+                .isEqualTo("view of new");
+        assertThat(bench.store.clearing()).isEmpty();
+    }
+
+    @Test
     void keepsEntriesOfTheUpdateFromBeingStoredIfItsNodeDies() {
         CacheSpec<String> views = CacheSpec.of("view", String.class);
         read(there, ap, 1);
