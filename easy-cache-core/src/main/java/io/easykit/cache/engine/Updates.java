@@ -39,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>A rollback is invalidated too, as a precaution ({@link RolledBackUpdates}).
+ *
+ * <p>An update that clears a cache may have to wait after its end ({@link PrefixClearing}). It does so once, however many commits
+ * and updates of its keys it has inside: at the end of the outermost update or transaction.
  */
 final class Updates {
 
@@ -71,7 +74,7 @@ final class Updates {
                 endPrepared(keys, token, announced);
             }
             if (begun) {
-                phases.awaitSeen(keys);
+                awaitSeen(keys);
             }
         }
     }
@@ -94,7 +97,21 @@ final class Updates {
     private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
         String token = UpdatePhases.newToken();
         endPrepared(keys, token, phases.announce(keys, token));
-        phases.awaitSeen(keys);
+    }
+
+    /** Waits for other nodes, or leaves that to the update or transaction around this one. */
+    private void awaitSeen(Collection<? extends CacheKey<?>> keys) {
+        if (isPresent() && transactions.current() instanceof TransactionalUpdate outer) {
+            outer.unseen.addAll(keys);
+        } else {
+            awaitSeenUnlessInside(keys);
+        }
+    }
+
+    private void awaitSeenUnlessInside(Collection<? extends CacheKey<?>> keys) {
+        if (PrefixClearing.isIn(keys) && !keys.stream().allMatch(running::include)) {
+            phases.awaitSeen(keys);
+        }
     }
 
     <T, X extends Throwable> @Nullable T inTransaction(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
@@ -125,12 +142,12 @@ final class Updates {
         }
         if (transactions.isEndHidden()) {
             phases.end(keys, NO_TOKEN, phases.prepare(keys, UpdatePhases.newToken(), null, false));
-            phases.awaitSeen(keys);
         } else if (transactions.lateCommit() != null || PrefixClearing.isIn(keys)) {
             endUnprepared(keys);
         } else {
             phases.invalidateTogether(keys);
         }
+        awaitSeen(keys);
     }
 
     /**
@@ -175,6 +192,10 @@ final class Updates {
         private final String token = UpdatePhases.newToken();
         private final Set<CacheKey<?>> keys = new LinkedHashSet<>();
         private final Set<CacheKey<?>> unsettled = new LinkedHashSet<>();
+
+        /** Of updates that have ended inside the transaction, and which other nodes may not have seen. */
+        private final Set<CacheKey<?>> unseen = new LinkedHashSet<>();
+
         private final @Nullable Duration timeout;
         private int running;
         private boolean prepared;
@@ -233,7 +254,7 @@ final class Updates {
             InnerCommit commit = innerCommits.remove(inner);
             if (commit != null) {
                 phases.end(commit.keys, commit.token, commit.announced);
-                phases.awaitSeen(commit.keys);
+                unseen.addAll(commit.keys);
             }
             if (running == 0 && !transactions.hasInner()) {
                 unsettled.clear();
@@ -249,9 +270,10 @@ final class Updates {
             } else {
                 phases.invalidateRolledBack(keys);
             }
-            if (completion == Completion.ENDED) {
-                phases.awaitSeen(keys);
+            if (completion != Completion.ROLLED_BACK) {
+                unseen.addAll(keys);
             }
+            awaitSeenUnlessInside(unseen);
         }
 
         private void endOpen() {

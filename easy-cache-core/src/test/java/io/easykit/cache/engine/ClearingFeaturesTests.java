@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Updates of all entries of a prefix, beside batch reads, the near level, serial caches and inner transactions. */
 class ClearingFeaturesTests {
@@ -273,5 +274,42 @@ class ClearingFeaturesTests {
         tick(there);
         assertThat(read(there, spec, 1)).as("before the outer one ends").isEqualTo("new");
         bench.transactions.rollback();
+    }
+
+    /** At the end of the outermost one, also if that takes its own work back. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void waitsOnceForAllCommitsOfOneTransaction(boolean committed) {
+        long begun = bench.clock.nanoTime();
+        bench.transactions.begin();
+        here.updateInTransaction(List.of(cp.all()), () -> {
+            for (int i = 0; i < 3; i++) {
+                bench.transactions.beginInner();
+                bench.transactions.commitInner(this::change);
+            }
+            return "done";
+        });
+        here.update(List.of(cp.all()), this::change);
+        here.invalidateAll(cp);
+        assertThat(bench.clock.nanoTime()).as("before the end").isEqualTo(begun);
+
+        if (committed) {
+            bench.transactions.commit(this::change);
+        } else {
+            bench.transactions.rollback();
+        }
+
+        assertThat(Duration.ofNanos(bench.clock.nanoTime() - begun)).isEqualTo(Epochs.SEEN_BY_ALL);
+    }
+
+    @Test
+    void waitsOnceForTheUpdatesInsideAnother() {
+        CacheSpec<String> spec = serial(Consistency.CP);
+        long begun = bench.clock.nanoTime();
+
+        here.update(List.of(spec.all()), () -> here.update(List.of(spec.all()), this::change));
+
+        assertThat(bench.transactions.own()).containsExactly("begin", "commit");
+        assertThat(Duration.ofNanos(bench.clock.nanoTime() - begun)).isEqualTo(Epochs.SEEN_BY_ALL);
     }
 }
