@@ -9,12 +9,15 @@ import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +32,8 @@ import org.slf4j.LoggerFactory;
  *       old value after a delivery and store it. It is delivered in each round, until it is closed or its lease is over,
  *       and then once more.
  *   <li>The old value is dropped at once: its stale window began with the update, and is over by now.
+ *   <li>A message that clears a cache and names entries is delivered twice, when every node has read the epochs
+ *       ({@link SecondEnd}). In between its entries stay prepared. Another node that takes over delivers it twice again.
  *   <li>All due keys are prepared before the first is invalidated. Otherwise a value that is computed from
  *       another one could be built from that one's old value in between.
  * </ul>
@@ -39,26 +44,39 @@ final class OutboxDelivery {
     static final Duration RETENTION = Duration.ofSeconds(30);
 
     private static final Logger log = LoggerFactory.getLogger(OutboxDelivery.class);
+    private static final String NO_TOKEN = "";
     private static final int MESSAGES = 200;
     private static final int KEYS = 100;
 
     /** Open messages, and those that could not be delivered, are due again after this time. */
     private static final Duration AGAIN_AFTER = Duration.ofSeconds(1);
 
-    /** For the time between preparing and invalidating in one delivery. */
+    /** For the time between preparing and invalidating in one delivery, or in two. */
     private static final Duration PREPARED = Duration.ofSeconds(10);
+
+    /** A message whose second delivery is later than this begins again. */
+    private static final Duration FORGOTTEN = Duration.ofMinutes(1);
 
     private final InvalidationDelivery delivery;
     private final PrefixClearing clearing;
     private final GuardedStore store;
     private final Outbox outbox;
+    private final Ticker ticker;
+
+    /** Of the preparations. One that stays is renewed, and removed, by the second delivery. */
+    private final String token = UUID.randomUUID().toString();
+
+    /** Ids of messages that were delivered for the first time, with the ticker time. */
+    private final Map<String, Long> first = new HashMap<>();
+
     private boolean warnedOfUnreadable;
 
-    OutboxDelivery(InvalidationDelivery delivery, PrefixClearing clearing, Outbox outbox) {
+    OutboxDelivery(InvalidationDelivery delivery, PrefixClearing clearing, Outbox outbox, Ticker ticker) {
         this.delivery = delivery;
         this.clearing = clearing;
         this.store = delivery.store();
         this.outbox = outbox;
+        this.ticker = ticker;
     }
 
     /**
@@ -73,10 +91,13 @@ final class OutboxDelivery {
             return false;
         }
         List<CacheKey<?>> keys = keys(due);
-        Set<CacheKey<?>> failed = keys.isEmpty() ? Set.of() : deliver(keys);
+        List<Due> begun = due.stream().filter(this::isDeliveredAgain).toList();
+        Set<CacheKey<?>> failed = keys.isEmpty() ? Set.of() : deliver(keys, Set.copyOf(keys(begun)));
         List<Due> done = new ArrayList<>(due);
         List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
         done.removeAll(stuck);
+        done.removeAll(begun);
+        ids(begun.stream().filter(one -> !stuck.contains(one)).toList(), State.WAITING, this::deliverAgain);
         ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
         ids(done, State.OPEN, ids -> outbox.postpone(ids, AGAIN_AFTER));
         ids(done, State.EXPIRED, outbox::delete);
@@ -86,16 +107,33 @@ final class OutboxDelivery {
         return true;
     }
 
+    /** Until all nodes have read the epochs, one can compute an entry of a message from an older value of a cleared one. */
+    private boolean isDeliveredAgain(Due due) {
+        if (due.state() != State.WAITING || first.remove(due.message().id()) != null) {
+            return false;
+        }
+        List<CacheKey<?>> keys = keys(List.of(due));
+        return PrefixClearing.isIn(keys) && keys.stream().anyMatch(key -> !key.isAll());
+    }
+
+    private void deliverAgain(Collection<String> ids) {
+        outbox.postpone(ids, Epochs.SEEN_BY_ALL);
+        long now = ticker.nanoTime();
+        first.values().removeIf(at -> now - at > FORGOTTEN.toNanos());
+        ids.forEach(id -> first.put(id, now));
+    }
+
     private static boolean has(Due due, Set<CacheKey<?>> failed) {
         return due.state() != State.EXPIRED
                 && failed.stream().anyMatch(key -> due.message().keys().contains(key.name()));
     }
 
     /**
+     * @param kept stay prepared
      * @return keys of partitions that do not answer
      * @throws StoreUnavailableException if none answers
      */
-    private Set<CacheKey<?>> deliver(List<CacheKey<?>> keys) {
+    private Set<CacheKey<?>> deliver(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
         Set<CacheKey<?>> failed = new HashSet<>();
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
         try {
@@ -110,7 +148,7 @@ final class OutboxDelivery {
         }
         List<CacheKey<?>> entries = List.copyOf(PrefixClearing.entriesOf(keys));
         if (!entries.isEmpty()) {
-            failed.addAll(invalidate(entries));
+            failed.addAll(invalidate(entries, kept));
         }
         log.debug(
                 "Delivered {} invalidations from the outbox to Redis cluster '{}'",
@@ -119,8 +157,7 @@ final class OutboxDelivery {
         return failed;
     }
 
-    private Set<CacheKey<?>> invalidate(List<CacheKey<?>> keys) {
-        String token = UUID.randomUUID().toString();
+    private Set<CacheKey<?>> invalidate(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
         try {
             inParts(keys, part -> store.prepare(part, token, PREPARED));
         } catch (StoreUnavailableException full) {
@@ -132,7 +169,8 @@ final class OutboxDelivery {
             try {
                 // Readers of this node join no load that began before.
                 delivery.ownUpdates().add(partition);
-                inParts(partition, part -> store.invalidateNow(part, token));
+                inParts(only(partition, kept::contains), part -> store.invalidateNow(part, NO_TOKEN));
+                inParts(only(partition, key -> !kept.contains(key)), part -> store.invalidateNow(part, token));
                 partition.forEach(delivery.local()::invalidate);
                 delivery.recent().add(partition);
             } catch (StoreUnavailableException away) {
@@ -168,6 +206,10 @@ final class OutboxDelivery {
                         name);
             }
         }
+    }
+
+    private static List<CacheKey<?>> only(List<CacheKey<?>> keys, Predicate<CacheKey<?>> which) {
+        return keys.stream().filter(which).toList();
     }
 
     private static void inParts(List<CacheKey<?>> keys, Consumer<List<CacheKey<?>>> action) {

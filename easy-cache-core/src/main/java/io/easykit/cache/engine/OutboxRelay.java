@@ -70,7 +70,7 @@ final class OutboxRelay {
         this.ticker = ticker;
         this.store = delivery.store();
         this.outbox = outbox;
-        this.messages = new OutboxDelivery(delivery, clearing, outbox);
+        this.messages = new OutboxDelivery(delivery, clearing, outbox, ticker);
         store.onReconnect(server -> holdsLease = false);
     }
 

@@ -150,11 +150,14 @@ final class PrefixClearing {
      */
     void raise(List<CacheKey<?>> cleared) {
         Set<String> prefixes = prefixesOf(cleared);
+        // Readers of this node join no load that began before.
+        delivery.ownUpdates().add(cleared);
         prefixes.forEach(delivery.local()::clear);
         inAll(store.epochHashes(), hash -> {
             epochs.raise(hash, prefixes);
             raiseAgain(hash, prefixes);
         });
+        delivery.ownUpdates().add(cleared);
     }
 
     /**

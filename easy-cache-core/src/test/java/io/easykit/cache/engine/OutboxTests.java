@@ -77,6 +77,47 @@ class OutboxTests {
         assertThat(read()).isEqualTo("new");
     }
 
+    @Test
+    void noReaderOfTheNodeThatDeliversAClearingJoinsALoadThatBeganBefore() throws Exception {
+        CacheKey<String> key = AP.key(2);
+        GatedLoader<String> slow = new GatedLoader<>(() -> data);
+        Caller<String> before = Workbench.call(() -> other.fetch(key, slow));
+        slow.awaitEntered();
+        bench.clock.advance(Duration.ofMillis(100));
+        update(AP.all());
+        round(other);
+        bench.clock.advance(Duration.ofMillis(100));
+
+        Caller<String> after =
+                Workbench.call(() -> other.fetch(key, () -> data)).awaitWaiting();
+        bench.clock.advance(Duration.ofMillis(100));
+        slow.letGo();
+        assertThat(before.result()).isEqualTo("old");
+        assertThat(after.result()).isEqualTo("new");
+    }
+
+    @Test
+    void aClearingIsDeliveredTwiceIfItsMessageNamesEntries() {
+        CacheKey<String> view = CacheSpec.of("view", String.class).key(1);
+        EasyCacheEngine reader = node(bench.store, DegradedOptions.defaults());
+        reader.fetch(KEY, () -> data);
+        update(AP.all(), view);
+        round(other);
+
+        assertThat(reader.fetch(view, () -> "view of " + reader.fetch(KEY, () -> data)))
+                .as("this node has not read the epochs")
+                .isEqualTo("view of old");
+        assertThat(bench.store.parts(view)).as("not stored").doesNotContain("value");
+        round(other);
+        assertThat(outbox.waiting()).as("until all nodes have").isEqualTo(1);
+        bench.clock.advance(Epochs.SEEN_BY_ALL);
+        round(other);
+        assertThat(outbox.waiting()).isZero();
+        assertThat(reader.fetch(view, () -> "view of " + reader.fetch(KEY, () -> data)))
+                .isEqualTo("view of new");
+        assertThat(reader.fetch(view, () -> "never")).as("cached").isEqualTo("view of new");
+    }
+
     // The transaction writes to the database of the outbox
 
     @Test
@@ -528,9 +569,9 @@ class OutboxTests {
         assertThat(read()).isEqualTo("new");
     }
 
-    private void update(CacheKey<?> key) {
+    private void update(CacheKey<?>... keys) {
         bench.transactions.begin();
-        cut.updateInTransaction(List.of(key), () -> null);
+        cut.updateInTransaction(List.of(keys), () -> null);
         bench.transactions.commit(() -> {
             data = "new";
             outbox.end(true);
