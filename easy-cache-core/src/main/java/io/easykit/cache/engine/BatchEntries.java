@@ -24,8 +24,16 @@ final class BatchEntries {
         this.epochs = epochs;
     }
 
-    /** See {@link Epochs#isClearing}. Comes before the read. One reply for each read, in their order. */
+    /**
+     * See {@link Epochs#isClearing}. Comes before the read.
+     *
+     * @param reads of one cache
+     * @return one reply for each read, in their order; none if no reader of the cache needs them
+     */
     List<EntryReply<Boolean>> areClearing(List<? extends ReadRequest<?>> reads) {
+        if (reads.isEmpty() || !Epochs.isStrong(reads.get(0).key())) {
+            return List.of();
+        }
         Map<Integer, EntryReply<Boolean>> replies = new HashMap<>();
         List<EntryReply<Boolean>> all = new ArrayList<>(reads.size());
         for (ReadRequest<?> read : reads) {

@@ -236,7 +236,7 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public int epochHashOf(CacheKey<?> key) {
-        return epochs.hashOf(names.entry(key));
+        return epochs.hashes() == 1 ? 0 : epochs.hashOf(names.entry(key));
     }
 
     @Override

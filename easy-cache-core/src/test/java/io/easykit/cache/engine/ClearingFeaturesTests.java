@@ -12,9 +12,11 @@ import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.InMemoryEntryStore.Fault;
 import io.easykit.cache.store.InMemoryEntryStore.Held;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -311,5 +313,17 @@ class ClearingFeaturesTests {
 
         assertThat(bench.transactions.own()).containsExactly("begin", "commit");
         assertThat(Duration.ofNanos(bench.clock.nanoTime() - begun)).isEqualTo(Epochs.SEEN_BY_ALL);
+    }
+
+    @Test
+    void asksOnlyForClearingsOfStrongCaches() {
+        EntryStore silent = (EntryStore) Proxy.newProxyInstance(
+                EntryStore.class.getClassLoader(), new Class<?>[] {EntryStore.class}, (proxy, method, arguments) -> {
+                    throw new AssertionError(method);
+                });
+        BatchEntries batch = new BatchEntries(silent, here.cluster("default").epochs());
+
+        assertThat(batch.areClearing(List.of(new ReadRequest<>(near.key(1), database::get, value -> true, 0))))
+                .isEmpty();
     }
 }
