@@ -25,7 +25,7 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
     [t`Prefix|前缀`, one => h('a.mono', {href: link('explain', {cluster: one.cluster, prefix: one.prefix})}, raw(one.prefix)), 'name'],
     [t`Cluster|集群`, 'cluster'],
     ['AP / CP', 'consistency'],
-    [t`Method|方法`, one => h('span.mono', {title: visible(one.method)}, raw(one.method.replace(/([a-z]\w*\.)+(?=[A-Z])/g, '')))],
+    [t`Method|方法`, one => h('span.mono', {title: visible(one.method)}, raw(one.method.replace(/@Cacheable |([a-z]\w*\.)+(?=[A-Z])/g, '')))],
     [t`Hits|命中率`, ({reads: {hit, near, stale, local, miss}}) => (hit + near + stale + local + miss
       ? number(100 - 100 * miss / (hit + near + stale + local + miss), 1) + ' %' : '–'), 'num'],
     ...[['Redis', 'hit'], [t`Near|近端`, 'near'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Misses|未命中`, 'miss']].map(([text, kind]) => [text, one => number(one.reads[kind]), 'num']),
