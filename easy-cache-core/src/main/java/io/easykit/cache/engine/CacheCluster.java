@@ -317,7 +317,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     /** Ends the updates whose work cannot be committed any more. */
     @Override
     public void invalidateLateCommits() {
-        lateCommits.ended().forEach(Runnable::run);
+        lateCommits.endClosed();
     }
 
     /** An update that was prepared, or is in the outbox, needs no more: its lease or its message covers it. */

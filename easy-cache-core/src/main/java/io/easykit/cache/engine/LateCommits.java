@@ -1,7 +1,6 @@
 package io.easykit.cache.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -34,17 +33,15 @@ final class LateCommits {
         waiting.add(new Late(open, end, ticker.nanoTime()));
     }
 
-    /** Removes the updates without open work, and returns their ends. */
-    List<Runnable> ended() {
-        List<Runnable> ended = new ArrayList<>();
+    /** Ends the updates without open work. If an end throws, the others wait for the next call. */
+    void endClosed() {
         for (Late late : List.copyOf(waiting)) {
             boolean over = !late.open.getAsBoolean() || ticker.nanoTime() - late.since > LONGEST.toNanos();
             // Several threads may look at the same time.
             if (over && waiting.remove(late)) {
-                ended.add(late.end);
+                late.end.run();
             }
         }
-        return ended;
     }
 
     /** The updates of one thread. */

@@ -1,0 +1,50 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LateCommitsTests {
+
+    private final ManualClock clock = new ManualClock();
+    private final LateCommits late = new LateCommits(clock);
+    private final List<String> ends = new ArrayList<>();
+
+    @Test
+    void endsEachUpdateOnceWhenItsWorkIsClosed() {
+        boolean[] open = {true};
+        late.add(() -> open[0], () -> ends.add("first"));
+        late.add(() -> false, () -> ends.add("second"));
+        late.endClosed();
+        assertThat(ends).containsExactly("second");
+
+        open[0] = false;
+        late.endClosed();
+        late.endClosed();
+        assertThat(ends).containsExactly("second", "first");
+    }
+
+    @Test
+    void waitsNotForEver() {
+        late.add(() -> true, () -> ends.add("never closed"));
+        clock.advance(Duration.ofMinutes(10).plusMillis(1));
+        late.endClosed();
+        assertThat(ends).containsExactly("never closed");
+    }
+
+    @Test
+    void endsTheOthersLaterIfAnEndThrows() {
+        late.add(() -> false, () -> {
+            throw new IllegalStateException("an end");
+        });
+        late.add(() -> false, () -> ends.add("the other"));
+        assertThatThrownBy(late::endClosed).hasMessage("an end");
+
+        late.endClosed();
+        assertThat(ends).containsExactly("the other");
+    }
+}
