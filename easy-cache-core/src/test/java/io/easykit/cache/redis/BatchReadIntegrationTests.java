@@ -67,17 +67,25 @@ class BatchReadIntegrationTests {
             node.cache().fetchAll(spec, List.of(0), source);
             proxy.delay(DELAY);
 
-            assertThat(roundTrips(() -> node.cache().fetchAll(spec, TEN, source)))
-                    .as("read, fetch and store of ten elements")
-                    .isBetween(3L, 9L); // one after the other they would be 30
+            // The best of three, since a busy machine adds to them.
+            long fewest = Long.MAX_VALUE;
+            for (int tens = 2; tens >= 0; tens--) {
+                List<Integer> missing = idsFrom(10 * tens + 1);
+                fewest = Math.min(fewest, roundTrips(() -> node.cache().fetchAll(spec, missing, source)));
+            }
+            assertThat(fewest).as("read, fetch and store of ten elements").isBetween(3L, 5L);
             assertThat(roundTrips(() -> node.cache().fetchAll(spec, TEN, source)))
                     .as("ten hits")
                     .isBetween(1L, 2L);
             assertThat(roundTrips(() -> TEN.forEach(id -> node.cache().fetch(spec.key(id), () -> "not called"))))
                     .as("ten single hits")
                     .isGreaterThanOrEqualTo(10L);
-            assertThat(source.calls).containsExactly(List.of(0), TEN);
+            assertThat(source.calls).containsExactly(List.of(0), idsFrom(21), idsFrom(11), TEN);
         }
+    }
+
+    private static List<Integer> idsFrom(int first) {
+        return IntStream.range(first, first + 10).boxed().toList();
     }
 
     private static long roundTrips(Runnable work) {

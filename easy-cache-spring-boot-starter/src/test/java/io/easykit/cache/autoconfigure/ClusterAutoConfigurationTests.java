@@ -15,7 +15,6 @@ import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -283,10 +282,8 @@ class ClusterAutoConfigurationTests {
         ((ConfigurableApplicationContext) context).start();
     }
 
-    /** A closed context of an earlier test may have one in a last call. Its command timeout may be 10 s. */
     private static void awaitNoRecoveryThread() {
-        await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(() -> assertThat(recoveryStacks()).isEmpty());
+        await().untilAsserted(() -> assertThat(recoveryStacks()).isEmpty());
     }
 
     private static List<String> recoveryThreads() {
