@@ -1,8 +1,12 @@
 package io.easykit.cache.autoconfigure;
 
 import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +25,13 @@ final class EndedTransactions {
 
     private final Object key = new Object();
 
+    /**
+     * Connections of transactions whose end is not reported before: a {@code beforeCommit} has thrown. They are still bound
+     * in the callbacks, and may be used again by a transaction that begins later.
+     */
+    private final Set<ResourceHolderSupport> unreported =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     /** The database is about to commit or roll back. Callbacks follow. */
     void ending(TransactionExecution transaction) {
         Deque<Ended> ended = bound();
@@ -29,6 +40,25 @@ final class EndedTransactions {
             TransactionSynchronizationManager.bindResource(key, ended);
         }
         ended.push(new Ended(transaction, synchronizedHolders().toList()));
+    }
+
+    /** A transaction has begun, inside those that hold the connections {@code around}. */
+    void begun(Collection<ResourceHolderSupport> around) {
+        if (!unreported.isEmpty()) {
+            boundInside(around).forEach(unreported::remove);
+        }
+    }
+
+    /** The callbacks after the end are about to run, which may be the first that is heard of it. */
+    void completing(TransactionExecution transaction, Collection<ResourceHolderSupport> around) {
+        Deque<Ended> ended = bound();
+        if (ended == null || ended.stream().noneMatch(one -> one.transaction == transaction)) {
+            boundInside(around).forEach(unreported::add);
+        }
+    }
+
+    private static Stream<ResourceHolderSupport> boundInside(Collection<ResourceHolderSupport> around) {
+        return synchronizedHolders().filter(holder -> !around.contains(holder));
     }
 
     /** The callbacks have run. */
@@ -47,7 +77,7 @@ final class EndedTransactions {
      * there are none.
      */
     @Nullable BooleanSupplier connections() {
-        if (bound() == null && !isUnreportedEnd()) {
+        if (bound() == null && !isUnreportedEnd() && unreported.isEmpty()) {
             return null;
         }
         List<ResourceHolderSupport> held =
@@ -60,6 +90,7 @@ final class EndedTransactions {
     private boolean belongsToEnded(ResourceHolderSupport holder) {
         Deque<Ended> ended = bound();
         return isUnreportedEnd()
+                || unreported.contains(holder)
                 || (ended != null
                         && ended.stream().anyMatch(one -> one.holders.stream().anyMatch(held -> held == holder)));
     }

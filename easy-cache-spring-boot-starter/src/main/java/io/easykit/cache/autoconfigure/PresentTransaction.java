@@ -25,17 +25,20 @@ final class PresentTransaction implements TransactionSynchronization {
     private final TransactionExecution transaction;
     private final PlatformTransactionManager manager;
     private final List<ResourceHolderSupport> around;
+    private final EndedTransactions ended;
     private final List<TransactionExecution> inner = new ArrayList<>();
 
     private PresentTransaction(
             Object key,
             TransactionExecution transaction,
             PlatformTransactionManager manager,
-            List<ResourceHolderSupport> around) {
+            List<ResourceHolderSupport> around,
+            EndedTransactions ended) {
         this.key = key;
         this.transaction = transaction;
         this.manager = manager;
         this.around = around;
+        this.ended = ended;
     }
 
     static @Nullable PresentTransaction boundTo(Object key) {
@@ -46,13 +49,16 @@ final class PresentTransaction implements TransactionSynchronization {
      * Notes a transaction that has just begun with synchronizations of its own.
      *
      * @param around connections of transactions that were bound before
+     * @param ended is told of its begin and its end
      */
     static void begin(
             Object key,
             DefaultTransactionStatus begun,
             PlatformTransactionManager manager,
-            List<ResourceHolderSupport> around) {
-        PresentTransaction present = new PresentTransaction(key, begun, manager, around);
+            List<ResourceHolderSupport> around,
+            EndedTransactions ended) {
+        PresentTransaction present = new PresentTransaction(key, begun, manager, around, ended);
+        ended.begun(around);
         TransactionSynchronizationManager.registerSynchronization(present);
         present.resume();
     }
@@ -105,5 +111,6 @@ final class PresentTransaction implements TransactionSynchronization {
     @Override
     public void afterCompletion(int status) {
         TransactionSynchronizationManager.unbindResourceIfPossible(key);
+        ended.completing(transaction, around);
     }
 }

@@ -260,7 +260,7 @@ final class SpringTransactions implements Transactions {
             }
             PresentTransaction present = present();
             if (!isInner(status)) {
-                PresentTransaction.begin(presentKey, status, manager, around == null ? List.of() : around);
+                PresentTransaction.begin(presentKey, status, manager, around == null ? List.of() : around, ended);
             } else if (present != null) {
                 present.addInner(status);
             } else {

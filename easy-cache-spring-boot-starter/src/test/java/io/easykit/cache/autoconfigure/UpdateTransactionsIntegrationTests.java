@@ -410,6 +410,45 @@ class UpdateTransactionsIntegrationTests {
         shouldBeVisible();
     }
 
+    /**
+     * Spring reports the end of such a transaction to nobody. A callback that joins it has synchronizations again, and none of
+     * them is called before its work is committed.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void isVisibleWhenItJoinsATransactionThatEndedWithoutItsCommit(boolean leftOpen) {
+        RuntimeException failure = leftOpen
+                ? new IllegalTransactionStateException("before the commit")
+                : new IllegalStateException("before the commit");
+        assertThatThrownBy(() -> in(
+                        manager,
+                        TransactionDefinition.PROPAGATION_REQUIRED,
+                        () -> TransactionSynchronizationManager.registerSynchronization(
+                                new TransactionSynchronization() {
+                                    @Override
+                                    public void beforeCommit(boolean readOnly) {
+                                        throw failure;
+                                    }
+
+                                    @Override
+                                    public void afterCompletion(int status) {
+                                        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+                                            stocks.required(id);
+                                            seen.add(elsewhere(() -> stocks.find(id))
+                                                    .toString());
+                                            seen.addAll(fields());
+                                        });
+                                    }
+                                })))
+                .isSameAs(failure);
+        assertThat(seen).first().isEqualTo("0");
+        assertThat(seen).anyMatch(field -> field.startsWith("i:"));
+        shouldBeVisible();
+        Awaitility.await().pollInterval(Duration.ofMillis(20)).untilAsserted(() -> assertThat(fields())
+                .noneMatch(field -> field.startsWith("i:")));
+        assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+    }
+
     /** The second inner transaction ends before the one whose completion it follows. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
