@@ -27,16 +27,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The cache: puts the stores, their clusters and the updates together. {@link #builder} makes one. Thread-safe. */
-public final class EasyCacheEngine implements EasyCache {
+public final class EasyCacheEngine implements EasyCache, AutoCloseable {
 
     private final CacheClusters clusters;
     private final Updates updates;
@@ -211,6 +207,12 @@ public final class EasyCacheEngine implements EasyCache {
         clusters.all().forEach(CacheCluster::stop);
     }
 
+    /** Does what {@link #stop()} does, for a container that closes its beans. */
+    @Override
+    public void close() {
+        stop();
+    }
+
     /** Puts a cache together. */
     public static final class Builder {
 
@@ -320,7 +322,7 @@ public final class EasyCacheEngine implements EasyCache {
             EngineContext engine = new EngineContext(
                     new ValueEnvelopes(codec),
                     transactions,
-                    background != null ? background : fewThreads(),
+                    background != null ? background : Refreshes.fewThreads(),
                     new SafeListener(counts, listeners),
                     loadObserver,
                     ticker);
@@ -335,16 +337,6 @@ public final class EasyCacheEngine implements EasyCache {
             CacheClusters all = new CacheClusters(clusters);
             clusters.values().forEach(cluster -> cluster.join(all::of));
             return new EasyCacheEngine(all, engine, counts, disabled);
-        }
-
-        /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */
-        private static Executor fewThreads() {
-            AtomicInteger number = new AtomicInteger();
-            return new ThreadPoolExecutor(0, 8, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                Thread thread = new Thread(task, "easy-cache-refresh-" + number.incrementAndGet());
-                thread.setDaemon(true);
-                return thread;
-            });
         }
     }
 }

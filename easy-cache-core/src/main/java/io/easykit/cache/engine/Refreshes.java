@@ -14,6 +14,10 @@ import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,6 +52,16 @@ final class Refreshes {
         this.transactions = engine.transactions();
         this.background = engine.background();
         this.observer = engine.observer();
+    }
+
+    /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */
+    static Executor fewThreads() {
+        AtomicInteger number = new AtomicInteger();
+        return new ThreadPoolExecutor(0, 8, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+            Thread thread = new Thread(task, "easy-cache-refresh-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
     }
 
     /** A fresh value near its end is refreshed by one reader of this JVM, if no other node refreshes it already. */

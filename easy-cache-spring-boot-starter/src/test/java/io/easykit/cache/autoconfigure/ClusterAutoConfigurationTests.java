@@ -10,17 +10,22 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.redis.RedisEntryStore;
+import io.easykit.cache.store.EntryStore;
 import io.easykit.redis.OwnConnections;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
@@ -59,6 +64,14 @@ class ClusterAutoConfigurationTests {
                     EasyCacheMetricsAutoConfiguration.class,
                     EasyCacheEndpointAutoConfiguration.class))
             .withPropertyValues("spring.data.redis.port=1", "spring.data.redis.password=of the application");
+
+    /** Contexts of other tests may be open. */
+    private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
+
+    @AfterEach
+    void leavesNoRecoveryThread() {
+        await().untilAsserted(() -> assertThat(recoveryStacks()).isEmpty());
+    }
 
     @Test
     void takesTheSettingsOfSpringDataRedisForEachCluster() {
@@ -112,6 +125,15 @@ class ClusterAutoConfigurationTests {
                             .isInstanceOf(InvalidEndpointRequestException.class)
                             .hasMessageStartingWith("This application replaces EasyCache");
                 });
+    }
+
+    @Test
+    void looksAfterTheClustersOfACacheOfTheApplicationsOwnUntilItEnds() {
+        EntryStore store = new RedisEntryStore(new LettuceConnectionFactory(), Duration.ofSeconds(1));
+        runner.withBean(EasyCache.class, () -> EasyCacheEngine.builder(new JacksonValueCodec())
+                        .store("own", store)
+                        .build())
+                .run(context -> assertThat(recoveryThreads()).containsExactly("easy-cache-recovery-own"));
     }
 
     @Test
@@ -171,12 +193,11 @@ class ClusterAutoConfigurationTests {
             assertThat(recoveryThreads()).contains("easy-cache-recovery-default", "easy-cache-recovery-trade");
             for (int i = 0; i < 2; i++) {
                 stop(context);
-                awaitNoRecoveryThread();
+                leavesNoRecoveryThread();
                 start(context);
                 assertThat(recoveryThreads()).hasSize(2);
             }
         });
-        awaitNoRecoveryThread();
     }
 
     @Test
@@ -282,18 +303,14 @@ class ClusterAutoConfigurationTests {
         ((ConfigurableApplicationContext) context).start();
     }
 
-    private static void awaitNoRecoveryThread() {
-        await().untilAsserted(() -> assertThat(recoveryStacks()).isEmpty());
-    }
-
-    private static List<String> recoveryThreads() {
+    private List<String> recoveryThreads() {
         return List.copyOf(recoveryStacks().keySet());
     }
 
-    private static Map<String, List<StackTraceElement>> recoveryStacks() {
+    private Map<String, List<StackTraceElement>> recoveryStacks() {
         Map<String, List<StackTraceElement>> stacks = new HashMap<>();
         Thread.getAllStackTraces().forEach((thread, stack) -> {
-            if (thread.getName().startsWith("easy-cache-recovery-")) {
+            if (thread.getName().startsWith("easy-cache-recovery-") && !threadsBefore.contains(thread)) {
                 stacks.put(thread.getName(), List.of(stack));
             }
         });
