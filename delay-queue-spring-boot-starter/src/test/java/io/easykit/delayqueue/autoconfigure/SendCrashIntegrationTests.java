@@ -28,6 +28,7 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -47,7 +48,7 @@ class SendCrashIntegrationTests {
         RedisServer.shared().flush();
     }
 
-    @RepeatedTest(3)
+    @Test
     void deliversWhateverWasCommittedBeforeAKillAtAnyPoint() {
         killAfter(CrashingSender.ALL_STOPPED);
         Collection<String> committed = committed();
@@ -76,6 +77,12 @@ class SendCrashIntegrationTests {
                         BEFORE_THE_COMMIT,
                         AFTER_THE_COMMIT,
                         AFTER_THE_TRANSACTION);
+    }
+
+    @RepeatedTest(3)
+    @Tag("heavy")
+    void doesSoEachTime() {
+        deliversWhateverWasCommittedBeforeAKillAtAnyPoint();
     }
 
     @RepeatedTest(25)
