@@ -45,7 +45,7 @@ public final class ChildJvm implements AutoCloseable {
     private static ChildJvm start(String name, List<String> program, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("-XX:TieredStopAtLevel=1");
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"));
         command.addAll(program);
         command.addAll(arguments);
         OwnedProcess process = OwnedProcess.start(new ProcessBuilder(command).redirectErrorStream(true));
