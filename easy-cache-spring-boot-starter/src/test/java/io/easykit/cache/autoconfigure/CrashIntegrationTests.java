@@ -3,11 +3,10 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.autoconfigure.CrashingApplication.Point;
+import io.easykit.cache.autoconfigure.CrashingApplication.Update;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
@@ -15,6 +14,8 @@ import io.easykit.test.ChildJvm;
 import io.easykit.test.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -24,8 +25,6 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.cache.RedisCacheManager;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -37,12 +36,10 @@ class CrashIntegrationTests {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final CacheOptions OPTIONS =
             CacheOptions.builder().updateLease(LEASE).build();
-    private static final CacheKey<String> AP = CacheSpec.of(CrashingApplication.AP, String.class)
-            .withOptions(OPTIONS)
-            .key(1);
-    private static final CacheKey<String> CP = CacheSpec.of(CrashingApplication.CP, String.class)
-            .withOptions(OPTIONS.toBuilder().consistency(Consistency.CP).build())
-            .key(1);
+    private static final CacheSpec<String> AP =
+            CacheSpec.of(CrashingApplication.AP, String.class).withOptions(OPTIONS);
+    private static final CacheSpec<String> CP = CacheSpec.of(CrashingApplication.CP, String.class)
+            .withOptions(OPTIONS.toBuilder().consistency(Consistency.CP).build());
 
     private static RedisServer redis;
     private static LettuceConnectionFactory factory;
@@ -69,17 +66,19 @@ class CrashIntegrationTests {
     }
 
     @BeforeEach
-    void cacheTheOldName() {
+    void cacheTheOldNames() {
         redis.flush();
         cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(factory, PATIENCE))
                 .build();
         JdbcClient jdbc = database();
         jdbc.sql("create table name (id bigint primary key, text varchar(20))").update();
-        jdbc.sql("insert into name values (1, 'old')").update();
-        cache.fetch(AP, this::loadName);
-        cache.fetch(CP, this::loadName);
-        springCaches.getCache(CrashingApplication.SPRING).put(1L, loadName());
+        for (Update update : Update.values()) {
+            jdbc.sql("insert into name values (?, 'old')").param(update.id()).update();
+            fetch(AP, update);
+            fetch(CP, update);
+            springCaches.getCache(CrashingApplication.SPRING).put(update.id(), loadName(update));
+        }
     }
 
     @AfterEach
@@ -87,51 +86,62 @@ class CrashIntegrationTests {
         cache.stop();
     }
 
-    @ParameterizedTest
-    @EnumSource(Point.class)
-    void killLeavesNothingOldBeyondTheLease(Point point) {
-        kill("easy", point);
-        String now = loadName();
-        assertThat(now).isEqualTo(point.compareTo(Point.AFTER_THE_COMMIT) < 0 ? "old" : "new");
-        assertThat(cache.fetch(CP, this::loadName)).as("CP, at once").isEqualTo(now);
-        await().atMost(LEASE.plus(PATIENCE)).until(() -> isAtRest(AP) && isAtRest(CP));
-        assertThat(cache.fetch(AP, this::loadName)).as("AP, after the lease").isEqualTo(now);
-        assertThat(cache.fetch(CP, this::loadName)).as("CP, after the lease").isEqualTo(now);
+    @Test
+    void killLeavesNothingOldBeyondTheLeaseWhereSpringsEvictionNeverComes() {
+        kill(List.of(Update.values()));
+
+        assertNothingOldRemains(Map.of(
+                Update.EASY_IN_THE_METHOD, "old",
+                Update.EASY_BEFORE_THE_COMMIT, "old",
+                Update.EASY_AFTER_THE_COMMIT, "new",
+                Update.EASY_AFTER_THE_UPDATE, "new"));
+        // For comparison: the same crash with Spring's annotation.
+        assertThat(loadName(Update.SPRING_AFTER_THE_COMMIT)).isEqualTo("new");
+        assertThat(springCaches
+                        .getCache(CrashingApplication.SPRING)
+                        .get(Update.SPRING_AFTER_THE_COMMIT.id(), String.class))
+                .isEqualTo("old");
     }
 
     @RepeatedTest(25)
     @Tag("heavy")
     void neitherDoManyKillsBetweenCommitAndInvalidation() {
-        killLeavesNothingOldBeyondTheLease(Point.AFTER_THE_COMMIT);
+        kill(List.of(Update.EASY_AFTER_THE_COMMIT));
+        assertNothingOldRemains(Map.of(Update.EASY_AFTER_THE_COMMIT, "new"));
     }
 
-    /** For comparison: the same crash with Spring's annotation. */
-    @Test
-    void springsEvictionNeverComesWhenTheKillIsBetweenCommitAndEviction() {
-        kill("spring", Point.AFTER_THE_COMMIT);
-        assertThat(loadName()).isEqualTo("new");
-        assertThat(springCaches.getCache(CrashingApplication.SPRING).get(1L, String.class))
-                .isEqualTo("old");
+    /** @param names the names in the database after the kill */
+    private void assertNothingOldRemains(Map<Update, String> names) {
+        names.forEach((update, now) -> {
+            assertThat(loadName(update)).as("%s, database", update).isEqualTo(now);
+            assertThat(fetch(CP, update)).as("%s, CP, at once", update).isEqualTo(now);
+        });
+        await().atMost(LEASE.plus(PATIENCE))
+                .until(() -> names.keySet().stream().allMatch(update -> isAtRest(AP, update) && isAtRest(CP, update)));
+        names.forEach((update, now) -> {
+            assertThat(fetch(AP, update)).as("%s, AP, after the lease", update).isEqualTo(now);
+            assertThat(fetch(CP, update)).as("%s, CP, after the lease", update).isEqualTo(now);
+        });
+    }
+
+    private String fetch(CacheSpec<String> spec, Update update) {
+        return cache.fetch(spec.key(update.id()), () -> loadName(update));
     }
 
     /** Reads until the marks of the crashed update are gone: a value is stored again, with no other field. */
-    private boolean isAtRest(CacheKey<String> key) {
-        cache.fetch(key, this::loadName);
+    private boolean isAtRest(CacheSpec<String> spec, Update update) {
+        fetch(spec, update);
+        String key = "ec:" + spec.key(update.id()).name();
         try (var raw = redis.connect()) {
-            return Long.valueOf(1).equals(raw.command("HLEN", "ec:" + key.name()))
-                    && Long.valueOf(1)
-                            .equals(raw.command(
-                                    "HEXISTS",
-                                    "ec:" + key.name(),
-                                    "v" + key.spec().fingerprint()));
+            return Long.valueOf(1).equals(raw.command("HLEN", key))
+                    && Long.valueOf(1).equals(raw.command("HEXISTS", key, "v" + spec.fingerprint()));
         }
     }
 
-    private void kill(String updater, Point point) {
+    private void kill(List<Update> updates) {
         try (ChildJvm child = ChildJvm.start(
                 CrashingApplication.class,
-                updater,
-                point.name(),
+                Update.argument(updates),
                 "--spring.datasource.url=" + url(),
                 "--spring.data.redis.host=" + redis.host(),
                 "--spring.data.redis.port=" + redis.port(),
@@ -141,14 +151,15 @@ class CrashIntegrationTests {
                 "--easy-cache.caches." + CrashingApplication.AP + ".update-lease=" + LEASE.toSeconds() + "s",
                 "--easy-cache.caches." + CrashingApplication.CP + ".consistency=CP",
                 "--easy-cache.caches." + CrashingApplication.CP + ".update-lease=" + LEASE.toSeconds() + "s")) {
-            child.awaitLine(("stopped " + point)::equals, PATIENCE);
+            child.awaitLine(CrashingApplication.ALL_STOPPED::equals, PATIENCE);
             child.kill();
         }
     }
 
-    private String loadName() {
+    private String loadName(Update update) {
         return database()
-                .sql("select text from name where id = 1")
+                .sql("select text from name where id = ?")
+                .param(update.id())
                 .query(String.class)
                 .single();
     }

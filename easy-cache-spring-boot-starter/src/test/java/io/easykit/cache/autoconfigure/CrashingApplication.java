@@ -1,7 +1,11 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.annotation.UpdateCache;
-import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.cache.annotation.CacheEvict;
@@ -17,19 +21,21 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Updates a name in a separate process and stops at one point of the update, to be killed there.
+ * Updates names in a separate process, which is killed when each update has stopped at its point.
  *
- * <p>Arguments: the annotation to use ({@code easy} or {@code spring}), the point, and the settings of the application.
+ * <p>Each update has a thread and a name of its own. Arguments: the updates, and the settings of the application. The
+ * line {@link #ALL_STOPPED} is printed when all have stopped.
  */
 final class CrashingApplication {
 
     static final String AP = "crash-ap";
     static final String CP = "crash-cp";
     static final String SPRING = "crash-spring";
+    static final String ALL_STOPPED = "all have stopped";
 
     private CrashingApplication() {}
 
-    /** The point at which the process stops. */
+    /** A point at which an update stops. */
     enum Point {
         IN_THE_METHOD,
         BEFORE_THE_COMMIT,
@@ -37,40 +43,74 @@ final class CrashingApplication {
         AFTER_THE_UPDATE
     }
 
-    public static void main(String[] arguments) {
-        Point point = Point.valueOf(arguments[1]);
-        try (ConfigurableApplicationContext context =
-                new SpringApplication(Configuration.class).run(settings(arguments))) {
-            if (arguments[0].equals("easy")) {
-                context.getBean(EasyNames.class).rename(1, "new", point);
-            } else {
-                context.getBean(SpringNames.class).rename(1, "new", point);
-            }
-            stopAt(Point.AFTER_THE_UPDATE, point);
+    /** One update, with easykit's annotation or with Spring's. */
+    enum Update {
+        EASY_IN_THE_METHOD(11, Point.IN_THE_METHOD),
+        EASY_BEFORE_THE_COMMIT(12, Point.BEFORE_THE_COMMIT),
+        EASY_AFTER_THE_COMMIT(13, Point.AFTER_THE_COMMIT),
+        EASY_AFTER_THE_UPDATE(14, Point.AFTER_THE_UPDATE),
+        SPRING_AFTER_THE_COMMIT(15, Point.AFTER_THE_COMMIT);
+
+        private final long id;
+        private final Point point;
+
+        Update(long id, Point point) {
+            this.id = id;
+            this.point = point;
+        }
+
+        /** Id of the name that it changes. */
+        long id() {
+            return id;
+        }
+
+        /** The first argument for these updates. */
+        static String argument(List<Update> updates) {
+            return updates.stream().map(Update::name).collect(Collectors.joining(","));
         }
     }
 
-    private static String[] settings(String[] arguments) {
-        String[] settings = new String[arguments.length - 2];
-        System.arraycopy(arguments, 2, settings, 0, settings.length);
-        return settings;
+    public static void main(String[] arguments) throws InterruptedException {
+        List<Update> updates =
+                Stream.of(arguments[0].split(",", -1)).map(Update::valueOf).toList();
+        String[] settings = List.of(arguments).subList(1, arguments.length).toArray(String[]::new);
+        ConfigurableApplicationContext context = new SpringApplication(Configuration.class).run(settings);
+        CountDownLatch onTheWay = new CountDownLatch(updates.size());
+        for (Update update : updates) {
+            Stop stop = new Stop(update.point, onTheWay);
+            new Thread(() -> {
+                        rename(context, update, stop);
+                        stop.at(Point.AFTER_THE_UPDATE);
+                    })
+                    .start();
+        }
+        onTheWay.await();
+        System.out.println(ALL_STOPPED);
     }
 
-    private static void change(JdbcClient jdbc, long id, String name, Point point) {
+    private static void rename(ConfigurableApplicationContext context, Update update, Stop stop) {
+        if (update == Update.SPRING_AFTER_THE_COMMIT) {
+            context.getBean(SpringNames.class).rename(update.id(), "new", stop);
+        } else {
+            context.getBean(EasyNames.class).rename(update.id(), "new", stop);
+        }
+    }
+
+    private static void change(JdbcClient jdbc, long id, String name, Stop stop) {
         jdbc.sql("update name set text = ? where id = ?").params(name, id).update();
-        TransactionSynchronizationManager.registerSynchronization(new StopInTransaction(point));
-        stopAt(Point.IN_THE_METHOD, point);
+        TransactionSynchronizationManager.registerSynchronization(new StopInTransaction(stop));
+        stop.at(Point.IN_THE_METHOD);
     }
 
-    /** Prints its position, and stays there. */
-    private static void stopAt(Point here, Point wanted) {
-        if (here == wanted) {
-            System.out.println("stopped " + here);
-            while (true) {
-                try {
-                    Thread.currentThread().join(Duration.ofMinutes(1).toMillis());
-                } catch (InterruptedException again) {
-                    Thread.interrupted();
+    /** The end of the way of one update. */
+    record Stop(Point point, CountDownLatch onTheWay) {
+
+        /** Counts the update as stopped, and stays there. */
+        void at(Point here) {
+            if (here == point) {
+                onTheWay.countDown();
+                while (true) {
+                    LockSupport.park();
                 }
             }
         }
@@ -107,8 +147,8 @@ final class CrashingApplication {
         @UpdateCache(prefix = AP, keys = "#id")
         @UpdateCache(prefix = CP, keys = "#id")
         @Transactional
-        public void rename(long id, String name, Point point) {
-            change(jdbc, id, name, point);
+        public void rename(long id, String name, Stop stop) {
+            change(jdbc, id, name, stop);
         }
     }
 
@@ -122,13 +162,13 @@ final class CrashingApplication {
 
         @CacheEvict(cacheNames = SPRING, key = "#id")
         @Transactional
-        public void rename(long id, String name, Point point) {
-            change(jdbc, id, name, point);
+        public void rename(long id, String name, Stop stop) {
+            change(jdbc, id, name, stop);
         }
     }
 
     /** Called last before the commit, and first after it. */
-    private record StopInTransaction(Point point) implements TransactionSynchronization {
+    private record StopInTransaction(Stop stop) implements TransactionSynchronization {
 
         @Override
         public int getOrder() {
@@ -137,12 +177,12 @@ final class CrashingApplication {
 
         @Override
         public void beforeCommit(boolean readOnly) {
-            stopAt(Point.BEFORE_THE_COMMIT, point);
+            stop.at(Point.BEFORE_THE_COMMIT);
         }
 
         @Override
         public void afterCommit() {
-            stopAt(Point.AFTER_THE_COMMIT, point);
+            stop.at(Point.AFTER_THE_COMMIT);
         }
     }
 }

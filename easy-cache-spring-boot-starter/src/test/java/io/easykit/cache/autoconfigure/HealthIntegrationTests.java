@@ -94,6 +94,7 @@ class HealthIntegrationTests {
                         DataRedisAutoConfiguration.class,
                         EasyCacheAutoConfiguration.class,
                         EasyCacheHealthAutoConfiguration.class))
-                .withPropertyValues("spring.data.redis.url=" + server.uri());
+                .withPropertyValues(
+                        "spring.data.redis.url=" + server.uri(), "easy-cache.availability.probe-interval=100ms");
     }
 }
