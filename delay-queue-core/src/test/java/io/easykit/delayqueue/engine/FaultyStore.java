@@ -96,9 +96,11 @@ final class FaultyStore {
 
     /** The names of the calls since the last look. */
     List<String> takeCalls() {
-        List<String> permits = List.copyOf(calls);
-        calls.clear();
-        return permits;
+        synchronized (calls) {
+            List<String> taken = List.copyOf(calls);
+            calls.clear();
+            return taken;
+        }
     }
 
     QueueBackend asStore() {

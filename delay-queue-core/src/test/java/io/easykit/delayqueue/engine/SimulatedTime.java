@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 
 /**
  * Time that a test moves by hand, for several nodes and their store: whatever is due runs on the test's own thread, in an
- * order that is always the same.
+ * order that is always the same. Real threads may start and wake loops meanwhile, such as one that restarts a container.
  */
 final class SimulatedTime {
 
@@ -24,7 +24,7 @@ final class SimulatedTime {
     private static final int MOST_STEPS_AT_ONE_INSTANT = 100_000;
 
     private final List<Task> tasks = new ArrayList<>();
-    private long nanos;
+    private volatile long nanos;
     private long sequence;
     private int stepsHere;
 
@@ -50,7 +50,7 @@ final class SimulatedTime {
     }
 
     /** Lets the time of a call pass, in which nothing else runs. */
-    void pass(Duration duration) {
+    synchronized void pass(Duration duration) {
         nanos += duration.toNanos();
     }
 
@@ -65,6 +65,12 @@ final class SimulatedTime {
     }
 
     private boolean step(long end) {
+        Optional<Task> next = takeNext(end);
+        next.ifPresent(task -> task.action.run());
+        return next.isPresent();
+    }
+
+    private synchronized Optional<Task> takeNext(long end) {
         Optional<Task> next = tasks.stream()
                 .filter(task -> task.at <= end)
                 .min(Comparator.comparingLong((Task task) -> task.at).thenComparingLong(task -> task.sequence));
@@ -77,12 +83,11 @@ final class SimulatedTime {
             if (++stepsHere > MOST_STEPS_AT_ONE_INSTANT) {
                 throw new AssertionError("A loop that never rests");
             }
-            task.action.run();
         });
-        return next.isPresent();
+        return next;
     }
 
-    private Task schedule(long at, Runnable action) {
+    private synchronized Task schedule(long at, Runnable action) {
         Task task = new Task(at, sequence++, action);
         tasks.add(task);
         return task;
@@ -220,7 +225,9 @@ final class SimulatedTime {
 
             @Override
             public void start() {
-                next = schedule(nanos, () -> guarded(this::run));
+                synchronized (SimulatedTime.this) {
+                    next = schedule(nanos, () -> guarded(this::run));
+                }
             }
 
             /** May come from a real thread, when a handler runs on one. */
@@ -236,18 +243,31 @@ final class SimulatedTime {
             }
 
             private void run() {
-                running = true;
-                woken = false;
-                long rest;
+                begin();
+                long rest = END;
                 try {
                     rest = step.run();
                 } finally {
-                    running = false;
+                    end(rest);
                 }
-                if (rest == END) {
-                    ended = true;
-                } else {
-                    next = schedule(woken ? nanos : nanos + rest, () -> guarded(this::run));
+            }
+
+            private void begin() {
+                synchronized (SimulatedTime.this) {
+                    running = true;
+                    woken = false;
+                }
+            }
+
+            /** In one piece, so that a wake-up from another thread is not lost in between. */
+            private void end(long rest) {
+                synchronized (SimulatedTime.this) {
+                    running = false;
+                    if (rest == END) {
+                        ended = true;
+                    } else {
+                        next = schedule(woken ? nanos : nanos + rest, () -> guarded(this::run));
+                    }
                 }
             }
         }
