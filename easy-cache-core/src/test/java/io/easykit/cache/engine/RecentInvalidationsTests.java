@@ -79,7 +79,7 @@ class RecentInvalidationsTests {
     }
 
     /** {@code "Aa"} and {@code "BB"} have one hash, so all these texts do. */
-    @Timeout(10)
+    @Timeout(20)
     @Test
     void staysFastWhereAllKeysHaveOneHash() {
         List<String> texts = List.of("");

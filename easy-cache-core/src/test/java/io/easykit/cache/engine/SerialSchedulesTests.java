@@ -92,7 +92,7 @@ class SerialSchedulesTests {
 
     private static void requireEnd(Future<String> call, int schedule) throws Exception {
         try {
-            assertThat(call.get(20, TimeUnit.SECONDS)).isNotNull();
+            assertThat(call.get(60, TimeUnit.SECONDS)).isNotNull();
         } catch (TimeoutException endless) {
             StringBuilder stacks = new StringBuilder();
             Thread.getAllStackTraces().forEach((thread, stack) -> {
@@ -118,7 +118,7 @@ class SerialSchedulesTests {
                 for (int thread = 0; thread < THREADS; thread++) {
                     Random random = new Random(schedule * 31L + thread);
                     Callable<String> work = () -> {
-                        together.await(10, TimeUnit.SECONDS);
+                        together.await(60, TimeUnit.SECONDS);
                         call(keys, random, 4);
                         return call(keys, random, 4);
                     };

@@ -60,7 +60,7 @@ class WaitCircleTests {
         for (int i = 0; i < 100_000; i++) {
             await(new Caller(), lane, false);
         }
-        boolean closed = assertTimeoutPreemptively(Duration.ofSeconds(5), () -> closes(new Caller(), lane, false));
+        boolean closed = assertTimeoutPreemptively(Duration.ofSeconds(10), () -> closes(new Caller(), lane, false));
         assertThat(closed).isFalse();
     }
 
@@ -69,7 +69,7 @@ class WaitCircleTests {
         for (int i = 0; i < 100_000; i++) {
             run(new Caller(), lane, true);
         }
-        boolean closed = assertTimeoutPreemptively(Duration.ofSeconds(5), () -> closes(new Caller(), lane, false));
+        boolean closed = assertTimeoutPreemptively(Duration.ofSeconds(10), () -> closes(new Caller(), lane, false));
         assertThat(closed).isFalse();
     }
 

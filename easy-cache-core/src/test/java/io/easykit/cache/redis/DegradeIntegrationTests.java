@@ -52,7 +52,10 @@ class DegradeIntegrationTests {
     private static final int JOURNAL = 20;
 
     /** What a busy machine may add to any wait. */
-    private static final Duration SLACK = Duration.ofSeconds(2);
+    private static final Duration SLACK = Duration.ofSeconds(8);
+
+    /** Much less than the timeout, and much more than a busy machine needs for a call that does not wait. */
+    private static final Duration AT_ONCE = Duration.ofMillis(50);
 
     private final RedisServer redis = RedisServer.start("--appendonly", "yes", "--appendfsync", "always");
     private final AtomicReference<String> database = new AtomicReference<>("old");
@@ -93,7 +96,7 @@ class DegradeIntegrationTests {
         }
         assertThat(most.get()).isBetween(1, LOADS);
         assertThat(median(200, i -> a.fetch(key(Consistency.CP, "timed" + i), () -> "value")))
-                .isLessThan(Duration.ofMillis(2));
+                .isLessThan(AT_ONCE);
 
         redis.restart();
         awaitAvailable(a);
@@ -115,7 +118,7 @@ class DegradeIntegrationTests {
         }
         assertThat(longest).isBetween(TIMEOUT.minusMillis(50), TIMEOUT.plus(SLACK));
         assertThat(median(200, i -> a.fetch(key(consistency, "unpaused" + i), () -> "value")))
-                .isLessThan(Duration.ofMillis(2));
+                .isLessThan(AT_ONCE);
         redis.resume();
         awaitAvailable(a);
     }
@@ -315,7 +318,7 @@ class DegradeIntegrationTests {
         });
         await().until(() -> changes.contains("trade UNAVAILABLE"));
         assertThat(changes).containsExactly("trade UNAVAILABLE");
-        assertThat(during).isLessThan(before.multipliedBy(5).plusMillis(5));
+        assertThat(during).isLessThan(before.multipliedBy(5).plus(AT_ONCE));
         assertThat(a.fetch(here, () -> "never")).isEqualTo("old");
     }
 
@@ -377,10 +380,13 @@ class DegradeIntegrationTests {
     }
 
     private void readUntilUnavailable(EasyCacheEngine cache, Consistency consistency) {
-        for (int i = 0; i < 1000 && stateOf(cache) == State.AVAILABLE; i++) {
+        State state = stateOf(cache);
+        for (int i = 0; i < 1000 && state == State.AVAILABLE; i++) {
             assertThat(cache.fetch(key(consistency, "any" + i), () -> "value")).isEqualTo("value");
+            state = stateOf(cache);
         }
-        assertThat(stateOf(cache)).isEqualTo(State.UNAVAILABLE);
+        // It may be available again by now.
+        assertThat(state).isEqualTo(State.UNAVAILABLE);
     }
 
     private static void awaitAvailable(EasyCacheEngine cache) {

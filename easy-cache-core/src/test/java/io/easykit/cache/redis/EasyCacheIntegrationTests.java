@@ -150,7 +150,7 @@ class EasyCacheIntegrationTests {
         a.cache().fetch(key, () -> STALE);
         a.cache().invalidate(key);
         AtomicReference<Object> read = new AtomicReference<>(STALE);
-        await().atMost(Duration.ofSeconds(5))
+        await().atMost(Duration.ofSeconds(30))
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> {
                     a.cache().invalidate(key);
