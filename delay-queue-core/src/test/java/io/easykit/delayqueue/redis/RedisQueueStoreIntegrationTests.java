@@ -63,7 +63,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** The store on servers that fail, fill up, forget scripts, and start again; with Redis's own clock. */
 class RedisQueueStoreIntegrationTests {
 
-    private static final Duration TIMEOUT = Duration.ofMillis(250);
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private final RedisServer server = RedisServer.start("--appendonly", "yes", "--appendfsync", "always");
     private final LettuceConnectionFactory connections = impatient(server);

@@ -192,7 +192,7 @@ class ShardCountsIntegrationTests {
     private RedisQueueStore node() {
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))));
-        LettuceConnectionFactory own = DedicatedConnections.copyOf(application, Duration.ofMillis(250));
+        LettuceConnectionFactory own = DedicatedConnections.copyOf(application, Duration.ofSeconds(1));
         own.start();
         opened.add(own::destroy);
         RedisQueueStore store = new RedisQueueStore(own);
