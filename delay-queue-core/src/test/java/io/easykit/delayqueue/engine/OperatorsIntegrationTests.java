@@ -192,11 +192,11 @@ class OperatorsIntegrationTests {
                 assertThat(page).hasSize(100);
                 List<Callable<List<Boolean>>> operators = List.of(
                         () -> {
-                            both.await(10, TimeUnit.SECONDS);
+                            both.await(60, TimeUnit.SECONDS);
                             return admin.redrive(TOPIC, page);
                         },
                         () -> {
-                            both.await(10, TimeUnit.SECONDS);
+                            both.await(60, TimeUnit.SECONDS);
                             return second.engine.admin().redrive(TOPIC, page);
                         });
                 List<Future<List<Boolean>>> replies = threads.invokeAll(operators);
@@ -305,7 +305,7 @@ class OperatorsIntegrationTests {
     /** The lock of the killed one is deleted instead of waiting for its 15 seconds. */
     @Test
     void anotherProcessContinuesTheJobOfAKilledOneAndTheFleetForgetsIt() {
-        anotherContinues(400, 100, Duration.ofSeconds(1), OperatorProgram.ASKS, () -> {
+        anotherContinues(400, 60, Duration.ofSeconds(1), OperatorProgram.ASKS, () -> {
             redis.command("DEL", "dq:{console}:lock:" + TOPIC);
             redis.command("SET", OperatorProgram.ASK, "1");
         });

@@ -84,7 +84,7 @@ class ThrottledLineIntegrationTests {
             ScheduledFuture<?> sending = sender.scheduleAtFixedRate(
                     () -> direct.engine.template().send("small", "x", Duration.ZERO), 0, 10, TimeUnit.MILLISECONDS);
             // The first ones come before the wakeup, and run on code that is not compiled yet.
-            await().until(() -> late.size() >= 200);
+            await().atMost(Duration.ofMinutes(1)).until(() -> late.size() >= 200);
             late.clear();
             long before = line.replyBytes();
             large.start();
@@ -92,8 +92,8 @@ class ThrottledLineIntegrationTests {
             long replied = line.replyBytes() - before;
             sending.cancel(false);
             sender.shutdown();
-            assertThat(sender.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-            await().until(() -> direct.isDrained("large") && direct.isDrained("small"));
+            assertThat(sender.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
+            await().atMost(Duration.ofMinutes(1)).until(() -> direct.isDrained("large") && direct.isDrained("small"));
             large.stop();
             small.stop();
             measured.close();
