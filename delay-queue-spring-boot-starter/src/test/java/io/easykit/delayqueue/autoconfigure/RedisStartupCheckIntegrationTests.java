@@ -32,7 +32,9 @@ class RedisStartupCheckIntegrationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(
-                    AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class));
+                    AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
+            // A busy machine may be slow to connect.
+            .withPropertyValues("delay-queue.command-timeout=2s");
 
     @Test
     void warnsOnceOfAnEvictingRedisThatKeepsNothing(CapturedOutput output) {

@@ -122,7 +122,7 @@ class TransactionIntegrationTests {
                         assertThatThrownBy(() -> shop.inTransaction(() -> shop.order(2)))
                                 .isInstanceOf(StoreUnavailableException.class);
 
-                        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(5));
+                        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(8));
                         assertThat(shop.rows()).isEqualTo(1);
                     });
         }
