@@ -181,12 +181,15 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
             places.computeIfAbsent(shard, key -> new ArrayList<>()).add(i);
         }
         Map<Integer, R> results = new TreeMap<>();
-        places.forEach((shard, some) -> {
+        EachShard each = new EachShard();
+        places.forEach((key, some) -> each.attempt(key, shard -> {
             List<R> ofShard = action.apply(shard, some.stream().map(all::get).toList());
+            each.changed();
             for (int i = 0; i < some.size(); i++) {
                 results.put(some.get(i), ofShard.get(i));
             }
-        });
+        }));
+        each.throwIfRefused();
         return List.copyOf(results.values());
     }
 
@@ -200,6 +203,9 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
                 int some;
                 do {
                     some = store.purge(shard, age, QueueStore.MAX_BATCH);
+                    if (some > 0) {
+                        each.changed();
+                    }
                     purged.addAndGet(some);
                 } while (some == QueueStore.MAX_BATCH);
             });

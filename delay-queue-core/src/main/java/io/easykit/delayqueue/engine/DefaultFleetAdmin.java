@@ -79,7 +79,12 @@ final class DefaultFleetAdmin implements FleetAdmin {
         AtomicInteger changed = new AtomicInteger();
         EachShard each = new EachShard();
         for (ShardKey key : topics.keysToLookAt(topic)) {
-            each.attempt(key, shard -> changed.addAndGet(change.test(shard) ? 1 : 0));
+            each.attempt(key, shard -> {
+                if (change.test(shard)) {
+                    changed.incrementAndGet();
+                    each.changed();
+                }
+            });
         }
         each.throwIfRefused();
         return changed.get();

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Does the same with each shard of a topic. A shard that the store refuses, because one of its keys is damaged, does not hide
- * the others. An outage of the store ends it at once, unless it is {@linkplain #patient patient}.
+ * the others. An outage of the store ends it at once, unless it is {@linkplain #patient patient}. A failure after a
+ * {@linkplain #changed change} has an unknown outcome.
  */
 final class EachShard {
 
@@ -25,6 +26,7 @@ final class EachShard {
     private final @Nullable Patience patience;
     private final Set<ShardKey> silent;
     private int done;
+    private boolean changed;
 
     EachShard() {
         this(null, new HashSet<>());
@@ -62,10 +64,22 @@ final class EachShard {
             refusals.add(e);
         } catch (StoreUnavailableException e) {
             if (patience == null) {
-                throw e;
+                throw changed ? inPart(e) : e;
             }
             refusals.add(e);
         }
+    }
+
+    /** Called by an action that has, or may have, changed something. */
+    void changed() {
+        changed = true;
+    }
+
+    private static DelayQueueException inPart(DelayQueueException e) {
+        String text = "A part of the change may have been made: " + e.getMessage();
+        return e instanceof StoreRefusedException
+                ? new StoreRefusedException(text, e)
+                : new StoreUnavailableException(text, e);
     }
 
     private void call(ShardKey shard, Consumer<ShardKey> action) {
@@ -90,7 +104,7 @@ final class EachShard {
     /** For actions whose result cannot show that it is incomplete. */
     void throwIfRefused() {
         if (!refusals.isEmpty()) {
-            DelayQueueException first = refusals.get(0);
+            DelayQueueException first = changed ? inPart(refusals.get(0)) : refusals.get(0);
             refusals.stream().skip(1).forEach(first::addSuppressed);
             throw first;
         }

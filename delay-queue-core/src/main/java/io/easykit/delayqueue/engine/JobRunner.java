@@ -9,6 +9,7 @@ import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredJob;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -58,9 +59,12 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     Job start(JobRequest request) {
         topics.shardsToLookAt(request.topic());
         String id = UUID.randomUUID().toString().replace("-", "");
-        store.jobs().create(id, request.action().moves() ? request.topic() : "read:" + id, JobText.encode(request));
+        String lock = request.action().moves() ? request.topic() : "read:" + id;
+        Map<String, String> fields = JobText.encode(request);
+        Instant created = store.jobs().create(id, lock, fields);
         look(0);
-        return find(id).orElseThrow(() -> new IllegalStateException("The store has lost job " + id + "."));
+        // Not read again: a failure of that call would hide that the job runs.
+        return JobText.job(new StoredJob(id, StoredJob.RUNNING, false, created, created, null, fields));
     }
 
     Optional<Job> find(String id) {

@@ -16,6 +16,7 @@ import io.easykit.delayqueue.MessageTooLargeException;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
@@ -40,6 +41,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -243,6 +245,58 @@ class DelayQueueAdminTests {
         assertThatThrownBy(() -> dead.purgeOlderThan(TOPIC, Duration.ZERO)).isInstanceOf(StoreRefusedException.class);
         queue.line.planByShard(shard -> Fault.NONE);
         assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250 - ofTheOther);
+    }
+
+    /** Callers take a failure whose outcome is known for one that has changed nothing. */
+    @Test
+    void saysThatTheOutcomeIsUnknownIfALaterShardFails() {
+        queue.send("later", Duration.ofHours(1));
+        List<DeadLetterRef> deaths = dead.messages(TOPIC, MessageQuery.dead().size(100)).messages().stream()
+                .map(MessageSummary::death)
+                .toList();
+        List<MessageRef> waiting =
+                deaths.stream().map(death -> new MessageRef(death.id(), null)).toList();
+        List<Runnable> changes = List.of(
+                () -> dead.redrive(TOPIC, deaths),
+                () -> dead.purge(TOPIC, deaths),
+                () -> dead.cancel(TOPIC, waiting),
+                () -> dead.reschedule(TOPIC, waiting, DueTime.in(Duration.ZERO)),
+                () -> queue.engine.fleet().pause(TOPIC, "ops"),
+                () -> queue.engine.fleet().resume(TOPIC),
+                () -> dead.purgeOlderThan(TOPIC, Duration.ZERO));
+        for (Runnable change : changes) {
+            queue.line.disconnect();
+            assertThatThrownBy(change::run)
+                    .satisfies(e -> assertThat(((StoreUnavailableException) e).isOutcomeUnknown())
+                            .isFalse());
+            failAllButTheFirst(Fault.REJECTED);
+            assertThatThrownBy(change::run)
+                    .hasMessageContaining("Currently not connected")
+                    .satisfies(e -> assertThat(((StoreUnavailableException) e).isOutcomeUnknown())
+                            .isTrue());
+            queue.line.planCall((method, shard) -> Fault.NONE);
+        }
+    }
+
+    @Test
+    void saysThatAPartMayBeMadeIfALaterShardIsRefused() {
+        failAllButTheFirst(Fault.REFUSED);
+
+        assertThatThrownBy(() -> dead.purgeOlderThan(TOPIC, Duration.ZERO))
+                .isInstanceOf(StoreRefusedException.class)
+                .hasMessage("A part of the change may have been made: refused purge");
+        queue.line.planCall((method, shard) -> Fault.NONE);
+        assertThat(queue.engine.stats(TOPIC).dead()).isBetween(1L, 249L);
+    }
+
+    /** One shard answers: the first that is called. */
+    private void failAllButTheFirst(Fault fault) {
+        queue.line.heal();
+        AtomicReference<ShardKey> first = new AtomicReference<>();
+        queue.line.planByShard(shard -> {
+            first.compareAndSet(null, shard);
+            return shard.equals(first.get()) ? Fault.NONE : fault;
+        });
     }
 
     @Test

@@ -484,6 +484,16 @@ class JobTests {
         assertThat(dead()).isZero();
     }
 
+    @Test
+    void returnsAJobThatWasStoredAlthoughItCannotBeReadAgain() {
+        queue.line.plan(method -> method.equals("find") ? Fault.REJECTED : Fault.NONE);
+
+        Job job = admin.start(JobRequest.purge(TOPIC).by("ops", "ticket 7"));
+
+        queue.line.heal();
+        assertThat(admin.job(job.id())).get().usingRecursiveComparison().isEqualTo(job);
+    }
+
     /** Whatever has asked for it, it reads a few numbers while nothing is to do. */
     @Test
     void looksForJobsAtLittleCost() {
