@@ -12,11 +12,14 @@ import io.easykit.delayqueue.store.StoredJob;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +44,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
     // For the loop only.
     private final Map<JobRun, Long> runs = new HashMap<>();
     private final Map<String, String> unfit = new HashMap<>();
+    private final Set<String> unanswered = new LinkedHashSet<>();
     private String refusal = "";
 
     // Guarded by this.
@@ -196,13 +200,36 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
                 looksWithin(WATCH_PAUSE);
             }
             unfit.keySet().retainAll(running.free());
-            running.free().forEach(this::attempt);
+            attemptAll(running.free());
             refusal = "";
         } catch (StoreUnavailableException e) {
             log.debug("The store is asked for jobs again later", e);
             looksWithin(WATCH_PAUSE);
         } catch (DelayQueueException e) {
             warnOnce(e);
+        }
+    }
+
+    /** As {@link Patience} does, it waits for two jobs at most. Jobs that got no answer come last the next time. */
+    private void attemptAll(List<String> free) {
+        unanswered.retainAll(free);
+        List<String> last = List.copyOf(unanswered);
+        int waits = 0;
+        for (String id : Stream.concat(free.stream().filter(one -> !last.contains(one)), last.stream())
+                .toList()) {
+            long begin = loops.nanos();
+            unanswered.remove(id);
+            try {
+                attempt(id);
+            } catch (StoreUnavailableException e) {
+                log.debug("Job {} is tried again later", id, e);
+                unanswered.add(id);
+                looksWithin(WATCH_PAUSE);
+                waits += loops.nanos() - begin >= Patience.A_WAIT ? 1 : 0;
+            }
+            if (waits == Patience.MOST_WAITS) {
+                return;
+            }
         }
     }
 

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Patience {
 
-    private static final int MOST_WAITS = 2;
+    static final int MOST_WAITS = 2;
 
     /** A call that fails sooner has not waited for an answer. */
-    private static final long A_WAIT = TimeUnit.MILLISECONDS.toNanos(20);
+    static final long A_WAIT = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final LongSupplier nanos;
     private final Set<ShardKey> silent = new HashSet<>();

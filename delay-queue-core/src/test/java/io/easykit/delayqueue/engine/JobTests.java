@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of the administration on two nodes, in simulated time. */
@@ -482,6 +483,40 @@ class JobTests {
         assertThat(await(first.id()).state()).isEqualTo(Job.State.DONE);
         assertThat(await("f".repeat(32)).state()).isEqualTo(Job.State.DONE);
         assertThat(dead()).isZero();
+    }
+
+    /** The count of shards of an unused topic is read, which fails while the part of the store with that topic is away. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"LOST_REQUEST", "REJECTED"})
+    void runsJobsBehindOthersWhoseTopicsDoNotAnswer(Fault fault) {
+        for (FaultyStore line : List.of(queue.line, otherLine)) {
+            line.plan(method -> {
+                if (method.equals("declared") && fault == Fault.LOST_REQUEST) {
+                    queue.time.advance(Duration.ofMillis(500));
+                }
+                return method.equals("declared") ? fault : Fault.NONE;
+            });
+        }
+        for (char id : "abc".toCharArray()) {
+            queue.memory
+                    .jobs()
+                    .create(
+                            String.valueOf(id).repeat(32),
+                            "topic-" + id,
+                            JobText.encode(JobRequest.purge("topic-" + id)));
+            queue.time.advance(Duration.ofMillis(1));
+        }
+
+        Job job = admin.start(JobRequest.purge(TOPIC));
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(admin.job(job.id()).orElseThrow().state()).isEqualTo(Job.State.DONE);
+        assertThat(dead()).isZero();
+
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(20));
+        assertThat(admin.jobs()).hasSize(4).allMatch(one -> one.state() == Job.State.DONE);
     }
 
     @Test
