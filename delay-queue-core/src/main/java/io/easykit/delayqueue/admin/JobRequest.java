@@ -126,8 +126,8 @@ public final class JobRequest {
     }
 
     /**
-     * Selects dead letters with this text in id, header values, the first 8 KB of the stored message, or the error. Of an error
-     * of more than 800 bytes the first line, the deepest cause and the first frames are read.
+     * Selects dead letters with this text in the id, in the first 8 KB of the stored message (header values, then the body), or
+     * in the error. Of an error of more than 800 bytes the first line, the deepest cause and the first frames are read.
      */
     public JobRequest containing(String text) {
         return filter(new Filter(filter.group, filter.olderThan, text, filter.diedUntil));

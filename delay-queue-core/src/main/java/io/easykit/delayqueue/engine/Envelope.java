@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -98,6 +99,26 @@ record Envelope(long nonce, Map<String, String> headers, @Nullable RetryPolicy r
         } catch (IOException | IllegalArgumentException e) {
             throw new UndecodableMessageException("The message is not an envelope of this queue: " + frame + ".", e);
         }
+    }
+
+    /** Header values of a frame that ends within its headers. The last one may be cut. Empty if it is no frame. */
+    static List<String> headerValuesOfPart(Bytes frame) {
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(frame.array()));
+        List<String> values = new ArrayList<>();
+        try {
+            in.readLong();
+            if (in.readUnsignedByte() != VERSION || (in.readUnsignedByte() & HEADERS) == 0) {
+                return values;
+            }
+            for (long left = readVarint(in); left > 0; left--) {
+                readText(in);
+                long length = readVarint(in);
+                values.add(new String(in.readNBytes((int) Math.min(length, in.available())), StandardCharsets.UTF_8));
+            }
+        } catch (IOException end) {
+            return values;
+        }
+        return values;
     }
 
     /** Without header values: they do not belong in logs. */

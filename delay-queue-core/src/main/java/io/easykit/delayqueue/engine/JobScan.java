@@ -14,6 +14,7 @@ import io.easykit.delayqueue.store.ShardKey;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
@@ -158,11 +159,15 @@ final class JobScan {
     private static boolean isInMessage(Browsed.Entry entry, String text) {
         try {
             Envelope envelope = Envelope.decode(entry.frame());
-            return envelope.headers().values().stream().anyMatch(value -> isIn(value, text))
+            return isInOne(envelope.headers().values(), text)
                     || isIn(new String(envelope.body().array(), StandardCharsets.UTF_8), text);
         } catch (UndecodableMessageException e) {
-            return false;
+            return isInOne(Envelope.headerValuesOfPart(entry.frame()), text);
         }
+    }
+
+    private static boolean isInOne(Collection<String> values, String text) {
+        return values.stream().anyMatch(value -> isIn(value, text));
     }
 
     private static boolean isIn(String all, String text) {

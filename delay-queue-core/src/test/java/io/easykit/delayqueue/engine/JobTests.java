@@ -529,6 +529,34 @@ class JobTests {
         assertThat(admin.job(job.id())).get().usingRecursiveComparison().isEqualTo(job);
     }
 
+    @Test
+    void findsATextInHeadersThatCrossTheLimitOfASearch() {
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "body")
+                        .id("b-headers")
+                        .header("hidden", "Needle 7")
+                        .header("long", "x".repeat(4_000) + "é needle 8" + "x".repeat(6_000) + "needle 9")
+                        .header("last", "needle 10"));
+        queue.time.advance(Duration.ofSeconds(1));
+
+        for (String text : List.of("needle 7", "é needle 8")) {
+            assertThat(await(admin.start(JobRequest.search(TOPIC, text)).id()).matches())
+                    .as(text)
+                    .extracting(DeadLetterRef::id)
+                    .containsExactly("b-headers");
+        }
+        for (String text : List.of("needle 9", "needle 10", "hidden")) {
+            assertThat(await(admin.start(JobRequest.search(TOPIC, text)).id()).matches())
+                    .as(text)
+                    .isEmpty();
+        }
+        assertThat(await(admin.start(JobRequest.purge(TOPIC).containing("NEEDLE 7"))
+                                .id())
+                        .done())
+                .isEqualTo(1);
+    }
+
     /** Whatever has asked for it, it reads a few numbers while nothing is to do. */
     @Test
     void looksForJobsAtLittleCost() {
