@@ -76,7 +76,7 @@ class DedicatedJedisIntegrationTests {
             former.kill();
             RedisServer promoted = group.awaitOtherMaster(former);
 
-            await().atMost(Duration.ofSeconds(5)).until(() -> write(calls));
+            await().atMost(Duration.ofSeconds(30)).until(() -> write(calls));
             assertThat(valueOn(promoted)).isEqualTo("value");
         }
     }
@@ -92,7 +92,7 @@ class DedicatedJedisIntegrationTests {
             former.kill();
             RedisServer promoted = cluster.awaitPromotion(former);
 
-            await().atMost(Duration.ofSeconds(5)).until(() -> write(calls));
+            await().atMost(Duration.ofSeconds(30)).until(() -> write(calls));
             assertThat(valueOn(promoted)).isEqualTo("value");
         }
     }

@@ -64,11 +64,11 @@ class LettuceConnectorIntegrationTests {
                 new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), through(line, master));
         LettuceConnector connector = connector(factory, Duration.ofSeconds(1));
         byte[] key = keyOn(master);
-        ping(connector, key);
+        await().until(() -> pings(connector, key));
 
         line.strand();
 
-        await().atMost(Duration.ofSeconds(10)).until(() -> pings(connector, key));
+        await().atMost(Duration.ofSeconds(30)).until(() -> pings(connector, key));
         assertThat(((RedisClusterClient) factory.getRequiredNativeClient()).getPartitions())
                 .hasSize(3);
     }
@@ -85,7 +85,7 @@ class LettuceConnectorIntegrationTests {
                 NEVER);
         byte[] key = "key".getBytes(StandardCharsets.UTF_8);
         int share = cluster.shareOf("key");
-        ping(connector, key);
+        await().until(() -> pings(connector, key));
         reconnects.clear();
 
         RedisServer former = cluster.master(share);
@@ -104,7 +104,7 @@ class LettuceConnectorIntegrationTests {
         RedisServer redis = open(RedisServer.start());
         LettuceConnector connector = connector(
                 factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null)), NEVER);
-        ping(connector, new byte[0]);
+        await().until(() -> pings(connector, new byte[0]));
 
         redis.kill();
         await().until(() -> !pings(connector, new byte[0]));

@@ -137,7 +137,7 @@ class ClearingIntegrationTests {
         for (int product = base; product < base + 50; product++) {
             assertThat(here.find(product)).isEqualTo(2 * product);
         }
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> there.find(base + 99) == 2 * (base + 99));
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> there.find(base + 99) == 2 * (base + 99));
         for (int product = base; product < base + 100; product++) {
             assertThat(there.find(product)).isEqualTo(2 * product);
         }

@@ -124,6 +124,7 @@ class EasyCacheEndpointIntegrationTests {
                         "server.port=0",
                         "spring.main.banner-mode=off",
                         "spring.data.redis.url=" + RedisServer.shared().uri(),
+                        "easy-cache.command-timeout=10s",
                         "management.endpoints.web.exposure.include=easycache")
                 .run("--spring.main.web-application-type=" + stack.type.name().toLowerCase(Locale.ROOT));
         STARTED.add(started);
