@@ -61,6 +61,8 @@ class MonitoringFilesTests {
     @DynamicPropertySource
     static void keepData(DynamicPropertyRegistry properties) {
         properties.add("shop.data-dir", dataDirectory::toString);
+        properties.add("easy-cache.command-timeout", () -> "60s");
+        properties.add("delay-queue.command-timeout", () -> "60s");
     }
 
     /** Expression and the texts that show its labels. */

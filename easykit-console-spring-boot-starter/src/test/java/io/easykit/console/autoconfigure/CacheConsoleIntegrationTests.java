@@ -63,6 +63,7 @@ class CacheConsoleIntegrationTests {
                         "spring.main.banner-mode=off",
                         "spring.autoconfigure.exclude=" + String.join(",", excluded),
                         "easykit.console.open-to=loopback",
+                        "easy-cache.command-timeout=10s",
                         "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
                 .run();
         port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);

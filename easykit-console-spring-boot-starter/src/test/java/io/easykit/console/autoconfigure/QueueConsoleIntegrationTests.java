@@ -72,6 +72,7 @@ class QueueConsoleIntegrationTests {
                         "easykit.console.edit=true",
                         "delay-queue.topics.orders.alerts.dead=0",
                         "delay-queue.topics.orders.concurrency=2",
+                        "delay-queue.command-timeout=10s",
                         "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
                 .run();
         port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
@@ -510,6 +511,7 @@ class QueueConsoleIntegrationTests {
                         "easykit.console.open-to=loopback",
                         "easykit.console.edit=true",
                         "easykit.console.show-values=never",
+                        "delay-queue.command-timeout=10s",
                         "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
                 .run()) {
             Http there = Http.to(blind.getEnvironment().getRequiredProperty("local.server.port", Integer.class));
