@@ -6,10 +6,15 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A Lua script as it is sent to Redis: the text and its SHA, by which {@code EVALSHA} calls it.
@@ -26,6 +31,19 @@ public final class LuaScript {
 
     /** Comments, and texts in quotes: no names are used in them. */
     private static final Pattern PROSE = Pattern.compile("--.*|'[^'\n]*'|\"[^\"\n]*\"");
+
+    /** A name that is no field, as in {@code string.format}. */
+    private static final Pattern NAME = Pattern.compile("(?<![.\\w])\\w+");
+
+    /** The prelude beside each class. A product has some forty scripts with the same one. */
+    private static final ClassValue<List<Block>> PRELUDES = new ClassValue<>() {
+        @Override
+        protected List<Block> computeValue(Class<?> beside) {
+            return Stream.of(resource(beside, PRELUDE).split("\n\n", -1))
+                    .map(Block::of)
+                    .toList();
+        }
+    };
 
     private final String text;
     private final byte[] bytes;
@@ -55,28 +73,24 @@ public final class LuaScript {
      * same name, as in {@code string.format}, is no use.
      */
     private static String withPrelude(Class<?> beside, String script) {
-        String[] blocks = resource(beside, PRELUDE).split("\n\n", -1);
+        List<Block> blocks = PRELUDES.get(beside);
         String text = script;
-        String used = PROSE.matcher(script).replaceAll("");
-        for (int i = blocks.length - 1; i >= 0; i--) {
-            if (isUsed(blocks[i], used)) {
-                text = blocks[i].stripTrailing() + "\n\n" + text;
-                used = PROSE.matcher(blocks[i]).replaceAll("") + used;
+        Set<String> used = new HashSet<>(namesIn(script));
+        for (int i = blocks.size() - 1; i >= 0; i--) {
+            Block block = blocks.get(i);
+            if (block.isUsed(used)) {
+                text = block.text + "\n\n" + text;
+                used.addAll(block.names);
             }
         }
         return text;
     }
 
-    private static boolean isUsed(String block, String after) {
-        List<String> names = DECLARATION
-                .matcher(block)
+    private static Set<String> namesIn(String script) {
+        return NAME.matcher(PROSE.matcher(script).replaceAll(""))
                 .results()
-                .map(match -> match.group(1))
-                .toList();
-        return names.isEmpty()
-                || names.stream().anyMatch(name -> Pattern.compile("(?<![.\\w])" + name + "\\b")
-                        .matcher(after)
-                        .find());
+                .map(MatchResult::group)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /**
@@ -120,6 +134,28 @@ public final class LuaScript {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
         } catch (NoSuchAlgorithmException impossible) {
             throw new IllegalStateException(impossible);
+        }
+    }
+
+    /**
+     * A part of the prelude.
+     *
+     * @param declared names that it declares; none if every script needs it
+     * @param names names that stand in it
+     */
+    private record Block(String text, List<String> declared, Set<String> names) {
+
+        static Block of(String text) {
+            List<String> declared = DECLARATION
+                    .matcher(text)
+                    .results()
+                    .map(match -> match.group(1))
+                    .toList();
+            return new Block(text.stripTrailing(), declared, namesIn(text));
+        }
+
+        boolean isUsed(Set<String> after) {
+            return declared.isEmpty() || declared.stream().anyMatch(after::contains);
         }
     }
 }
