@@ -16,6 +16,7 @@ import java.nio.charset.CharacterCodingException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,7 @@ public final class RawRedis implements AutoCloseable {
     public @Nullable Object command(byte[]... arguments) {
         try {
             write(arguments);
+            out.flush();
             Object reply = read();
             if (reply instanceof RedisError error) {
                 throw error;
@@ -117,19 +119,33 @@ public final class RawRedis implements AutoCloseable {
     /**
      * Returns the whole keyspace of database 0, sorted, to compare complete states.
      *
-     * <p>Bytes that are not UTF-8 are written as {@code \xNN}, as in {@code redis-cli}. Keys are read one after the
-     * other, so there must be no other writer.
+     * <p>Bytes that are not UTF-8 are written as {@code \xNN}, as in {@code redis-cli}. Keys are read by several
+     * commands in three round trips, so there must be no other writer.
      *
      * @throws IllegalStateException if a key has a type that is not supported here (streams, module types)
      */
     public SortedMap<String, Stored> snapshot() {
-        SortedMap<String, Stored> keyspace = new TreeMap<>();
-        for (Object key : list(command("KEYS", "*"))) {
-            byte[] name = (byte[]) key;
-            String type = String.valueOf(command("TYPE".getBytes(UTF_8), name));
+        List<?> names = list(command("KEYS", "*"));
+        List<byte[][]> looks = new ArrayList<>();
+        for (Object name : names) {
+            looks.add(new byte[][] {bytes("TYPE"), (byte[]) name});
+            looks.add(new byte[][] {bytes("PTTL"), (byte[]) name});
+        }
+        List<Object> kinds = commands(looks);
+        List<byte[][]> reads = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            String type = (String) kinds.get(2 * i);
             if (!type.equals("none")) {
-                Long pttl = (Long) require("PTTL".getBytes(UTF_8), name);
-                keyspace.put(text(name), new Stored(type, content(type, name), pttl));
+                reads.add(reading(type, (byte[]) names.get(i)));
+            }
+        }
+        Iterator<Object> contents = commands(reads).iterator();
+        SortedMap<String, Stored> keyspace = new TreeMap<>();
+        for (int i = 0; i < names.size(); i++) {
+            String type = (String) kinds.get(2 * i);
+            if (!type.equals("none")) {
+                Object content = content(type, contents.next());
+                keyspace.put(text((byte[]) names.get(i)), new Stored(type, content, (Long) kinds.get(2 * i + 1)));
             }
         }
         return keyspace;
@@ -153,27 +169,62 @@ public final class RawRedis implements AutoCloseable {
         }
     }
 
-    private Object content(String type, byte[] key) {
+    /** The command that reads a key of this type. */
+    private static byte[][] reading(String type, byte[] key) {
         return switch (type) {
-            case "string" -> text((byte[]) require("GET".getBytes(UTF_8), key));
-            case "list" -> texts("LRANGE".getBytes(UTF_8), key, "0".getBytes(UTF_8), "-1".getBytes(UTF_8));
-            case "set" -> new TreeSet<>(texts("SMEMBERS".getBytes(UTF_8), key));
-            case "hash" -> new TreeMap<>(pairs(texts("HGETALL".getBytes(UTF_8), key)));
-            case "zset" ->
-                pairs(texts(
-                        "ZRANGE".getBytes(UTF_8),
-                        key,
-                        "0".getBytes(UTF_8),
-                        "-1".getBytes(UTF_8),
-                        "WITHSCORES".getBytes(UTF_8)));
+            case "string" -> new byte[][] {bytes("GET"), key};
+            case "list" -> new byte[][] {bytes("LRANGE"), key, bytes("0"), bytes("-1")};
+            case "set" -> new byte[][] {bytes("SMEMBERS"), key};
+            case "hash" -> new byte[][] {bytes("HGETALL"), key};
+            case "zset" -> new byte[][] {bytes("ZRANGE"), key, bytes("0"), bytes("-1"), bytes("WITHSCORES")};
             default ->
                 throw new IllegalStateException(
                         "Key " + text(key) + " has type " + type + ", which a snapshot does not support");
         };
     }
 
-    private List<String> texts(byte[]... command) {
-        return list(command(command)).stream().map(e -> text((byte[]) e)).toList();
+    private static Object content(String type, Object reply) {
+        return switch (type) {
+            case "string" -> text((byte[]) reply);
+            case "set" -> new TreeSet<>(texts(reply));
+            case "hash" -> new TreeMap<>(pairs(texts(reply)));
+            case "zset" -> pairs(texts(reply));
+            default -> texts(reply);
+        };
+    }
+
+    /** Sends all commands, then waits for all replies, none of which may be nil. */
+    private List<Object> commands(List<byte[][]> commands) {
+        try {
+            for (byte[][] command : commands) {
+                write(command);
+            }
+            out.flush();
+            List<Object> replies = new ArrayList<>();
+            RedisError refused = null;
+            for (int i = 0; i < commands.size(); i++) {
+                Object reply = read();
+                if (reply instanceof RedisError error) {
+                    refused = error;
+                } else {
+                    replies.add(notNil(reply));
+                }
+            }
+            if (refused != null) {
+                throw refused;
+            }
+            return replies;
+        } catch (IOException e) {
+            throw new UncheckedIOException("No reply to " + commands.size() + " commands", e);
+        }
+    }
+
+    private static List<String> texts(Object reply) {
+        return list(reply).stream().map(e -> text((byte[]) notNil(e))).toList();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
     }
 
     private static Map<String, String> pairs(List<String> flat) {
@@ -182,10 +233,6 @@ public final class RawRedis implements AutoCloseable {
             pairs.put(flat.get(i), flat.get(i + 1));
         }
         return pairs;
-    }
-
-    private Object require(byte[]... arguments) {
-        return notNil(command(arguments));
     }
 
     private static List<?> list(@Nullable Object reply) {
@@ -206,7 +253,6 @@ public final class RawRedis implements AutoCloseable {
             out.write(argument);
             out.write("\r\n".getBytes(UTF_8));
         }
-        out.flush();
     }
 
     private @Nullable Object read() throws IOException {
