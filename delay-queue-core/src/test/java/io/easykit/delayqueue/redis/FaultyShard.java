@@ -20,6 +20,7 @@ import io.easykit.test.RawRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -69,6 +70,8 @@ final class FaultyShard implements AutoCloseable {
 
     private final TestShard shard;
     private final UnaryOperator<String> edit;
+    private final ShardScripts scripts;
+    private final Map<QueueScript, String> shas = new EnumMap<>(QueueScript.class);
     final QueueBackend store;
     final Map<String, Lease> leases = new HashMap<>();
     private long clock;
@@ -84,8 +87,17 @@ final class FaultyShard implements AutoCloseable {
 
     private FaultyShard(TestShard shard, UnaryOperator<String> edit) {
         this.shard = shard;
+        scripts = new ShardScripts(
+                new SpringCalls(TestShard.SHARED), null, new RedisKeys("dq:"), new SlotRetry(Duration.ZERO), edit);
         this.edit = edit;
         store = shard.store;
+        empty();
+    }
+
+    /** Removes all keys and sets the clock back, for the next of several runs: reading all scripts again takes longer. */
+    void empty() {
+        shard.empty();
+        leases.clear();
         clock(100_000);
     }
 
@@ -172,8 +184,6 @@ final class FaultyShard implements AutoCloseable {
 
     /** Runs a script that the store runs by itself, when another one is refused. */
     List<?> diagnose() {
-        ShardScripts scripts = new ShardScripts(
-                new SpringCalls(TestShard.SHARED), null, new RedisKeys("dq:"), new SlotRetry(Duration.ZERO), edit);
         return scripts.list(QueueScript.DIAGNOSE, KEY, new Arguments());
     }
 
@@ -181,9 +191,8 @@ final class FaultyShard implements AutoCloseable {
     Set<QueueScript> scriptsThatRan() {
         Set<QueueScript> ran = EnumSet.noneOf(QueueScript.class);
         for (QueueScript script : QueueScript.values()) {
-            Object known =
-                    shard.redis().command("SCRIPT", "EXISTS", script.load(edit).sha());
-            if (known.equals(List.of(1L))) {
+            String sha = shas.computeIfAbsent(script, name -> name.load(edit).sha());
+            if (List.of(1L).equals(shard.redis().command("SCRIPT", "EXISTS", sha))) {
                 ran.add(script);
             }
         }
@@ -196,8 +205,11 @@ final class FaultyShard implements AutoCloseable {
 
     /** Places by id; of each id with a place or a body. */
     SortedMap<String, List<String>> whereabouts() {
+        return whereabouts(shard.redis().snapshot());
+    }
+
+    private static SortedMap<String, List<String>> whereabouts(SortedMap<String, RawRedis.Stored> keyspace) {
         SortedMap<String, List<String>> found = new TreeMap<>();
-        SortedMap<String, RawRedis.Stored> keyspace = shard.redis().snapshot();
         keyspace.keySet().stream()
                 .filter(key -> key.startsWith(PREFIX + "m:"))
                 .forEach(key -> found.put(key.substring(PREFIX.length() + 2), new ArrayList<>()));
@@ -213,24 +225,30 @@ final class FaultyShard implements AutoCloseable {
     }
 
     boolean hasBody(String id) {
-        return Long.valueOf(1).equals(shard.redis().command("EXISTS", PREFIX + "m:" + id));
+        return Long.valueOf(1).equals(shard.redis().command("EXISTS", body(id)));
+    }
+
+    private static String body(String id) {
+        return PREFIX + "m:" + id;
     }
 
     /** Each of these is in a place, with its body. */
     void assertInPlace(Collection<String> ids) {
-        SortedMap<String, List<String>> found = whereabouts();
+        SortedMap<String, RawRedis.Stored> keyspace = shard.redis().snapshot();
+        SortedMap<String, List<String>> found = whereabouts(keyspace);
         assertThat(ids)
                 .as("messages in a place, of " + found)
                 .allSatisfy(id -> assertThat(found.get(id)).as(id).isNotEmpty());
         assertThat(ids)
-                .allSatisfy(id -> assertThat(hasBody(id)).as("body of " + id).isTrue());
+                .allSatisfy(id -> assertThat(keyspace).as("body of " + id).containsKey(body(id)));
     }
 
     /** Each of these is in a place with its body, or wholly gone. */
     void assertWholeOrGone(Collection<String> ids) {
-        whereabouts().forEach((id, places) -> {
+        SortedMap<String, RawRedis.Stored> keyspace = shard.redis().snapshot();
+        whereabouts(keyspace).forEach((id, places) -> {
             if (ids.contains(id)) {
-                assertThat(hasBody(id)).as("body of " + id + " in " + places).isTrue();
+                assertThat(keyspace).as("body of " + id + " in " + places).containsKey(body(id));
                 assertThat(places).as("places of " + id).isNotEmpty();
             }
         });

@@ -231,8 +231,9 @@ class FleetScriptTests {
     /** Each script fails at each command that it executes: the same call again does the rest, and no node stays for ever. */
     @Test
     void doesTheRestWhereAScriptStoppedHalfWay() {
-        for (int command = 1; command <= 25; command++) {
-            try (FaultyShard faulty = new FaultyShard(script -> script)) {
+        try (FaultyShard faulty = new FaultyShard(script -> script)) {
+            for (int command = 1; command <= 25; command++) {
+                faulty.empty();
                 FleetStore broken = faulty.store.fleet();
                 broken.beat("gone", SENDER, Duration.ofSeconds(1));
                 broken.beat("leaves", SENDER, KEEP);

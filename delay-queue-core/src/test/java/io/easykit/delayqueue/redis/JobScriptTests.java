@@ -160,8 +160,9 @@ class JobScriptTests extends JobStoreContract {
     /** Each script fails at each command that it executes: the same call again does the rest, and no job is lost. */
     @Test
     void doesTheRestWhereAScriptStoppedHalfWay() {
-        for (int command = 1; command <= 14; command++) {
-            try (FaultyShard faulty = new FaultyShard(script -> script)) {
+        try (FaultyShard faulty = new FaultyShard(script -> script)) {
+            for (int command = 1; command <= 14; command++) {
+                faulty.empty();
                 JobStore broken = faulty.store.jobs();
                 int at = command;
                 Map<String, String> progress = Map.of("done", "1");

@@ -33,6 +33,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +54,18 @@ class ScriptFaultTests {
     private static final AtomicLong JOBS = new AtomicLong();
 
     private static final Position BEHIND_ALL = new Position("900000", "behind all");
+
+    private static FaultyShard shard;
+
+    @BeforeAll
+    static void open() {
+        shard = new FaultyShard(UnaryOperator.identity());
+    }
+
+    @AfterAll
+    static void close() {
+        shard.close();
+    }
 
     /**
      * One move, on messages of each kind that it can meet.
@@ -182,12 +196,11 @@ class ScriptFaultTests {
     void runsEveryScript() {
         Set<QueueScript> ran = EnumSet.noneOf(QueueScript.class);
         for (Step step : steps()) {
-            try (FaultyShard shard = new FaultyShard(UnaryOperator.identity())) {
-                shard.populate();
-                shard.redis().command("SCRIPT", "FLUSH");
-                shard.attempt(step.on(shard));
-                ran.addAll(shard.scriptsThatRan());
-            }
+            shard.empty();
+            shard.populate();
+            shard.redis().command("SCRIPT", "FLUSH");
+            shard.attempt(step.on(shard));
+            ran.addAll(shard.scriptsThatRan());
         }
 
         assertThat(ran).containsExactlyInAnyOrder(QueueScript.values());
@@ -196,9 +209,7 @@ class ScriptFaultTests {
     @ParameterizedTest
     @MethodSource("steps")
     void losesNothingWhereverTheScriptFails(Step step) {
-        assertThat(check(step, false, UnaryOperator.identity()))
-                .as("commands of " + step)
-                .isGreaterThan(0);
+        assertThat(check(step, false, shard)).as("commands of " + step).isGreaterThan(0);
     }
 
     /** What would take back the first half fails as well. */
@@ -206,7 +217,7 @@ class ScriptFaultTests {
     @MethodSource("steps")
     @Tag("heavy")
     void losesNothingWhereAllCommandsFailFromThere(Step step) {
-        check(step, true, UnaryOperator.identity());
+        check(step, true, shard);
     }
 
     @Test
@@ -224,16 +235,17 @@ class ScriptFaultTests {
         int first = ThreadLocalRandom.current().nextInt(1_000_000_000);
         for (int seed = first; seed < first + seeds; seed++) {
             List<String> history = new ArrayList<>();
-            try (FaultyShard shard = new FaultyShard(UnaryOperator.identity())) {
+            try {
+                shard.empty();
                 shard.populate();
-                playSequence(shard, new Random(seed), history);
+                playSequence(new Random(seed), history);
             } catch (AssertionError e) {
                 throw new AssertionError("Seed " + seed + " after " + history, e);
             }
         }
     }
 
-    private static void playSequence(FaultyShard shard, Random random, List<String> history) {
+    private static void playSequence(Random random, List<String> history) {
         List<Step> steps = steps();
         Set<String> owed = new TreeSet<>(ALL);
         for (int i = 0; i < 15; i++) {
@@ -262,9 +274,10 @@ class ScriptFaultTests {
     }
 
     /** Returns how many commands the script has executed. */
-    static int check(Step step, boolean lasts, UnaryOperator<String> edit) {
+    static int check(Step step, boolean lasts, FaultyShard shard) {
         for (int command = 1; ; command++) {
-            try (FaultyShard shard = new FaultyShard(edit)) {
+            try {
+                shard.empty();
                 shard.populate();
                 if (!strikes(shard, step, command, lasts)) {
                     return command - 1;

