@@ -28,7 +28,9 @@ import org.slf4j.LoggerFactory;
  * <p>{@link Model} says what the processes do and what must hold; {@link Laboratory} runs the scripts; {@link Explorer}
  * visits every state that can be reached. A violation comes with the shortest schedule that leads to it.
  *
- * <p>The weakened variants show that the checker bites: each takes out one idea of the protocol.
+ * <p>Every build explores each kind of update with one read of each reader and few ticks, and finds every weakness: a
+ * protocol with one idea less. {@code ./mvnw -Pheavy verify} explores more ticks, reads, and lost replies, and more random
+ * schedules.
  */
 class InterleavingCheckerTests {
 
@@ -112,11 +114,11 @@ class InterleavingCheckerTests {
     static Stream<Scenario> noInterleavingViolatesTheInvariants() {
         return all(
                 new Scenario(null, null, Updates.ONE, 1, 0, 4),
-                new Scenario(null, null, Updates.ONE, 1, 1, 3),
+                new Scenario(null, null, Updates.ONE, 1, 1, 2),
                 new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 0, 2),
-                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 2),
+                new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 1),
                 new Scenario(null, null, Updates.INVALIDATION, 1, 1, 3),
-                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 2));
+                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 1));
     }
 
     @ParameterizedTest
@@ -127,10 +129,10 @@ class InterleavingCheckerTests {
 
     static Stream<Scenario> noInterleavingOfTwoVersionsViolatesTheInvariants() {
         return all(
-                new Scenario(null, null, Updates.ONE, 1, 0, 4, Versions.TWO),
-                new Scenario(null, null, Updates.ONE, 1, 1, 3, Versions.TWO),
-                new Scenario(null, null, Updates.INVALIDATION, 1, 1, 3, Versions.TWO),
-                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 2, Versions.TWO));
+                new Scenario(null, null, Updates.ONE, 1, 0, 3, Versions.TWO),
+                new Scenario(null, null, Updates.ONE, 1, 1, 1, Versions.TWO),
+                new Scenario(null, null, Updates.INVALIDATION, 1, 1, 2, Versions.TWO),
+                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 1, Versions.TWO));
     }
 
     @Tag("heavy")
@@ -145,6 +147,7 @@ class InterleavingCheckerTests {
                 new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 4, Versions.TWO),
                 new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 1, 3, Versions.TWO),
                 new Scenario(null, null, Updates.INVALIDATION, 2, 1, 4, Versions.TWO),
+                new Scenario(null, null, Updates.INVALIDATION_BESIDE_ONE, 1, 0, 2, Versions.TWO),
                 new Scenario(null, null, Updates.ONE, 2, 1, 4, Versions.TWO));
     }
 

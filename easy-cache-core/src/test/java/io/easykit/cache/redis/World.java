@@ -3,6 +3,7 @@ package io.easykit.cache.redis;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One state of the model: the entry in Redis, the data in the database, and where each process stands.
@@ -32,6 +33,40 @@ record World(
         List<Updater> updaters,
         List<Row> rows,
         Relay relay) {
+
+    /**
+     * Spelled out, here and in {@link Reader} and {@link Updater}: a checker computes it for some million worlds, and what
+     * the compiler makes for a record takes half as long again.
+     */
+    @Override
+    public int hashCode() {
+        int hash = System.identityHashCode(entry);
+        hash = 31 * hash + clock;
+        hash = 31 * hash + version;
+        hash = 31 * hash + floor;
+        hash = 31 * hash + staleUntil.hashCode();
+        hash = 31 * hash + repeats;
+        hash = 31 * hash + readers.hashCode();
+        hash = 31 * hash + updaters.hashCode();
+        hash = 31 * hash + rows.hashCode();
+        return 31 * hash + relay.hashCode();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof World world
+                && entry == world.entry
+                && clock == world.clock
+                && version == world.version
+                && floor == world.floor
+                && repeats == world.repeats
+                && repeated == world.repeated
+                && readers.equals(world.readers)
+                && updaters.equals(world.updaters)
+                && staleUntil.equals(world.staleUntil)
+                && rows.equals(world.rows)
+                && relay.equals(world.relay);
+    }
 
     /** No version is bounded yet. */
     static final int FOR_EVER = Integer.MAX_VALUE;
@@ -118,6 +153,34 @@ record World(
             return name + elections + "  ";
         }
 
+        @Override
+        public int hashCode() {
+            int hash = name.hashCode();
+            hash = 31 * hash + at.hashCode();
+            hash = 31 * hash + reads;
+            hash = 31 * hash + floor;
+            hash = 31 * hash + loadLease.hashCode();
+            hash = 31 * hash + loaded;
+            hash = 31 * hash + elections;
+            return 31 * hash + turns;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return this == other
+                    || (other instanceof Reader reader
+                            && at == reader.at
+                            && reads == reader.reads
+                            && floor == reader.floor
+                            && served == reader.served
+                            && loaded == reader.loaded
+                            && elections == reader.elections
+                            && turns == reader.turns
+                            && name.equals(reader.name)
+                            && field.equals(reader.field)
+                            && loadLease.equals(reader.loadLease));
+        }
+
         boolean isLoading(int clock) {
             return (at == ReaderAt.LOAD || at == ReaderAt.STORE) && Entry.electionEnd(loadLease) > clock;
         }
@@ -190,6 +253,22 @@ record World(
 
         Updater crashes() {
             return new Updater(name, way, UpdaterAt.CRASHED, 0, 0);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * (31 * (31 * name.hashCode() + at.hashCode()) + updates) + leaseEnd;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return this == other
+                    || (other instanceof Updater updater
+                            && at == updater.at
+                            && updates == updater.updates
+                            && leaseEnd == updater.leaseEnd
+                            && way == updater.way
+                            && name.equals(updater.name));
         }
 
         /** Of the present update; empty without an announcement. */
