@@ -31,7 +31,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <ul>
  *   <li>The commit failed with a {@code TransactionException}. If JPA has rolled back, as after a failed validation in the
  *       flush, the exception says so. Only {@link #listener} sees it, just after the synchronizations.
- *   <li>A rollback failed. Without a commit before it, nothing is committed.
+ *   <li>A rollback failed. Without a commit before it, nothing is committed. Only {@link #listener} sees whether there was
+ *       one: see {@link End}.
  *   <li>A {@code beforeCommit} threw a {@code TransactionException}. Spring takes it for a failed commit and leaves the
  *       transaction open; it is committed or rolled back when its connection is returned. If the exception is an
  *       {@code UnexpectedRollbackException}, Spring even reports a rollback. Before each real end it calls
@@ -73,7 +74,7 @@ final class SpringTransactions implements Transactions {
     }
 
     private static <P extends Participant> P register(Object key, P participant) {
-        TransactionSynchronizationManager.registerSynchronization(new Joined(key, participant));
+        TransactionSynchronizationManager.registerSynchronization(new Joined(key, participant, End.current()));
         return participant;
     }
 
@@ -85,12 +86,14 @@ final class SpringTransactions implements Transactions {
         private boolean rolledBack;
         private boolean committing;
         private boolean completing;
+        private final @Nullable End end;
         private boolean finished;
-        private @Nullable End end;
 
-        Joined(Object key, Participant participant) {
+        /** @param end end of its transaction, or null if that is not reported */
+        Joined(Object key, Participant participant, @Nullable End end) {
             this.key = key;
             this.participant = participant;
+            this.end = end;
         }
 
         /** All of the present transaction. */
@@ -185,36 +188,57 @@ final class SpringTransactions implements Transactions {
         }
     }
 
-    /** The end of one transaction. */
-    private static final class End {
+    /**
+     * The end of one transaction whose manager reports to the listener. It is there from the begin on: if a callback fails
+     * before the commit, Spring rolls back without a report.
+     */
+    private static final class End implements TransactionSynchronization {
 
         private final List<Joined> undecided = new ArrayList<>();
         private boolean commits;
+
+        /** That of the present transaction. Work that joins an ended transaction has none. */
+        static @Nullable End current() {
+            return TransactionSynchronizationManager.getSynchronizations().stream()
+                    .filter(End.class::isInstance)
+                    .map(End.class::cast)
+                    .findFirst()
+                    .orElse(null);
+        }
     }
 
-    /** Called by transaction managers around each commit and rollback. */
+    /** Called by transaction managers around each begin, commit and rollback. */
     private final class EndListener implements TransactionExecutionListener {
 
         @Override
+        public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+            if (beginFailure == null && hasSynchronizations(transaction)) {
+                TransactionSynchronizationManager.registerSynchronization(new End());
+            }
+        }
+
+        @Override
         public void beforeCommit(TransactionExecution transaction) {
-            begin(transaction, true);
+            end(transaction, true);
         }
 
         @Override
         public void beforeRollback(TransactionExecution transaction) {
-            begin(transaction, false);
+            end(transaction, false);
         }
 
-        private void begin(TransactionExecution transaction, boolean commits) {
-            boolean hasSynchronizations = transaction instanceof DefaultTransactionStatus status
+        private void end(TransactionExecution transaction, boolean commits) {
+            End end = hasSynchronizations(transaction) ? End.current() : null;
+            if (end != null) {
+                end.commits |= commits;
+                ends.put(transaction, end);
+            }
+        }
+
+        private static boolean hasSynchronizations(TransactionExecution transaction) {
+            return transaction instanceof DefaultTransactionStatus status
                     && status.isNewSynchronization()
                     && TransactionSynchronizationManager.isSynchronizationActive();
-            List<Joined> joined = hasSynchronizations ? Joined.all() : List.of();
-            if (!joined.isEmpty()) {
-                End end = ends.computeIfAbsent(transaction, ending -> new End());
-                end.commits |= commits;
-                joined.forEach(one -> one.end = end);
-            }
         }
 
         @Override

@@ -37,6 +37,7 @@ import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
@@ -143,6 +144,45 @@ class SpringTransactionsTests {
         assertThat(heard).containsExactly("rolled back");
     }
 
+    @Test
+    void rollsBackIfARollbackFailsAfterACallbackThatRefusesTheCommit() {
+        assertThatThrownBy(() -> in(
+                        listened(new DataSourceTransactionManager(database)),
+                        () -> beforeCommit(() -> {
+                            database.losesReplies = true;
+                            throw new InvalidOrderException();
+                        })))
+                .isInstanceOf(RuntimeException.class);
+
+        assertThat(heard).containsExactly("before commit", "rolled back");
+    }
+
+    @Test
+    void rollsBackWhatAFailingFlushHasJoinedIfTheRollbackFails() {
+        assertThatThrownBy(() -> in(
+                        listened(new DataSourceTransactionManager(database)),
+                        () -> beforeCommit(() -> {
+                            transactions.join(new Object(), Recorder::new);
+                            database.losesReplies = true;
+                            throw new InvalidOrderException();
+                        })))
+                .isInstanceOf(RuntimeException.class);
+
+        assertThat(heard).containsExactly("before commit", "rolled back", "rolled back");
+    }
+
+    @Test
+    void knowsNothingOfARollbackThatFailsIfTheManagerDoesNotReport() {
+        database.losesReplies = true;
+
+        assertThatThrownBy(() -> in(new DataSourceTransactionManager(database), () -> {
+                    throw new InvalidOrderException();
+                }))
+                .isInstanceOf(RuntimeException.class);
+
+        assertThat(heard).containsExactly("unknown");
+    }
+
     /** The connection commits such a transaction when its auto-commit is switched on again. */
     @Test
     void knowsNothingOfATransactionThatSpringLeavesOpen() {
@@ -162,6 +202,25 @@ class SpringTransactionsTests {
             assertThat(heard).containsExactly("before commit", "unknown");
             assertThat(state()).isEqualTo("paid");
         }
+    }
+
+    /** A known limit: the connection commits such work when its auto-commit is switched on again. */
+    @Test
+    void knowsNothingOfWorkThatJoinsTheEndOfATransactionForRollbackOnly() {
+        DataSourceTransactionManager manager = listened(new DataSourceTransactionManager(database));
+        assertThatThrownBy(() -> new TransactionTemplate(manager).executeWithoutResult(outer -> {
+                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void afterCompletion(int status) {
+                            in(manager, () -> setState("paid"));
+                        }
+                    });
+                    new TransactionTemplate(manager).executeWithoutResult(TransactionStatus::setRollbackOnly);
+                }))
+                .isInstanceOf(UnexpectedRollbackException.class);
+
+        assertThat(heard).containsExactly("unknown");
+        assertThat(state()).isEqualTo("paid");
     }
 
     @Test
