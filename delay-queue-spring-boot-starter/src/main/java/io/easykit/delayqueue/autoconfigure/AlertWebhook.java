@@ -5,6 +5,7 @@ import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.LogText;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -43,6 +44,7 @@ final class AlertWebhook implements DelayQueueListener {
 
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+    private static final int SECOND = 1000;
     private static final int FIRST_SUCCESS_STATUS = 200;
     private static final int FIRST_OTHER_STATUS = 300;
     private static final int FIRST_SERVER_FAILURE_STATUS = 500;
@@ -120,10 +122,17 @@ final class AlertWebhook implements DelayQueueListener {
 
     private static String amount(Kind kind, long value) {
         return switch (kind) {
-            case LATENESS, NO_CONSUMER -> value / 1000 + " s";
+            case LATENESS, NO_CONSUMER -> time(value);
             case FAILING -> value + " %";
             case DUE, DEAD, WAITING -> Long.toString(value);
         };
+    }
+
+    /** Exact, so that a value over its limit also reads so. */
+    private static String time(long millis) {
+        return millis < SECOND
+                ? millis + " ms"
+                : BigDecimal.valueOf(millis, 3).stripTrailingZeros().toPlainString() + " s";
     }
 
     private void post(String topic, String text, Kind kind, String state, long value, long limit) {

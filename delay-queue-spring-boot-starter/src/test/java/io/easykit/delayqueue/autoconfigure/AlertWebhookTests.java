@@ -24,6 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -97,6 +98,19 @@ class AlertWebhookTests {
         assertThat(posted(0).path("msgtype").asString("")).isEqualTo("text");
         assertThat(posted(0).path("text").path("content").asString(""))
                 .endsWith("orders: no_consumer is 130 s, over the limit of 120 s");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "5400, 5000, '5.4 s, over the limit of 5 s'",
+        "501, 500, '501 ms, over the limit of 500 ms'",
+        "1250, 500, '1.25 s, over the limit of 500 ms'",
+        "60001, 60000, '60.001 s, over the limit of 60 s'"
+    })
+    void showsATimeThatIsOverItsLimit(long value, long limit, String text) {
+        webhook(SLACK).onAlertRaised(new AlertRaised("orders", Kind.LATENESS, value, limit));
+
+        assertThat(posted(0).path("text").asString("")).endsWith("orders: lateness is " + text);
     }
 
     @Test
