@@ -77,6 +77,31 @@ public interface EasyCache {
             throws X;
 
     /**
+     * Returns the cached value, without loading. Counts as no read, and gives nobody the right to load. While Redis is away the
+     * value of the local level, for an AP cache.
+     *
+     * @return null if no reader could have a cached value now
+     */
+    <V> @Nullable CachedValue<V> peek(CacheKey<V> key);
+
+    /**
+     * Begins to fill an entry with a value that the caller loads itself. Read the data after this call, and not in a transaction
+     * that began before. Other readers of the entry wait for the fill as for a load.
+     *
+     * <pre>{@code
+     * try (FillTicket<User> ticket = cache.startFill(users.key(42))) {
+     *     if (ticket != null) {
+     *         ticket.tryFill(dao.find(42));
+     *     }
+     * }
+     * }</pre>
+     *
+     * @return null if there is a value that is not yet due for a refresh, if somebody else loads it, or if nothing may be
+     *     stored now: during an update, inside a transaction, or while Redis is away
+     */
+    <V> @Nullable FillTicket<V> startFill(CacheKey<V> key);
+
+    /**
      * Changes the data behind some entries, and invalidates them: prepared before the action, invalidated after it, also if
      * the action fails. Inside a transaction they are also prepared before its commit and invalidated after its end. So the
      * action may commit its work itself, or leave it to the transaction.

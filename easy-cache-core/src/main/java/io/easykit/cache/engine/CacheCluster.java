@@ -6,6 +6,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.DegradedOptions;
+import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
@@ -40,8 +41,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private final UpdatePreparation preparation;
     private final LateCommits lateCommits;
     private final LoadBulkhead limit;
-    private final FallbackReader reader;
-    private final BatchReader batchReader;
+    private final Readers readers;
     private final Redelivery redelivery;
     private final StoppedCluster afterStop;
     private final PrefixClearing clearing;
@@ -76,14 +76,8 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.delivery = new InvalidationDelivery(id, this.store, local, degraded.maxPendingInvalidations(), engine);
         Freshness freshness = new Freshness(delivery.ownUpdates(), delivery.pending());
         this.limit = new LoadBulkhead(degraded.concurrentLoads(), ticker);
-        UncachedLoads uncached = new UncachedLoads(limit, engine);
-        NearLevel nearLevel = new NearLevel(near, freshness, epochs, engine);
-        ReadParts parts = ReadParts.of(this.store, epochs, nearLevel, limit, uncached, engine);
-        CacheDispatcher dispatcher = new CacheDispatcher(parts, nearLevel, freshness, limit, engine);
-        this.reader = new FallbackReader(dispatcher, freshness, local, uncached, degraded.cpReads(), engine);
-        BatchParts batch = BatchParts.of(this.store, epochs, parts, limit, engine);
-        BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
-        this.batchReader = new BatchReader(batches, batch, reader, freshness, local, engine);
+        Readers.Sources sources = new Readers.Sources(this.store, epochs, freshness, near, local);
+        this.readers = Readers.of(sources, limit, degraded.cpReads(), engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
         this.afterStop = new StoppedCluster(evicting, delivery, outbox != null, ticker);
         this.clearing = new PrefixClearing(epochs, delivery, engine);
@@ -197,12 +191,8 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return delivery.pending();
     }
 
-    FallbackReader reader() {
-        return reader;
-    }
-
-    BatchReader batchReader() {
-        return batchReader;
+    Readers readers() {
+        return readers;
     }
 
     List<RecoveryWorker> workers() {
@@ -219,6 +209,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     /** Null without an outbox. */
     @Nullable OutboxRelay relay() {
         return relay;
+    }
+
+    @Nullable OutboxBacklog outboxBacklog() {
+        return relay == null ? null : relay.backlog();
     }
 
     /** See {@link UpdatePreparation#prepare}. */

@@ -3,14 +3,26 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.UnknownClusterException;
+import io.easykit.cache.store.EntryStore;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 /** Every Redis by its id. */
 record CacheClusters(Map<String, CacheCluster> byId) {
 
     CacheClusters {
         byId = Map.copyOf(byId);
+    }
+
+    /** One for each store. Keys of one update may lie in several of them. */
+    static CacheClusters of(Map<String, EntryStore> stores, BiFunction<String, EntryStore, CacheCluster> cluster) {
+        Map<String, CacheCluster> byId = new LinkedHashMap<>();
+        stores.forEach((id, store) -> byId.put(id, cluster.apply(id, store)));
+        CacheClusters all = new CacheClusters(byId);
+        byId.values().forEach(one -> one.join(all::of));
+        return all;
     }
 
     /**

@@ -7,8 +7,10 @@ import io.easykit.cache.BatchLoader;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CachedValue;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.FillTicket;
 import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Loader;
 import io.easykit.cache.OutboxBacklog;
@@ -27,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -65,15 +68,15 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
             return loader.load();
         }
         PrefixClearing.requireEntry(key);
-        CacheCluster cluster = clusters.of(key);
+        FallbackReader reader = clusters.of(key).readers().single();
         if (updates.isUpdatedHere(key)) {
             LoadInProgress.markUnstorable();
             return loader.load();
         }
         try {
             return OrderedCalls.isSerial(key)
-                    ? ordered.fetch(cluster.reader(), key, at -> new ReadRequest<>(key, loader, storable, at))
-                    : cluster.reader().fetch(new ReadRequest<>(key, loader, storable, ticker.nanoTime()));
+                    ? ordered.fetch(reader, key, at -> new ReadRequest<>(key, loader, storable, at))
+                    : reader.fetch(new ReadRequest<>(key, loader, storable, ticker.nanoTime()));
         } catch (Throwable failure) {
             throw (X) failure;
         }
@@ -91,32 +94,48 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
         if (disabled) {
             return batch.loadAll(loader);
         }
-        CacheCluster cluster = clusters.of(spec);
+        BatchReader reader = clusters.of(spec).readers().batch();
         try {
-            return batch.fetchAll(loader, storable, updates::isUpdatedHere, cluster.batchReader(), ticker.nanoTime());
+            return batch.fetchAll(loader, storable, updates::isUpdatedHere, reader, ticker.nanoTime());
         } catch (Throwable failure) {
             throw (X) failure;
         }
     }
 
     @Override
+    public <V> @Nullable CachedValue<V> peek(CacheKey<V> key) {
+        return directly(key, calls -> calls.peek(key));
+    }
+
+    @Override
+    public <V> @Nullable FillTicket<V> startFill(CacheKey<V> key) {
+        return directly(key, calls -> calls.startFill(key));
+    }
+
+    private <T> @Nullable T directly(CacheKey<?> key, Function<DirectCalls, @Nullable T> call) {
+        PrefixClearing.requireEntry(key);
+        boolean unusable = disabled || updates.isUpdatedHere(key);
+        return unusable ? null : call.apply(clusters.of(key).readers().direct());
+    }
+
+    /** Refuses keys of an unknown Redis, unless the cache is switched off. */
+    private boolean isOff(Collection<? extends CacheKey<?>> keys) {
+        if (!disabled) {
+            keys.forEach(clusters::of);
+        }
+        return disabled;
+    }
+
+    @Override
     public <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action)
             throws X {
-        if (disabled) {
-            return action.run();
-        }
-        keys.forEach(clusters::of);
-        return ordered.update(keys, action);
+        return isOff(keys) ? action.run() : ordered.update(keys, action);
     }
 
     @Override
     public <T, X extends Throwable> @Nullable T updateInTransaction(
             Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
-        if (disabled) {
-            return action.run();
-        }
-        keys.forEach(clusters::of);
-        return ordered.updateInTransaction(keys, action);
+        return isOff(keys) ? action.run() : ordered.updateInTransaction(keys, action);
     }
 
     @Override
@@ -127,20 +146,16 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
 
     @Override
     public void invalidate(Collection<? extends CacheKey<?>> keys) {
-        if (disabled) {
-            return;
+        if (!isOff(keys)) {
+            updates.invalidate(keys);
         }
-        keys.forEach(clusters::of);
-        updates.invalidate(keys);
     }
 
     @Override
     public void invalidateInTransaction(Collection<? extends CacheKey<?>> keys) {
-        if (disabled) {
-            return;
+        if (!isOff(keys)) {
+            updates.invalidateInTransaction(keys);
         }
-        keys.forEach(clusters::of);
-        updates.invalidateInTransaction(keys);
     }
 
     @Override
@@ -168,8 +183,7 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
     @Override
     public @Nullable OutboxBacklog outboxBacklog(String clusterId) {
         CacheCluster cluster = cluster(clusterId);
-        OutboxRelay relay = cluster == null ? null : cluster.relay();
-        return relay == null ? null : relay.backlog();
+        return cluster == null ? null : cluster.outboxBacklog();
     }
 
     /** Shows and changes this cache for operators, with the caches that it has used. */
@@ -207,7 +221,6 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
         clusters.all().forEach(CacheCluster::stop);
     }
 
-    /** Does what {@link #stop()} does, for a container that closes its beans. */
     @Override
     public void close() {
         stop();
@@ -327,15 +340,10 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
                     loadObserver,
                     ticker);
             CacheCluster.Options options = new CacheCluster.Options(availability, degraded);
-            Map<String, CacheCluster> clusters = new LinkedHashMap<>();
-            if (!disabled) {
-                stores.forEach((id, store) -> {
-                    CacheCluster.Levels levels = new CacheCluster.Levels(localLevels.get(), nearLevels.get());
-                    clusters.put(id, new CacheCluster(id, store, levels, options, outbox, engine));
-                });
-            }
-            CacheClusters all = new CacheClusters(clusters);
-            clusters.values().forEach(cluster -> cluster.join(all::of));
+            CacheClusters all = CacheClusters.of(disabled ? Map.of() : stores, (id, store) -> {
+                CacheCluster.Levels levels = new CacheCluster.Levels(localLevels.get(), nearLevels.get());
+                return new CacheCluster(id, store, levels, options, outbox, engine);
+            });
             return new EasyCacheEngine(all, engine, counts, disabled);
         }
     }

@@ -8,6 +8,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.Peeked;
 import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
@@ -57,6 +58,12 @@ final class GuardedStore implements EntryStore {
     public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
         return guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, allowsStale));
+    }
+
+    @Override
+    public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
+        CircuitBreaker breaker = availability.of(key);
+        return guard(breaker, breaker::mayRead, () -> store.peek(key, epoch, allowsStale));
     }
 
     @Override

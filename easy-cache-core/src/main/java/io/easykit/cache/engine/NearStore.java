@@ -8,6 +8,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.Peeked;
 import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
@@ -47,6 +48,11 @@ final class NearStore implements EntryStore {
     @Override
     public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         return store.fetch(key, epoch, allowsStale);
+    }
+
+    @Override
+    public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
+        return store.peek(key, epoch, allowsStale);
     }
 
     @Override

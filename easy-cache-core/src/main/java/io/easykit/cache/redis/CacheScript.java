@@ -8,6 +8,7 @@ import java.util.function.UnaryOperator;
 /** The scripts of the cache, one Lua file for each operation beside this class. */
 enum CacheScript {
     FETCH,
+    PEEK,
     STORE,
     RELEASE_LOAD,
     PREPARE,
@@ -29,7 +30,9 @@ enum CacheScript {
     }
 
     ScriptReply reply() {
-        return this == FETCH || this == RAISE_EPOCH || this == EXPLAIN ? ScriptReply.LIST : ScriptReply.NUMBER;
+        return this == FETCH || this == PEEK || this == RAISE_EPOCH || this == EXPLAIN
+                ? ScriptReply.LIST
+                : ScriptReply.NUMBER;
     }
 
     LuaScript lua() {

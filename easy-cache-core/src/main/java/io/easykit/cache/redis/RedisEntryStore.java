@@ -11,6 +11,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.Peeked;
 import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
@@ -134,6 +135,14 @@ public final class RedisEntryStore implements EntryStore {
         FetchReply reply = FetchReply.of(answer);
         clock.told(reply.now(), asked);
         return reply.fetched(epoch);
+    }
+
+    @Override
+    public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
+        return PeekReply.peeked(calls.await(calls.run(
+                CacheScript.PEEK,
+                names.entry(key),
+                List.of(allowsStale ? TRUE : FALSE, bytes(epoch), EntryCalls.valueField(key)))));
     }
 
     @Override

@@ -43,6 +43,15 @@ public interface EntryStore {
     Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale);
 
     /**
+     * Returns the value that the caller may have, and gives no load lease.
+     *
+     * @param epoch the prefix's epoch as read by this node; a value of an older one is a miss
+     * @param allowsStale whether the caller may be given a value inside the stale window
+     * @return null if there is none
+     */
+    @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale);
+
+    /**
      * Stores a loaded value if the lease's fencing token is still there, which is: if nothing was invalidated since the
      * lease was given. That the lease itself has ended does not matter.
      *

@@ -168,6 +168,7 @@ class HalfScriptTests {
     private Object run(CacheScript script, String text) {
         return switch (script) {
             case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "v");
+            case PEEK -> eval(text, "1", "0", "v");
             case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v");
             case RELEASE_LOAD -> eval(text, loadLease(10));
             case PREPARE -> eval(text, "own", "30000", "1");

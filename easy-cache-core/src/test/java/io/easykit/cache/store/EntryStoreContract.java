@@ -307,6 +307,37 @@ public abstract class EntryStoreContract {
     }
 
     @Test
+    void showsWhatAReaderMayHaveAndGivesNoLease() {
+        CacheKey<String> key = key(ap);
+        assertThat(store().peek(key, 0, true)).isNull();
+        assertThat(holds(key)).isFalse();
+        stored(key, "old");
+
+        Peeked fresh = store().peek(key, 0, false);
+        assertThat(text(fresh.value())).isEqualTo("old");
+        assertThat(fresh.stale()).isFalse();
+        assertThat(fresh.remaining()).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(store().peek(key, 1, true)).as("of an older epoch").isNull();
+        assertThat(store().peek(sibling(key, cp), 0, true)).isNotNull();
+
+        store().invalidate(List.of(key), "");
+        Peeked stale = store().peek(key, 0, true);
+        assertThat(text(stale.value())).isEqualTo("old");
+        assertThat(stale.stale()).isTrue();
+        assertThat(stale.remaining()).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(store().peek(key, 0, false)).isNull();
+        assertThat(store().read(key, 0).loading()).isFalse();
+    }
+
+    @Test
+    void showsNothingAfterTheStaleWindow() {
+        CacheKey<String> key = stored(key(ap.toBuilder().staleWindow(SHORT).build()), "old");
+        store().invalidate(List.of(key), "");
+        pass(SHORT);
+        assertThat(store().peek(key, 0, true)).isNull();
+    }
+
+    @Test
     void endsAClearingWithItsEpoch() {
         store().prepareClear(0, List.of("ended"), "token", Duration.ofMinutes(1));
         assertThat(store().epochs(0).clearing()).contains("ended");

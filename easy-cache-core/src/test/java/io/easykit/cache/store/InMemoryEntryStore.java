@@ -33,6 +33,7 @@ public final class InMemoryEntryStore implements EntryStore {
     public enum Operation {
         READ,
         FETCH,
+        PEEK,
         STORE,
         RELEASE_LOAD,
         PREPARE,
@@ -337,6 +338,23 @@ public final class InMemoryEntryStore implements EntryStore {
             }
             LoadLease lease = elect(entry, options, epoch);
             return old == null ? new Fetched.NeedQuery(lease) : new Fetched.SuccessNeedQuery(old, true, lease);
+        });
+    }
+
+    @Override
+    public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
+        requireHere(Operation.PEEK, List.of(key));
+        return run(Operation.PEEK, () -> {
+            Entry entry = find(key);
+            Value value = entry == null ? null : entry.values.get(key.spec().fingerprint());
+            if (entry == null || value == null || value.epoch < epoch) {
+                return null;
+            }
+            Long staleUntil = entry.staleUntil;
+            long ends = staleUntil == null ? value.expires : allowsStale ? Math.min(value.expires, staleUntil) : 0;
+            return ends <= now()
+                    ? null
+                    : new Peeked(value.envelope, Duration.ofMillis(ends - now()), staleUntil != null);
         });
     }
 

@@ -7,6 +7,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Partitions;
+import io.easykit.cache.store.Peeked;
 import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoredEntry;
 import java.lang.reflect.Type;
@@ -35,6 +36,11 @@ final class FullStore implements EntryStore {
 
     @Override
     public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
         throw new UnsupportedOperationException();
     }
 

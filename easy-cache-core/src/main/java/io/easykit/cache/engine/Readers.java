@@ -1,0 +1,30 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.DegradedOptions;
+
+/**
+ * What reads through one Redis. All of them join the same loads.
+ *
+ * @param direct calls without a loader
+ */
+record Readers(FallbackReader single, BatchReader batch, DirectCalls direct) {
+
+    /** Where values come from: the store, and the two levels of this JVM in front of it. */
+    record Sources(GuardedStore store, Epochs epochs, Freshness freshness, NearEntries near, LocalEntries local) {}
+
+    static Readers of(Sources from, LoadBulkhead limit, DegradedOptions.CpReads cpReads, EngineContext engine) {
+        GuardedStore store = from.store();
+        Freshness freshness = from.freshness();
+        UncachedLoads uncached = new UncachedLoads(limit, engine);
+        NearLevel near = new NearLevel(from.near(), freshness, from.epochs(), engine);
+        ReadParts parts = ReadParts.of(store, from.epochs(), near, limit, uncached, engine);
+        CacheDispatcher dispatcher = new CacheDispatcher(parts, near, freshness, limit, engine);
+        FallbackReader single = new FallbackReader(dispatcher, freshness, from.local(), uncached, cpReads, engine);
+        BatchParts batch = BatchParts.of(store, from.epochs(), parts, limit, engine);
+        BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
+        return new Readers(
+                single,
+                new BatchReader(batches, batch, single, freshness, from.local(), engine),
+                new DirectCalls(store, from.epochs(), freshness, from.local(), engine));
+    }
+}

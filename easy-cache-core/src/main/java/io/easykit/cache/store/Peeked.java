@@ -1,0 +1,11 @@
+package io.easykit.cache.store;
+
+import java.time.Duration;
+
+/**
+ * A value that one reader may have.
+ *
+ * @param remaining how long it may still be returned, by the store's clock
+ * @param stale     whether it was invalidated and is only returned inside the stale window
+ */
+public record Peeked(Envelope value, Duration remaining, boolean stale) {}
