@@ -42,10 +42,10 @@ final class EndedTransactions {
         ended.push(new Ended(transaction, synchronizedHolders().toList()));
     }
 
-    /** A transaction has begun, inside those that hold the connections {@code around}. */
+    /** A transaction has begun, inside those that hold the connections {@code around}. It may use a bound session only later. */
     void begun(Collection<ResourceHolderSupport> around) {
         if (!unreported.isEmpty()) {
-            boundInside(around).forEach(unreported::remove);
+            holders().filter(holder -> !around.contains(holder)).forEach(unreported::remove);
         }
     }
 
@@ -53,12 +53,8 @@ final class EndedTransactions {
     void completing(TransactionExecution transaction, Collection<ResourceHolderSupport> around) {
         Deque<Ended> ended = bound();
         if (ended == null || ended.stream().noneMatch(one -> one.transaction == transaction)) {
-            boundInside(around).forEach(unreported::add);
+            synchronizedHolders().filter(holder -> !around.contains(holder)).forEach(unreported::add);
         }
-    }
-
-    private static Stream<ResourceHolderSupport> boundInside(Collection<ResourceHolderSupport> around) {
-        return synchronizedHolders().filter(holder -> !around.contains(holder));
     }
 
     /** The callbacks have run. */
@@ -103,10 +99,13 @@ final class EndedTransactions {
 
     /** The connections of the transactions that are bound to this thread. */
     static Stream<ResourceHolderSupport> synchronizedHolders() {
+        return holders().filter(ResourceHolderSupport::isSynchronizedWithTransaction);
+    }
+
+    private static Stream<ResourceHolderSupport> holders() {
         return TransactionSynchronizationManager.getResourceMap().values().stream()
                 .filter(ResourceHolderSupport.class::isInstance)
-                .map(ResourceHolderSupport.class::cast)
-                .filter(ResourceHolderSupport::isSynchronizedWithTransaction);
+                .map(ResourceHolderSupport.class::cast);
     }
 
     @SuppressWarnings("unchecked") // bound by this class only

@@ -67,7 +67,10 @@ final class SpringTransactions implements Transactions {
                 && TransactionSynchronizationManager.isSynchronizationActive();
     }
 
-    /** Whether a transaction manager without synchronization is active. */
+    /**
+     * Whether a transaction manager without synchronization is active. The callbacks of an ended transaction look the same after
+     * the end of another one inside them, which removes the mark that a transaction is active.
+     */
     @Override
     public boolean isEndHidden() {
         if (TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -75,9 +78,8 @@ final class SpringTransactions implements Transactions {
         }
         return TransactionSynchronizationManager.hasResource(hiddenKey)
                 || (!TransactionSynchronizationManager.isSynchronizationActive()
-                        && TransactionSynchronizationManager.getResourceMap().values().stream()
-                                .anyMatch(resource -> resource instanceof ResourceHolderSupport holder
-                                        && holder.isSynchronizedWithTransaction()));
+                        && EndedTransactions.synchronizedHolders().findAny().isPresent()
+                        && ended.connections() == null);
     }
 
     @Override

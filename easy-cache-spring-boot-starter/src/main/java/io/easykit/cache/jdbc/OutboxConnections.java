@@ -14,6 +14,7 @@ import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.ResourceHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -110,7 +111,7 @@ final class OutboxConnections {
 
     /** Works in a separate transaction. */
     <T extends @Nullable Object> T own(Work<T> work) {
-        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+        if (!mayHoldConnection()) {
             return inTransaction(work);
         }
         acquireSecond();
@@ -121,11 +122,18 @@ final class OutboxConnections {
         }
     }
 
+    /** A bound session may hold one without a transaction, such as that of a web request. */
+    private static boolean mayHoldConnection() {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                || TransactionSynchronizationManager.getResourceMap().values().stream()
+                        .anyMatch(ResourceHolder.class::isInstance);
+    }
+
     private void acquireSecond() {
         try {
             if (!second.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 throw new OutboxException(
-                        "another transaction is waiting for a second connection; enlarge the pool, or use a"
+                        "another thread is waiting for a second connection; enlarge the pool, or use a"
                                 + " separate data source for the outbox",
                         null);
             }

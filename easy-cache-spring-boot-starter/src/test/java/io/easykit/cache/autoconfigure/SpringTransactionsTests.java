@@ -12,6 +12,8 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -19,6 +21,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -111,6 +114,63 @@ class SpringTransactionsTests {
         transactions.manages(manager);
         transactions.manages(manager);
         assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
+    }
+
+    /** The end of an inner transaction removes the mark that one is active, and nobody sets it again. */
+    @ParameterizedTest
+    @ValueSource(
+            ints = {
+                TransactionDefinition.PROPAGATION_REQUIRED,
+                TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+                TransactionDefinition.PROPAGATION_SUPPORTS
+            })
+    void knowsAnEndedTransactionAlsoAfterOneInsideItsCallbacks(int propagation) {
+        transactions.manages(manager);
+        in(TransactionDefinition.PROPAGATION_REQUIRED)
+                .executeWithoutResult(outer ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                            @Override
+                            public void afterCompletion(int status) {
+                                in(propagation).executeWithoutResult(inner -> {});
+                                heard.add("hidden " + transactions.isEndHidden());
+                                heard.add("late " + (transactions.lateCommit() != null));
+                            }
+                        }));
+        assertThat(heard).containsExactly("hidden false", "late true");
+    }
+
+    /** Open session in view: one session for several transactions, which takes part in one when it is used. */
+    @Test
+    void takesNoSessionOfAnEarlierTransactionForThatOfAnEndedOne() {
+        transactions.manages(manager);
+        ResourceHolderSupport session = new ResourceHolderSupport() {};
+        TransactionSynchronizationManager.bindResource("session", session);
+        try {
+            assertThatThrownBy(
+                            () -> in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(first -> {
+                                session.setSynchronizedWithTransaction(true);
+                                failBeforeCommit();
+                            }))
+                    .hasMessage("before the commit");
+            session.setSynchronizedWithTransaction(false);
+
+            in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(second -> {
+                session.setSynchronizedWithTransaction(true);
+                assertThat(transactions.lateCommit()).isNull();
+                session.setSynchronizedWithTransaction(false);
+            });
+        } finally {
+            TransactionSynchronizationManager.unbindResource("session");
+        }
+    }
+
+    private static void failBeforeCommit() {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void beforeCommit(boolean readOnly) {
+                throw new IllegalStateException("before the commit");
+            }
+        });
     }
 
     private void failBeforeCommit(String name, RuntimeException failure) {

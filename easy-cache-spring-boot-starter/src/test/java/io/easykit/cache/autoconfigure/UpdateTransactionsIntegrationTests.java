@@ -344,11 +344,15 @@ class UpdateTransactionsIntegrationTests {
         "REQUIRED, false",
         "UNDECLARED_BY_RESULT, true",
         "UNDECLARED_BY_RESULT, false",
-        "REQUIRED_BEFORE, true"
+        "REQUIRED_BEFORE, true",
+        "UNDECLARED_JOINING, true",
+        "UNDECLARED_JOINING, false",
+        "REQUIRED_BESIDE, true",
+        "REQUIRED_BESIDE, false"
     })
     void isVisibleWhenWorkOnTheConnectionOfAnEndedTransactionIsCommitted(String name, boolean completed) {
         boolean before = name.endsWith("_BEFORE");
-        Way way = Way.valueOf(name.replace("_BEFORE", ""));
+        Way way = Way.valueOf(name.replaceFirst("_(BEFORE|JOINING|BESIDE)", ""));
         Runnable work = () -> {
             way.update(stocks, id);
             seen.add(elsewhere(() -> stocks.find(id)).toString());
@@ -358,7 +362,17 @@ class UpdateTransactionsIntegrationTests {
             if (before) {
                 stocks.required(id);
             }
-            target.work = stocks -> stocks.write(id);
+            target.work = switch (name) {
+                // Spring forgets with the end of an inner transaction that one is active.
+                case "UNDECLARED_JOINING" ->
+                    stocks -> in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> stocks.write(id));
+                case "REQUIRED_BESIDE" ->
+                    stocks -> {
+                        in(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> {});
+                        stocks.write(id);
+                    };
+                default -> stocks -> stocks.write(id);
+            };
             TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
                 @Override
                 public void afterCommit() {

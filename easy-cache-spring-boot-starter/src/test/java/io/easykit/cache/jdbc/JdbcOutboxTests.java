@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.Outbox.Due;
 import io.easykit.cache.store.Outbox.Message;
@@ -19,10 +20,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +42,8 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.ResourceHolderSupport;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -182,6 +187,42 @@ class JdbcOutboxTests {
     void anotherTableHasAnotherIdentity() {
         install(otherDatabase);
         assertThat(new JdbcOutbox(otherDatabase, "ec:", begun::peek).id()).isNotEqualTo(outbox.id());
+    }
+
+    /** As of requests with an open session in view, which update outside a transaction. */
+    @Test
+    void threadsThatHoldAConnectionDoNotWaitForEachOthersConnection() throws Exception {
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setDataSource(dataSource);
+            pool.setMaximumPoolSize(2);
+            pool.setConnectionTimeout(Duration.ofSeconds(20).toMillis());
+            JdbcOutbox pooled = new JdbcOutbox(pool, "ec:", begun::peek);
+            CyclicBarrier bothHoldOne = new CyclicBarrier(2);
+            ExecutorService requests = Executors.newFixedThreadPool(2);
+            try {
+                List<Future<Boolean>> added = Stream.of("a", "b")
+                        .map(id -> requests.submit(() -> addWithAHeldConnection(pooled, pool, id, bothHoldOne)))
+                        .toList();
+                assertThat(List.of(added.get(0).get(), added.get(1).get())).contains(true);
+            } finally {
+                requests.shutdownNow();
+            }
+        }
+    }
+
+    private static boolean addWithAHeldConnection(
+            JdbcOutbox outbox, DataSource pool, String id, CyclicBarrier bothHoldOne) throws Exception {
+        TransactionSynchronizationManager.bindResource("session", new ResourceHolderSupport() {});
+        try (Connection held = pool.getConnection()) {
+            assertThat(held.isClosed()).isFalse();
+            bothHoldOne.await();
+            outbox.add(message(id, "user::1"), false, RETENTION);
+            return true;
+        } catch (OutboxException refused) {
+            return false;
+        } finally {
+            TransactionSynchronizationManager.unbindResource("session");
+        }
     }
 
     // Transactions
