@@ -88,12 +88,15 @@ final class Browser implements AutoCloseable {
                         .usingDriverExecutable(DRIVER.toFile())
                         .build(),
                 options);
-        driver.manage().timeouts().scriptTimeout(Duration.ofSeconds(10));
+        driver.manage().timeouts().scriptTimeout(Duration.ofSeconds(30));
     }
 
-    /** Looks often: a page shows a change within milliseconds. */
+    /** Looks often: a page shows a change within milliseconds. A busy machine may take long. */
     static ConditionFactory await() {
-        return Awaitility.with().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(20));
+        return Awaitility.with()
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(20))
+                .atMost(Duration.ofSeconds(30));
     }
 
     /** Loads the page anew, as a browser of this kind. */
@@ -150,7 +153,7 @@ final class Browser implements AutoCloseable {
     }
 
     void awaitText(String css, String text) {
-        await().alias(css + " shows: " + text).atMost(Duration.ofSeconds(15)).until(() -> text(css)
+        await().alias(css + " shows: " + text).atMost(Duration.ofSeconds(30)).until(() -> text(css)
                 .contains(text));
     }
 

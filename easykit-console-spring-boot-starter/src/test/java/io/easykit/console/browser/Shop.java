@@ -48,6 +48,9 @@ final class Shop implements AutoCloseable {
                         "spring.application.name=shop",
                         "spring.autoconfigure.exclude=" + String.join(",", ofSpringSecurity()),
                         "spring.data.redis.url=" + redis.uri(),
+                        // A busy machine may be slow to connect.
+                        "easy-cache.command-timeout=2s",
+                        "delay-queue.command-timeout=2s",
                         "delay-queue.heartbeat-interval=1s",
                         "delay-queue.defaults.back-off.delay=1ms",
                         "delay-queue.defaults.alerts.dead=20",
@@ -110,7 +113,7 @@ final class Shop implements AutoCloseable {
     }
 
     private void awaitDead(String topic, int count) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> dead(topic) == count);
+        await().atMost(Duration.ofSeconds(60)).until(() -> dead(topic) == count);
     }
 
     long dead(String topic) {

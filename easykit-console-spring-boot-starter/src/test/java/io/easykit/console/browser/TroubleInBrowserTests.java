@@ -89,7 +89,7 @@ class TroubleInBrowserTests {
     /** Has the time of the next refresh come, and waits until the page has planned the one after it. */
     private static void refresh() {
         browser.script("window.before = due; due()");
-        await().atMost(Duration.ofSeconds(15))
+        await().atMost(Duration.ofSeconds(30))
                 .until(() -> browser.script("return due !== before").equals("true"));
     }
 
@@ -254,7 +254,7 @@ class TroubleInBrowserTests {
                 "() => problem(404)",
                 "late");
         browser.click("Send one");
-        await().atMost(Duration.ofSeconds(15)).until(() -> calls("GET message") == 4);
+        await().atMost(Duration.ofSeconds(30)).until(() -> calls("GET message") == 4);
         assertThat(browser.text("dialog .chip")).isEqualTo("Waiting for its run…");
         assertThat(browser.text("dialog [role=alert]")).contains("A test refuses it.");
 
