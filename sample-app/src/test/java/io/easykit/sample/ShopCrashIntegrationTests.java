@@ -88,7 +88,7 @@ class ShopCrashIntegrationTests {
                 ShopApplication.class,
                 "--server.port=0",
                 "--shop.data-dir=" + dataDirectory,
-                "--shop.payment-timeout=8s",
+                "--shop.payment-timeout=15s",
                 // A busy machine may be slow to connect. That must not make reads bypass the cache here.
                 "--easy-cache.command-timeout=" + PATIENCE.toSeconds() + "s",
                 "--delay-queue.command-timeout=" + PATIENCE.toSeconds() + "s");

@@ -425,27 +425,27 @@ class DelayListenerIntegrationTests {
                                         .counter()
                                         .count())
                                 .isEqualTo(1);
+                        assertThat(meters.get("delayqueue.sent")
+                                        .tags("topic", "plain", "result", "stored")
+                                        .counter()
+                                        .count())
+                                .isEqualTo(2);
+                        assertThat(meters.get("delayqueue.deliveries")
+                                        .tags("topic", "hopeless", "result", "failed")
+                                        .counter()
+                                        .count())
+                                .isEqualTo(1);
+                        assertThat(meters.get("delayqueue.lateness")
+                                        .tags("topic", "plain")
+                                        .timer()
+                                        .count())
+                                .isEqualTo(1);
+                        assertThat(meters.get("delayqueue.handling")
+                                        .tags("topic", "plain")
+                                        .timer()
+                                        .count())
+                                .isEqualTo(1);
                     });
-                    assertThat(meters.get("delayqueue.sent")
-                                    .tags("topic", "plain", "result", "stored")
-                                    .counter()
-                                    .count())
-                            .isEqualTo(2);
-                    assertThat(meters.get("delayqueue.deliveries")
-                                    .tags("topic", "hopeless", "result", "failed")
-                                    .counter()
-                                    .count())
-                            .isEqualTo(1);
-                    assertThat(meters.get("delayqueue.lateness")
-                                    .tags("topic", "plain")
-                                    .timer()
-                                    .count())
-                            .isEqualTo(1);
-                    assertThat(meters.get("delayqueue.handling")
-                                    .tags("topic", "plain")
-                                    .timer()
-                                    .count())
-                            .isEqualTo(1);
                     await().atMost(Duration.ofSeconds(20))
                             .untilAsserted(() -> assertThat(meters.get("delayqueue.messages")
                                             .tags("topic", "plain", "state", "waiting")

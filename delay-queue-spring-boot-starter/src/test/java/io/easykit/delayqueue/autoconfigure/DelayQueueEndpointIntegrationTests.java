@@ -76,6 +76,8 @@ class DelayQueueEndpointIntegrationTests {
         starting.setDefaultProperties(Map.of(
                 "spring.data.redis.url",
                 "redis://" + server.host() + ":" + server.port(),
+                "delay-queue.command-timeout",
+                "10s",
                 "delay-queue.heartbeat-interval",
                 "1s",
                 "management.endpoints.web.exposure.include",

@@ -55,6 +55,7 @@ class TracingIntegrationTests {
         List<String> arguments = Stream.concat(
                         Stream.of(
                                 "spring.data.redis.url=redis://" + server.host() + ":" + server.port(),
+                                "delay-queue.command-timeout=10s",
                                 "management.tracing.sampling.probability=1"),
                         Stream.of(settings))
                 .map(setting -> "--" + setting)
