@@ -218,17 +218,20 @@ export const bulkActions = (scope, css = '') => can('jobs') && [
   button(many(t`Send back all|全部重新投递`, scope.total) + '…', () => redriveAll(scope), css), ' ',
   button(many(t`Purge all|全部清除`, scope.total) + '…', () => purgeAll(scope), css + ' danger')];
 
-const purgeAll = scope => ask({
+// What dies while the dialog is open is not selected.
+const selectedAt = () => Math.floor(now());
+
+const purgeAll = (scope, diedUntil = selectedAt()) => ask({
   title: t`Purge dead letters|清除死信`, typed: scope.topic, danger: true,
   more: () => [scopeText(scope), FOR_GOOD, has('export') && !scope.text
     && download(t`Save them as NDJSON first|先导出为 NDJSON`, 'export', {topic: scope.topic, place: 'dead', group: scope.group})],
-  submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope)}),
+  submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope), diedUntil}),
 });
 
 /** It begins with a trial: one message goes first and is watched until it is gone or dead again. */
 function redriveAll(scope) {
   const {topic, total} = scope;
-  const state = {perSecond: '50', stopAt: '20', open: true, tries: 0};
+  const state = {perSecond: '50', stopAt: '20', open: true, tries: 0, diedUntil: selectedAt()};
   openDialog({
     title: t`Send back dead letters|重新投递死信`, wide: true, quiet: () => !state.trial,
     view: () => [

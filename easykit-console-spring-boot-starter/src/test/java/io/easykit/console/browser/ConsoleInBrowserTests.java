@@ -356,6 +356,25 @@ class ConsoleInBrowserTests {
     }
 
     @Test
+    void changesOnlyLettersThatDiedBeforeTheDialogWasOpened() {
+        shop.addDead("before-1", "before-2");
+        browser.open("#/topic?topic=returns&tab=dead");
+        browser.click("Purge all");
+        shop.addDead("meanwhile");
+        browser.type("returns");
+        browser.click("Purge (");
+        browser.awaitText("main", "Done");
+        assertThat(shop.dead("returns")).isEqualTo(1);
+
+        browser.open("#/topic?topic=returns&tab=dead");
+        browser.click("Send back all");
+        browser.click("Send without a trial");
+        browser.awaitText("main", "Done");
+        browser.open("#/audit");
+        assertThat(browser.text("tbody tr:first-child")).contains("redrive, died until");
+    }
+
+    @Test
     void saysThatRedisIsAwayAndGoesOnWhenItIsBack() {
         browser.open("#/queues");
         shop.stopRedis();
