@@ -136,6 +136,9 @@ public final class Console {
         if (read == null) {
             throw new Refusal(404, "There is no such call.", "Load the page again: the node may have another version.");
         }
+        if (ConsoleApi.FOR_BODIES.contains(name)) {
+            access.requireOwnRead(request);
+        }
         Object answer = read.answer(request, caller);
         if (answer instanceof ConsoleReply reply) {
             return reply;

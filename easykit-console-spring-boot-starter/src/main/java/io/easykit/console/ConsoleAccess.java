@@ -150,6 +150,16 @@ public record ConsoleAccess(
         }
     }
 
+    /** Refuses a recorded read that another page has sent: its lines in the audit would push out those of changes. */
+    void requireOwnRead(ConsoleRequest request) {
+        String origin = request.header("Origin");
+        String site = request.header("Sec-Fetch-Site");
+        boolean isListed = origin != null && origins.contains(origin);
+        if (!isListed && ("cross-site".equals(site) || "same-site".equals(site))) {
+            throw crossSite("Sec-Fetch-Site is " + site + ".");
+        }
+    }
+
     private static boolean isOwn(String origin, ConsoleRequest request) {
         String authority = authority(origin);
         return authority != null
@@ -168,7 +178,7 @@ public record ConsoleAccess(
     private static Refusal crossSite(String reason) {
         return new Refusal(
                 403,
-                "The change may come from another page: " + reason,
+                "The request may come from another page: " + reason,
                 "Use the console's own page, or name the origin of the page in easykit.console.origins.");
     }
 

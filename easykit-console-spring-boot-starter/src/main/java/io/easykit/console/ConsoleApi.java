@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** The part of the console's API that one product adds. */
 public interface ConsoleApi {
 
-    /** Features of users who may save bodies. */
+    /** Features of users who may save bodies, and the reads behind them, which are recorded. */
     Set<String> FOR_BODIES = Set.of("body", "export");
 
     /** Names of the pages and lists that it fills. */

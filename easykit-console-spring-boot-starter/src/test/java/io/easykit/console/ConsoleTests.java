@@ -21,6 +21,7 @@ class ConsoleTests {
 
     private final List<AuditEvent> events = new ArrayList<>();
     private final AtomicInteger changed = new AtomicInteger();
+    private final AtomicInteger read = new AtomicInteger();
 
     private final ConsoleApi api = new ConsoleApi() {
         @Override
@@ -30,7 +31,8 @@ class ConsoleTests {
 
         @Override
         public Map<String, Read> reads() {
-            return Map.of();
+            Read counted = (request, caller) -> Map.of("read", read.incrementAndGet());
+            return Map.of("export", counted, "body", counted, "topics", counted);
         }
 
         @Override
@@ -50,6 +52,10 @@ class ConsoleTests {
     };
 
     private ConsoleReply post(String body, Map<String, String> headers, String... origins) {
+        return send("POST", "/api/purge", body, headers, origins);
+    }
+
+    private ConsoleReply send(String method, String path, String body, Map<String, String> headers, String... origins) {
         ConsoleAccess access = new ConsoleAccess(
                 ConsoleAccess.Mode.EVERYONE,
                 "VIEW",
@@ -62,8 +68,8 @@ class ConsoleTests {
         ConsoleInfo info = new ConsoleInfo("/easykit", "node", Map.of(), null, null, List.of());
         return new Console(access, info, List.of(api), audit, ConsoleMeters.NONE)
                 .handle(new ConsoleRequest(
-                        "POST",
-                        "/api/purge",
+                        method,
+                        path,
                         Map.of(),
                         name -> headers.containsKey(name) ? List.of(headers.get(name)) : List.of(),
                         "10.0.0.1",
@@ -149,6 +155,36 @@ class ConsoleTests {
         ConsoleReply reply = post("{\"topic\":\"orders\",\"confirm\":\"orders\"}", headers, listed);
 
         assertThat(reply.status()).as(text(reply)).isEqualTo(status);
+    }
+
+    /** Their lines in the audit would push out those of changes. */
+    @ParameterizedTest
+    @CsvSource({
+        "export, cross-site, , 403",
+        "export, same-site, , 403",
+        "body, cross-site, , 403",
+        "body, same-site, , 403",
+        "export, cross-site, https://evil.example.com, 403",
+        "export, cross-site, https://ops.example.com, 200",
+        "export, same-origin, , 200",
+        "export, none, , 200",
+        "export, , , 200",
+        "body, none, , 200",
+        "topics, cross-site, , 200"
+    })
+    void refusesRecordedReadsOfOtherPages(String name, String site, String origin, int status) {
+        Map<String, String> headers = new HashMap<>(Map.of("Host", "ops.internal"));
+        if (site != null) {
+            headers.put("Sec-Fetch-Site", site);
+        }
+        if (origin != null) {
+            headers.put("Origin", origin);
+        }
+
+        ConsoleReply reply = send("GET", "/api/" + name, "", headers, "https://ops.example.com");
+
+        assertThat(reply.status()).as(text(reply)).isEqualTo(status);
+        assertThat(read).hasValue(status == 200 ? 1 : 0);
     }
 
     @ParameterizedTest

@@ -533,6 +533,13 @@ class QueueConsoleIntegrationTests {
     void exportsAListAsLines() {
         sendDead("exported-", 3);
 
+        JsonNode before = get("audit").get("entries").path(0);
+        assertThat(Http.to(port)
+                        .with("Sec-Fetch-Site", "cross-site")
+                        .get("/easykit/api/export?topic=orders&place=dead")
+                        .status())
+                .isEqualTo(403);
+        assertThat(get("audit").get("entries").path(0)).isEqualTo(before);
         Reply reply = Http.to(port).get("/easykit/api/export?topic=orders&place=dead");
 
         assertThat(reply.header("Content-Disposition")).contains("orders-dead.ndjson");
