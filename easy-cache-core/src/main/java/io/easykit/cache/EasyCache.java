@@ -85,8 +85,9 @@ public interface EasyCache {
     <V> @Nullable CachedValue<V> peek(CacheKey<V> key);
 
     /**
-     * Begins to fill an entry with a value that the caller loads itself. Read the data after this call, and not in a transaction
-     * that began before. Other readers of the entry wait for the fill as for a load.
+     * Begins to fill an entry with a value that the caller loads itself. Read it from the database after this call: reads of
+     * other entries in between are ordinary reads, and may be stale. Other readers of the entry wait for the fill as for a
+     * load, also those of this thread.
      *
      * <pre>{@code
      * try (FillTicket<User> ticket = cache.startFill(users.key(42))) {
@@ -97,7 +98,8 @@ public interface EasyCache {
      * }</pre>
      *
      * @return null if there is a value that is not yet due for a refresh, if somebody else loads it, or if nothing may be
-     *     stored now: during an update, inside a transaction, or while Redis is away
+     *     stored now: during an update, while Redis is away, or on a thread with a transaction, a session (open session in
+     *     view) or a connection, which may show older data
      */
     <V> @Nullable FillTicket<V> startFill(CacheKey<V> key);
 

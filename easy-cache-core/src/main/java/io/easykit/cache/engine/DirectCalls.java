@@ -2,7 +2,6 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CachedValue;
-import io.easykit.cache.Consistency;
 import io.easykit.cache.FillTicket;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
@@ -23,14 +22,16 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A fill is a load in two calls, with the fencing of any other: the fetch gives the fencing token and the epoch, the store
  * is rejected if an update has removed the token, and a value under an older epoch is a miss. The caller loads in between. So
- * the ticket must come before the read of the data, which nothing can check. Inside a transaction no ticket is given and no
- * value is stored: the data may be uncommitted, or older than the ticket.
+ * the ticket must come before the read of the data, which nothing can check. On a thread with a transaction or a session no
+ * ticket is given and no value is stored: the data may be uncommitted, or older than the ticket. A loader runs apart from them,
+ * but the code between the two calls does not.
  */
 final class DirectCalls {
 
     private static final Logger log = LoggerFactory.getLogger(DirectCalls.class);
 
     private final EntryStore store;
+    private final StoredEntries entries;
     private final Epochs epochs;
     private final Freshness freshness;
     private final LocalEntries local;
@@ -38,8 +39,15 @@ final class DirectCalls {
     private final Transactions transactions;
     private final Ticker ticker;
 
-    DirectCalls(EntryStore store, Epochs epochs, Freshness freshness, LocalEntries local, EngineContext engine) {
+    DirectCalls(
+            EntryStore store,
+            StoredEntries entries,
+            Epochs epochs,
+            Freshness freshness,
+            LocalEntries local,
+            EngineContext engine) {
         this.store = store;
+        this.entries = entries;
         this.epochs = epochs;
         this.freshness = freshness;
         this.local = local;
@@ -58,7 +66,7 @@ final class DirectCalls {
             if (peeked == null) {
                 return null;
             }
-            Decoded<V> decoded = values.decode(peeked.value(), key);
+            Decoded<V> decoded = entries.decode(key, peeked.value());
             return decoded == null ? null : new CachedValue<>(decoded.value(), peeked.remaining(), peeked.stale());
         } catch (StoreUnavailableException away) {
             log.debug("Looking at {} without Redis", key, away);
@@ -75,8 +83,7 @@ final class DirectCalls {
     }
 
     private <V> @Nullable CachedValue<V> peekLocally(CacheKey<V> key) {
-        boolean allowed = key.spec().options().consistency() == Consistency.AP && freshness.allowsLocalLevel();
-        Decoded<V> kept = allowed ? local.get(key) : null;
+        Decoded<V> kept = freshness.allowsLocalLevel() ? local.get(key) : null;
         return kept == null ? null : new CachedValue<>(kept.value(), null, false);
     }
 
@@ -89,7 +96,11 @@ final class DirectCalls {
             if (epochs.isClearing(key) || freshness.isUndelivered(key)) {
                 return null;
             }
-            Fetched fetched = store.fetch(key, epochs.of(key), false);
+            Fetched fetched = fetch(key);
+            if (fetched instanceof Fetched.Success cached && entries.decode(key, cached.value()) == null) {
+                // It is removed.
+                fetched = fetch(key);
+            }
             return fetched instanceof Fetched.Leased leased ? new Ticket<>(key, leased.lease()) : null;
         } catch (StoreUnavailableException away) {
             log.debug("{} cannot be filled without Redis", key, away);
@@ -97,13 +108,17 @@ final class DirectCalls {
         }
     }
 
-    /** Whether the caller may see uncommitted or older data: its reads are not kept apart, as those of a loader are. */
+    private Fetched fetch(CacheKey<?> key) {
+        return store.fetch(key, epochs.of(key), false);
+    }
+
+    /** Whether the caller may see uncommitted or older data: a transaction, a session or a connection is bound to its thread. */
     private boolean isAttached() {
         if (transactions.isActive() || transactions.isEndHidden() || transactions.lateCommit() != null) {
             return true;
         }
         try (LoadScope scope = transactions.openLoadScope()) {
-            return scope.attachedReason() != null;
+            return scope != LoadScope.DIRECT;
         }
     }
 

@@ -25,6 +25,6 @@ record Readers(FallbackReader single, BatchReader batch, DirectCalls direct) {
         return new Readers(
                 single,
                 new BatchReader(batches, batch, single, freshness, from.local(), engine),
-                new DirectCalls(store, from.epochs(), freshness, from.local(), engine));
+                new DirectCalls(store, parts.entries(), from.epochs(), freshness, from.local(), engine));
     }
 }

@@ -11,6 +11,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.FillTicket;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.InMemoryEntryStore.Fault;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Looking without loading, and filling with a ticket. */
 class DirectCallsTests {
+
+    private static final byte[] GARBAGE = {'{'};
 
     private final Workbench bench = new Workbench();
     private final EasyCacheEngine here = bench.node();
@@ -90,6 +93,45 @@ class DirectCallsTests {
 
         assertThat(here.peek(key)).isEqualTo(new CachedValue<>("local", null, false));
         assertThat(here.peek(strong)).as("CP").isNull();
+        assertThat(here.fetch(ap.key(2), () -> String.valueOf(here.peek(key))))
+                .as("inside a load")
+                .isEqualTo("null");
+    }
+
+    @Test
+    void findsNoStaleValueInsideALoad() {
+        here.fetch(key, () -> "old");
+        here.invalidate(key);
+        EasyCacheEngine other = bench.node();
+
+        assertThat(other.peek(key)).isNotNull();
+        assertThat(other.fetch(ap.key(2), () -> String.valueOf(other.peek(key))))
+                .isEqualTo("null");
+    }
+
+    @Test
+    void looksAtNothingWhoseInvalidationIsPending() {
+        here.fetch(key, () -> "old");
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        here.invalidate(key);
+        assertThat(here.undelivered("default")).isEqualTo(1);
+
+        assertThat(here.peek(key)).isNull();
+        assertThat(here.startFill(key)).isNull();
+    }
+
+    @Test
+    void removesAnUnreadableValue() {
+        here.fetch(key, () -> "value");
+        here.fetch(ap.key(2), () -> "value");
+        bench.store.spoil(key, GARBAGE);
+        bench.store.spoil(ap.key(2), GARBAGE);
+        bench.events.next();
+
+        assertThat(here.peek(key)).isNull();
+        assertThat(bench.events.next()).containsExactly("unreadable");
+        assertThat(here.startFill(ap.key(2))).isNotNull();
+        assertThat(bench.events.next()).containsExactly("unreadable");
     }
 
     @Test
@@ -139,6 +181,12 @@ class DirectCallsTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void storesNothingThatAnyReaderGetsIfAClearingHasOvertakenIt(Consistency consistency) {
+        CacheSpec<String> elsewhere = Workbench.spec(consistency);
+        FillTicket<String> late = ticket(here.startFill(elsewhere.key(2)));
+        there.invalidateAll(elsewhere);
+        late.tryFill("old");
+        assertThat(there.fetch(elsewhere.key(2), () -> "new")).isEqualTo("new");
+
         CacheSpec<String> spec = Workbench.spec(consistency);
         FillTicket<String> ticket = ticket(here.startFill(spec.key(1)));
         here.invalidateAll(spec);
@@ -177,6 +225,10 @@ class DirectCallsTests {
         bench.transactions.begin();
         assertThat(ticket.tryFill("uncommitted")).isFalse();
         bench.transactions.rollback();
+        assertThat(there.startFill(key))
+                .as("without waiting for the lease")
+                .isNotNull()
+                .satisfies(FillTicket::close);
         assertThat(there.fetch(key, () -> "committed")).isEqualTo("committed");
     }
 

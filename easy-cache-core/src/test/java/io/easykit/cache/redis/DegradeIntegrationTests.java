@@ -52,7 +52,7 @@ class DegradeIntegrationTests {
     private static final int JOURNAL = 20;
 
     /** What a busy machine may add to any wait. */
-    private static final Duration SLACK = Duration.ofSeconds(8);
+    private static final Duration SLACK = Duration.ofSeconds(4);
 
     /** Much less than the timeout, and much more than a busy machine needs for a call that does not wait. */
     private static final Duration AT_ONCE = Duration.ofMillis(50);

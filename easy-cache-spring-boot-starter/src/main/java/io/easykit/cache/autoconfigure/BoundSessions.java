@@ -40,6 +40,11 @@ final class BoundSessions {
         return pools;
     }
 
+    /** Whether this thread holds a connection. */
+    static boolean holdConnection() {
+        return !heldPools(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+    }
+
     /** Returns the factories of the sessions. */
     static List<Object> factories(Map<Object, Object> resources) {
         List<Object> factories = new ArrayList<>();

@@ -66,7 +66,10 @@ public final class EasyCacheOutboxAutoConfiguration {
             EasyCacheProperties properties,
             ObjectProvider<Transactions> transactions) {
         JdbcOutbox outbox = new JdbcOutbox(
-                choose(dataSources, qualified), properties.keyPrefix(), present(transactions.getIfAvailable()));
+                choose(dataSources, qualified),
+                properties.keyPrefix(),
+                present(transactions.getIfAvailable()),
+                BoundSessions::holdConnection);
         requireTable(outbox);
         return outbox;
     }

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -91,7 +92,19 @@ public final class JdbcOutbox implements Outbox {
      *     known which of several it is
      */
     public JdbcOutbox(DataSource dataSource, String scope, Supplier<? extends @Nullable TransactionExecution> present) {
-        this.connections = new OutboxConnections(dataSource, present);
+        this(dataSource, scope, present, () -> false);
+    }
+
+    /**
+     * @param holdsConnection whether this thread holds a connection without a transaction, as the session of a web request may.
+     *     Such threads wait for a second connection one at a time, as those with a transaction do
+     */
+    public JdbcOutbox(
+            DataSource dataSource,
+            String scope,
+            Supplier<? extends @Nullable TransactionExecution> present,
+            BooleanSupplier holdsConnection) {
+        this.connections = new OutboxConnections(dataSource, present, holdsConnection);
         this.scope = scope;
     }
 

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,6 @@ import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.DefaultTransactionStatus;
-import org.springframework.transaction.support.ResourceHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -40,6 +40,7 @@ final class OutboxConnections {
 
     private final DataSource dataSource;
     private final Supplier<? extends @Nullable TransactionExecution> present;
+    private final BooleanSupplier holdsConnection;
 
     /**
      * For threads that already hold a connection. If many of them requested a second one from the pool, they could
@@ -47,11 +48,15 @@ final class OutboxConnections {
      */
     private final Semaphore second = new Semaphore(1);
 
-    OutboxConnections(DataSource dataSource, Supplier<? extends @Nullable TransactionExecution> present) {
+    OutboxConnections(
+            DataSource dataSource,
+            Supplier<? extends @Nullable TransactionExecution> present,
+            BooleanSupplier holdsConnection) {
         DataSource target =
                 dataSource instanceof TransactionAwareDataSourceProxy proxy ? proxy.getTargetDataSource() : null;
         this.dataSource = target != null ? target : dataSource;
         this.present = present;
+        this.holdsConnection = holdsConnection;
     }
 
     /** Work on a connection. */
@@ -111,7 +116,7 @@ final class OutboxConnections {
 
     /** Works in a separate transaction. */
     <T extends @Nullable Object> T own(Work<T> work) {
-        if (!mayHoldConnection()) {
+        if (!TransactionSynchronizationManager.isActualTransactionActive() && !holdsConnection.getAsBoolean()) {
             return inTransaction(work);
         }
         acquireSecond();
@@ -120,13 +125,6 @@ final class OutboxConnections {
         } finally {
             second.release();
         }
-    }
-
-    /** A bound session may hold one without a transaction, such as that of a web request. */
-    private static boolean mayHoldConnection() {
-        return TransactionSynchronizationManager.isActualTransactionActive()
-                || TransactionSynchronizationManager.getResourceMap().values().stream()
-                        .anyMatch(ResourceHolder.class::isInstance);
     }
 
     private void acquireSecond() {

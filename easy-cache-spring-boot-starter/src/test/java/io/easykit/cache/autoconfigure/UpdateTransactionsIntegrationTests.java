@@ -3,7 +3,11 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.FillTicket;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
@@ -12,6 +16,7 @@ import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -422,6 +427,23 @@ class UpdateTransactionsIntegrationTests {
                 .hasMessage("of another transaction");
         assertThat(seen).containsExactly("0");
         shouldBeVisible();
+    }
+
+    @Test
+    void getsNoTicketOnAThreadThatMaySeeOlderData() {
+        EasyCache cache = context.getBean(EasyCache.class);
+        CacheKey<Integer> key = CacheSpec.of("filled", Integer.class).key(id);
+        in(manager, TransactionDefinition.PROPAGATION_SUPPORTS, () -> assertThat(cache.startFill(key))
+                .isNull());
+        TransactionSynchronizationManager.bindResource("session", "of a web request");
+        assertThat(cache.startFill(key)).isNull();
+        TransactionSynchronizationManager.unbindResource("session");
+
+        try (FillTicket<Integer> ticket = Objects.requireNonNull(cache.startFill(key))) {
+            in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> assertThat(ticket.tryFill(1))
+                    .isFalse());
+        }
+        assertThat(cache.peek(key)).isNull();
     }
 
     /**

@@ -42,8 +42,6 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.support.ResourceHolderSupport;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -196,7 +194,7 @@ class JdbcOutboxTests {
             pool.setDataSource(dataSource);
             pool.setMaximumPoolSize(2);
             pool.setConnectionTimeout(Duration.ofSeconds(20).toMillis());
-            JdbcOutbox pooled = new JdbcOutbox(pool, "ec:", begun::peek);
+            JdbcOutbox pooled = new JdbcOutbox(pool, "ec:", begun::peek, () -> true);
             CyclicBarrier bothHoldOne = new CyclicBarrier(2);
             ExecutorService requests = Executors.newFixedThreadPool(2);
             try {
@@ -212,7 +210,6 @@ class JdbcOutboxTests {
 
     private static boolean addWithAHeldConnection(
             JdbcOutbox outbox, DataSource pool, String id, CyclicBarrier bothHoldOne) throws Exception {
-        TransactionSynchronizationManager.bindResource("session", new ResourceHolderSupport() {});
         try (Connection held = pool.getConnection()) {
             assertThat(held.isClosed()).isFalse();
             bothHoldOne.await();
@@ -220,8 +217,6 @@ class JdbcOutboxTests {
             return true;
         } catch (OutboxException refused) {
             return false;
-        } finally {
-            TransactionSynchronizationManager.unbindResource("session");
         }
     }
 
