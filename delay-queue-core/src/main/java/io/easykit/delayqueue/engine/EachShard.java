@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class EachShard {
 
+    private static final String IN_PART = "A part of the change may have been made: ";
+
     private final List<DelayQueueException> refusals = new ArrayList<>();
     private final @Nullable Patience patience;
     private final Set<ShardKey> silent;
@@ -64,7 +66,9 @@ final class EachShard {
             refusals.add(e);
         } catch (StoreUnavailableException e) {
             if (patience == null) {
-                throw changed ? inPart(e) : e;
+                StoreUnavailableException outage = changed ? inPart(e) : e;
+                refusals.forEach(outage::addSuppressed);
+                throw outage;
             }
             refusals.add(e);
         }
@@ -75,11 +79,14 @@ final class EachShard {
         changed = true;
     }
 
+    private static StoreUnavailableException inPart(StoreUnavailableException e) {
+        return new StoreUnavailableException(IN_PART + e.getMessage(), e);
+    }
+
     private static DelayQueueException inPart(DelayQueueException e) {
-        String text = "A part of the change may have been made: " + e.getMessage();
-        return e instanceof StoreRefusedException
-                ? new StoreRefusedException(text, e)
-                : new StoreUnavailableException(text, e);
+        return e instanceof StoreUnavailableException away
+                ? inPart(away)
+                : new StoreRefusedException(IN_PART + e.getMessage(), e);
     }
 
     private void call(ShardKey shard, Consumer<ShardKey> action) {

@@ -67,8 +67,12 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         Map<String, String> fields = JobText.encode(request);
         Instant created = store.jobs().create(id, lock, fields);
         look(0);
-        // Not read again: a failure of that call would hide that the job runs.
-        return JobText.job(new StoredJob(id, StoredJob.RUNNING, false, created, created, null, fields));
+        try {
+            return find(id).orElseThrow(() -> new IllegalStateException("The store has lost job " + id + "."));
+        } catch (DelayQueueException unread) {
+            // It is stored, and runs.
+            return JobText.job(new StoredJob(id, StoredJob.RUNNING, false, created, created, null, fields));
+        }
     }
 
     Optional<Job> find(String id) {

@@ -43,7 +43,7 @@ class FailoverIntegrationTests {
     private static final Duration TIMEOUT = Duration.ofMillis(250);
 
     /** After the promotion; with room for a busy machine. A store that stays with the former master fails for minutes. */
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(10);
 
     private static final ClientResources RESOURCES = DefaultClientResources.create();
 
