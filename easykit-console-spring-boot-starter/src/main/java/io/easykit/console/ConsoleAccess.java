@@ -156,7 +156,10 @@ public record ConsoleAccess(
         String site = request.header("Sec-Fetch-Site");
         boolean isListed = origin != null && origins.contains(origin);
         if (!isListed && ("cross-site".equals(site) || "same-site".equals(site))) {
-            throw crossSite("Sec-Fetch-Site is " + site + ".");
+            throw new Refusal(
+                    403,
+                    "The request may come from another page: Sec-Fetch-Site is " + site + ".",
+                    "Open it on the console's own page. A page of easykit.console.origins may fetch it, but not link to it.");
         }
     }
 
@@ -178,7 +181,7 @@ public record ConsoleAccess(
     private static Refusal crossSite(String reason) {
         return new Refusal(
                 403,
-                "The request may come from another page: " + reason,
+                "The change may come from another page: " + reason,
                 "Use the console's own page, or name the origin of the page in easykit.console.origins.");
     }
 

@@ -201,7 +201,7 @@ export function searchDialog(topic) {
   const state = {};
   openDialog({
     title: t`Search the dead letters of ${visible(topic)}|搜索 ${visible(topic)} 的死信`,
-    view: () => field(t`Part of an id, error, header value, or the first 8 KB of a body|ID、错误、消息头或消息体前 8 KB 的片段`,
+    view: () => field(t`Part of an id, an error, or the first 8 KB of a message (header values, then the body)|ID、错误或消息前 8 KB（先消息头的值，后消息体）的片段`,
       input(state, 'text', {maxlength: 200, required: true})),
     submit: SEARCH, act: () => startJob({topic, action: 'search', select: state}),
   });
