@@ -98,8 +98,8 @@ public interface EasyCache {
      * }</pre>
      *
      * @return null if there is a value that is not yet due for a refresh, if somebody else loads it, or if nothing may be
-     *     stored now: during an update, while Redis is away, or on a thread with a transaction, a session (open session in
-     *     view) or a connection, which may show older data
+     *     stored now: during an update, while Redis is away, or on a thread to which Spring has bound anything (a
+     *     transaction, a session, a connection), which may show older data
      */
     <V> @Nullable FillTicket<V> startFill(CacheKey<V> key);
 

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CachedValue;
+import io.easykit.cache.Consistency;
 import io.easykit.cache.FillTicket;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
@@ -83,7 +84,9 @@ final class DirectCalls {
     }
 
     private <V> @Nullable CachedValue<V> peekLocally(CacheKey<V> key) {
-        Decoded<V> kept = freshness.allowsLocalLevel() ? local.get(key) : null;
+        // A CP cache may have the keys of an AP cache.
+        boolean allowed = key.spec().options().consistency() == Consistency.AP && freshness.allowsLocalLevel();
+        Decoded<V> kept = allowed ? local.get(key) : null;
         return kept == null ? null : new CachedValue<>(kept.value(), null, false);
     }
 
@@ -112,7 +115,7 @@ final class DirectCalls {
         return store.fetch(key, epochs.of(key), false);
     }
 
-    /** Whether the caller may see uncommitted or older data: a transaction, a session or a connection is bound to its thread. */
+    /** Whether the caller may see uncommitted or older data: Spring has bound a transaction, a session or anything else. */
     private boolean isAttached() {
         if (transactions.isActive() || transactions.isEndHidden() || transactions.lateCommit() != null) {
             return true;

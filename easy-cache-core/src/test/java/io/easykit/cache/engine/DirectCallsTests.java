@@ -89,11 +89,11 @@ class DirectCallsTests {
         bench.store.away();
         assertThat(here.peek(key)).isNull();
         here.fetch(key, () -> "local");
-        here.fetch(strong, () -> "local");
+        here.fetch(ap.key(2), () -> "of the same name");
 
         assertThat(here.peek(key)).isEqualTo(new CachedValue<>("local", null, false));
         assertThat(here.peek(strong)).as("CP").isNull();
-        assertThat(here.fetch(ap.key(2), () -> String.valueOf(here.peek(key))))
+        assertThat(here.fetch(ap.key(3), () -> String.valueOf(here.peek(key))))
                 .as("inside a load")
                 .isEqualTo("null");
     }
