@@ -43,7 +43,7 @@ class FailoverIntegrationTests {
     private static final Duration TIMEOUT = Duration.ofMillis(250);
 
     /** After the promotion; with room for a busy machine. A store that stays with the former master fails for minutes. */
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(6);
 
     private static final ClientResources RESOURCES = DefaultClientResources.create();
 
@@ -166,19 +166,16 @@ class FailoverIntegrationTests {
 
         former.pause();
 
-        List<String> slow = new ArrayList<>();
+        Duration worst = Duration.ZERO;
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         for (int i = 0; !sends(store, lost, "after"); i++) {
             long began = System.nanoTime();
-            boolean sent = sends(store, healthy, "meanwhile-" + i);
+            send(store, healthy, "meanwhile-" + i);
             Duration took = Duration.ofNanos(System.nanoTime() - began);
-            if (!sent || took.compareTo(TIMEOUT) >= 0) {
-                slow.add("send " + i + " took " + took);
-            }
+            worst = took.compareTo(worst) > 0 ? took : worst;
             assertThat(System.nanoTime()).isLessThan(deadline);
         }
-        // Each one to the lost node takes the timeout. A machine that stands still delays one or two others.
-        assertThat(slow).hasSizeLessThanOrEqualTo(2);
+        assertThat(worst).isLessThan(TIMEOUT);
     }
 
     /** Begins while the master hangs, and returns when the message is stored on the next one. */

@@ -74,11 +74,9 @@ class BatchReadIntegrationTests {
                 fewest = Math.min(fewest, roundTrips(() -> node.cache().fetchAll(spec, missing, source)));
             }
             assertThat(fewest).as("read, fetch and store of ten elements").isBetween(3L, 5L);
-            fewest = Long.MAX_VALUE;
-            for (int repetition = 0; repetition < 3; repetition++) {
-                fewest = Math.min(fewest, roundTrips(() -> node.cache().fetchAll(spec, TEN, source)));
-            }
-            assertThat(fewest).as("ten hits").isBetween(1L, 2L);
+            assertThat(roundTrips(() -> node.cache().fetchAll(spec, TEN, source)))
+                    .as("ten hits")
+                    .isBetween(1L, 2L);
             assertThat(roundTrips(() -> TEN.forEach(id -> node.cache().fetch(spec.key(id), () -> "not called"))))
                     .as("ten single hits")
                     .isGreaterThanOrEqualTo(10L);

@@ -52,10 +52,7 @@ class DegradeIntegrationTests {
     private static final int JOURNAL = 20;
 
     /** What a busy machine may add to any wait. */
-    private static final Duration SLACK = Duration.ofSeconds(4);
-
-    /** Much less than the timeout, and much more than a busy machine needs for a call that does not wait. */
-    private static final Duration AT_ONCE = Duration.ofMillis(50);
+    private static final Duration SLACK = Duration.ofSeconds(2);
 
     private final RedisServer redis = RedisServer.start("--appendonly", "yes", "--appendfsync", "always");
     private final AtomicReference<String> database = new AtomicReference<>("old");
@@ -96,7 +93,7 @@ class DegradeIntegrationTests {
         }
         assertThat(most.get()).isBetween(1, LOADS);
         assertThat(median(200, i -> a.fetch(key(Consistency.CP, "timed" + i), () -> "value")))
-                .isLessThan(AT_ONCE);
+                .isLessThan(Duration.ofMillis(2));
 
         redis.restart();
         awaitAvailable(a);
@@ -118,7 +115,7 @@ class DegradeIntegrationTests {
         }
         assertThat(longest).isBetween(TIMEOUT.minusMillis(50), TIMEOUT.plus(SLACK));
         assertThat(median(200, i -> a.fetch(key(consistency, "unpaused" + i), () -> "value")))
-                .isLessThan(AT_ONCE);
+                .isLessThan(Duration.ofMillis(2));
         redis.resume();
         awaitAvailable(a);
     }
@@ -318,7 +315,7 @@ class DegradeIntegrationTests {
         });
         await().until(() -> changes.contains("trade UNAVAILABLE"));
         assertThat(changes).containsExactly("trade UNAVAILABLE");
-        assertThat(during).isLessThan(before.multipliedBy(5).plus(AT_ONCE));
+        assertThat(during).isLessThan(before.multipliedBy(5).plusMillis(5));
         assertThat(a.fetch(here, () -> "never")).isEqualTo("old");
     }
 

@@ -44,8 +44,8 @@ class FailoverIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(250);
 
-    /** After the promotion; with room for a busy machine. A cache that stays with the former master fails for minutes. */
-    private static final Duration SOON = Duration.ofSeconds(10);
+    /** After the promotion; with room for a busy machine. */
+    private static final Duration SOON = Duration.ofSeconds(5);
 
     private static final String NO_HIT = "A read after the load of ";
 
@@ -56,7 +56,6 @@ class FailoverIntegrationTests {
 
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final AtomicInteger versions = new AtomicInteger();
-    private int late;
 
     @AfterEach
     void close() throws Exception {
@@ -211,13 +210,11 @@ class FailoverIntegrationTests {
 
     /**
      * After a new connection, recent invalidations are repeated. That may drop one value that was just stored. No update may
-     * be refused, except for one in all that took the whole timeout: then the machine may have stood still.
+     * be refused.
      */
     private @Nullable String failureOfTwo(EasyCacheEngine cache, CacheKey<String> key) {
-        long began = System.nanoTime();
         String first = failure(cache, key);
-        boolean stoodStill = System.nanoTime() - began >= TIMEOUT.toNanos() && late++ == 0;
-        return first != null && (first.startsWith(NO_HIT) || stoodStill) ? failure(cache, key) : first;
+        return first != null && first.startsWith(NO_HIT) ? failure(cache, key) : first;
     }
 
     /** What fails of this; null if nothing does: a CP update passes, the next read loads, and the one after it is a hit. */
