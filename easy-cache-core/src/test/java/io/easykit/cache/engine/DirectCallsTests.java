@@ -78,6 +78,17 @@ class DirectCallsTests {
     }
 
     @Test
+    void looksAtNothingOfAStrongCacheThatIsBeingCleared() {
+        there.fetch(strong, () -> "old");
+        here.update(List.of(strong.spec().all()), () -> {
+            bench.clock.advance(Epochs.MAX_AGE);
+            assertThat(there.peek(strong)).isNull();
+            assertThat(there.startFill(Workbench.cp().key(3))).isNull();
+            return null;
+        });
+    }
+
+    @Test
     void findsNothingInsideAnUpdateOfTheEntry() {
         here.fetch(key, () -> "old");
         CachedValue<String> seen = here.update(List.of(key), () -> here.peek(key));
