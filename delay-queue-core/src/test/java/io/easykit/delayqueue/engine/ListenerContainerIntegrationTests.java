@@ -147,7 +147,7 @@ class ListenerContainerIntegrationTests {
 
     @Test
     void runsAHandlerOnceThatTakesLongerThanItsLease() {
-        start(listener().lease(Duration.ofMillis(4500)), message -> work(Duration.ofSeconds(5)));
+        start(listener().lease(Duration.ofSeconds(1)), message -> work(Duration.ofMillis(3500)));
         send(1, Duration.ZERO);
         await().until(() -> !runs.isEmpty());
         awaitDrained();
