@@ -32,6 +32,9 @@ final class FailureDetector {
     /** Minimum time between two replacements, or two refreshes. */
     private static final Duration LEAST_PAUSE = Duration.ofSeconds(1);
 
+    /** A standstill may need many replacements. */
+    private static final Duration LOG_PAUSE = Duration.ofMinutes(1);
+
     private static final Logger log = LoggerFactory.getLogger(FailureDetector.class);
 
     private final SharedConnection connection;
@@ -42,6 +45,7 @@ final class FailureDetector {
     private final Map<String, ReplyWatch> watches = new ConcurrentHashMap<>();
     private final AtomicLong lastReplacement = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
     private final AtomicLong lastRefresh = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
+    private final AtomicLong lastLogged = new AtomicLong(System.nanoTime() - LOG_PAUSE.toNanos());
 
     /** @param silenceOfANode silence of a cluster node after which the connections to all nodes are replaced */
     FailureDetector(
@@ -97,15 +101,19 @@ final class FailureDetector {
     private void leave(String reason, Duration unanswered) {
         RedisClusterClient cluster = topology.client();
         if (cluster != null && unanswered.compareTo(silenceOfANode) < 0) {
-            if (isDue(lastRefresh)) {
+            if (isDue(lastRefresh, LEAST_PAUSE)) {
                 log.debug("Refreshing the topology of the Redis cluster, because of a connection: {}", reason);
                 topology.refresh(cluster);
             }
-        } else if (isDue(lastReplacement)) {
-            log.info(
-                    "Replacing the connection to Redis, because {}. Commands in flight fail; later ones use"
-                            + " the new connection.",
-                    reason);
+        } else if (isDue(lastReplacement, LEAST_PAUSE)) {
+            if (isDue(lastLogged, LOG_PAUSE)) {
+                log.info(
+                        "Replacing the connection to Redis, because {}. Commands in flight fail; later ones use"
+                                + " the new connection. Logged once a minute.",
+                        reason);
+            } else {
+                log.debug("Replacing the connection to Redis again, because {}", reason);
+            }
             replaceConnection();
             connection.want(System.nanoTime());
             var unused = connection.get();
@@ -116,9 +124,9 @@ final class FailureDetector {
         return topology.client() == null ? SILENCE : SILENCE_BEFORE_REFRESH;
     }
 
-    private static boolean isDue(AtomicLong last) {
+    private static boolean isDue(AtomicLong last, Duration pause) {
         long before = last.get();
         long now = System.nanoTime();
-        return now - before >= LEAST_PAUSE.toNanos() && last.compareAndSet(before, now);
+        return now - before >= pause.toNanos() && last.compareAndSet(before, now);
     }
 }

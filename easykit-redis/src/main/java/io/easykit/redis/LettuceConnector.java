@@ -141,14 +141,20 @@ public final class LettuceConnector {
      */
     public <T> T await(
             byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
+        return await(key, command, CallerWait.INTERRUPTIBLE);
+    }
+
+    <T> T await(
+            byte[] key,
+            Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command,
+            CallerWait wait) {
         if (Thread.currentThread().isInterrupted()) {
             // Fail always. Otherwise the result would depend on the speed of the reply.
             throw new RedisCommandInterruptedException(new InterruptedException(NOTHING_SENT));
         }
         CompletableFuture<T> reply = call(key, command).toCompletableFuture();
         try {
-            return reply.get(
-                    connectWait().plus(commandTimeout).plus(TIMER_SLACK).toNanos(), TimeUnit.NANOSECONDS);
+            return wait.get(reply, connectWait().plus(commandTimeout).plus(TIMER_SLACK));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RedisCommandInterruptedException(e);

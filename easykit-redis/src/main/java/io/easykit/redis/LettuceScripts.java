@@ -30,15 +30,26 @@ public final class LettuceScripts implements ScriptExecutor {
 
     @Override
     public @Nullable Object await(LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
+        return await(script, reply, keys, arguments, CallerWait.INTERRUPTIBLE);
+    }
+
+    @Override
+    public @Nullable Object awaitUninterruptibly(
+            LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
+        return await(script, reply, keys, arguments, CallerWait.UNINTERRUPTIBLE);
+    }
+
+    private @Nullable Object await(
+            LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments, CallerWait wait) {
         try {
             return connector.<@Nullable Object>await(
-                    keys[0], redis -> redis.evalsha(script.sha(), reply.ofLettuce(), keys, arguments));
+                    keys[0], redis -> redis.evalsha(script.sha(), reply.ofLettuce(), keys, arguments), wait);
         } catch (RedisException failure) {
             if (!ErrorReply.isUnknownScript(failure)) {
                 throw failure;
             }
             return connector.<@Nullable Object>await(
-                    keys[0], redis -> redis.eval(script.bytes(), reply.ofLettuce(), keys, arguments));
+                    keys[0], redis -> redis.eval(script.bytes(), reply.ofLettuce(), keys, arguments), wait);
         }
     }
 

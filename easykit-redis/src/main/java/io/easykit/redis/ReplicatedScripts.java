@@ -33,15 +33,30 @@ public final class ReplicatedScripts implements AutoCloseable {
      */
     public Replicated<byte @Nullable []> await(
             LuaScript script, byte[][] keys, byte[][] arguments, int replicas, Duration timeout) {
+        return await(script, keys, arguments, replicas, timeout, CallerWait.INTERRUPTIBLE);
+    }
+
+    /** As {@link #await}, but an interrupt during the call does not end the wait. The thread remains interrupted. */
+    public Replicated<byte @Nullable []> awaitUninterruptibly(
+            LuaScript script, byte[][] keys, byte[][] arguments, int replicas, Duration timeout) {
+        return await(script, keys, arguments, replicas, timeout, CallerWait.UNINTERRUPTIBLE);
+    }
+
+    private Replicated<byte @Nullable []> await(
+            LuaScript script, byte[][] keys, byte[][] arguments, int replicas, Duration timeout, CallerWait wait) {
         try {
             return writes.await(
-                    keys[0], () -> command(CommandType.EVALSHA, script.sha(), keys, arguments), replicas, timeout);
+                    keys[0],
+                    () -> command(CommandType.EVALSHA, script.sha(), keys, arguments),
+                    replicas,
+                    timeout,
+                    wait);
         } catch (RedisException failure) {
             if (!ErrorReply.isUnknownScript(failure)) {
                 throw failure;
             }
             return writes.await(
-                    keys[0], () -> command(CommandType.EVAL, script.text(), keys, arguments), replicas, timeout);
+                    keys[0], () -> command(CommandType.EVAL, script.text(), keys, arguments), replicas, timeout, wait);
         }
     }
 

@@ -25,7 +25,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -102,6 +101,15 @@ public final class ReplicatedWrites implements AutoCloseable {
      */
     public <T extends @Nullable Object> Replicated<T> await(
             byte[] key, Supplier<RedisCommand<byte[], byte[], T>> write, int replicas, Duration timeout) {
+        return await(key, write, replicas, timeout, CallerWait.INTERRUPTIBLE);
+    }
+
+    <T extends @Nullable Object> Replicated<T> await(
+            byte[] key,
+            Supplier<RedisCommand<byte[], byte[], T>> write,
+            int replicas,
+            Duration timeout,
+            CallerWait wait) {
         if (Thread.currentThread().isInterrupted()) {
             throw new RedisCommandInterruptedException(new InterruptedException(LettuceConnector.NOTHING_SENT));
         }
@@ -111,7 +119,7 @@ public final class ReplicatedWrites implements AutoCloseable {
         lanes.computeIfAbsent(own.connector.nodeOf(key), node -> new Lane()).add(own, pending);
         Duration most = own.commandTimeout.plus(timeout).multipliedBy(2).plus(firstConnectionTimeout);
         try {
-            return pending.result.get(most.plus(TIMER_SLACK).toNanos(), TimeUnit.NANOSECONDS);
+            return wait.get(pending.result, most.plus(TIMER_SLACK));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RedisCommandInterruptedException(e);

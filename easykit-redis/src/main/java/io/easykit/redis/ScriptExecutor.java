@@ -30,6 +30,15 @@ public interface ScriptExecutor {
     @Nullable Object await(LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments);
 
     /**
+     * As {@link #await}, but an interrupt during the call does not end the wait, because the reply concerns other threads as
+     * well. The thread remains interrupted. Drivers that block in a socket do not notice interrupts anyway.
+     */
+    default @Nullable Object awaitUninterruptibly(
+            LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
+        return await(script, reply, keys, arguments);
+    }
+
+    /**
      * Loads a script, in a cluster on all masters, and waits for the reply.
      *
      * @throws io.lettuce.core.RedisException as {@link #await}
