@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.bind.AbstractBindHandler;
 import org.springframework.boot.context.properties.bind.BindContext;
@@ -17,19 +20,24 @@ import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelCo
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
-import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
 
 /**
  * Binds all settings of a prefix, and then reports every one that is wrong. Spring Boot itself stops at the first one,
  * and reports only that it cannot be converted.
  *
- * <p>As an advisor, it does the same for the bean that Spring Boot binds.
+ * <p>As an advisor, it does the same for the bean that Spring Boot binds, and logs a warning for each environment variable
+ * that is named like a setting, but is none. An environment has variables of others too, so they fail no start.
  */
 public final class SettingsReport implements ConfigurationPropertiesBindHandlerAdvisor {
 
     private final ConfigurationPropertyName root;
     private final ConfigurationPropertyName bootsOwn;
+    private final Logger log;
+    private final Set<Problem> warned = ConcurrentHashMap.newKeySet();
 
     /**
      * Creates a report of the settings of a product.
@@ -39,13 +47,14 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
     public SettingsReport(String prefix) {
         this.root = ConfigurationPropertyName.of(prefix);
         this.bootsOwn = root.append("clusters");
+        this.log = LoggerFactory.getLogger(prefix);
     }
 
     /** Binds settings from the environment alone, without a bean. */
     public <T> BoundSettings<T> bind(Class<T> type, Environment environment) {
         BindHandler boot = new NoUnboundElementsBindHandler(
-                new IgnoreTopLevelConverterNotFoundBindHandler(), new UnboundElementsSourceFilter());
-        Collector collector = new Collector(boot);
+                new IgnoreTopLevelConverterNotFoundBindHandler(), source -> !isSystemEnvironment(source));
+        Collector collector = new Collector(boot, false);
         try {
             T value = Binder.get(environment).bindOrCreate(root, Bindable.of(type), collector);
             return new BoundSettings<>(value, List.of());
@@ -64,22 +73,32 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
 
     @Override
     public BindHandler apply(BindHandler handler) {
-        return new Collector(handler);
+        return new Collector(handler, true);
+    }
+
+    /** Stricter than Spring Boot, which allows unknown names in system properties too. */
+    private static boolean isSystemEnvironment(ConfigurationPropertySource source) {
+        return source.getUnderlyingSource() instanceof PropertySource<?> underlying
+                && StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME.equals(underlying.getName());
     }
 
     private final class Collector extends AbstractBindHandler {
 
         private final List<Problem> problems = new ArrayList<>();
         private final Set<ConfigurationPropertyName> unreadable = new HashSet<>();
+        private final Set<ConfigurationPropertyName> bound = new HashSet<>();
+        private final boolean warns;
         private @Nullable Object value;
 
-        Collector(BindHandler parent) {
+        Collector(BindHandler parent, boolean warns) {
             super(parent);
+            this.warns = warns;
         }
 
         @Override
         public @Nullable Object onSuccess(
                 ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
+            bound.add(name);
             Problem withoutUnit = root.isAncestorOf(name) && !bootsOwn.isAncestorOf(name)
                     ? BindProblems.withoutUnit(context.getConfigurationProperty(), result)
                     : null;
@@ -131,6 +150,12 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
             super.onFinish(name, target, context, result);
             if (root.equals(name) && !problems.isEmpty()) {
                 throw new InvalidConfigurationException(List.of());
+            }
+            if (root.equals(name) && warns) {
+                new UnreadVariables(root)
+                        .find(context.getSources(), bound, target).stream()
+                                .filter(warned::add)
+                                .forEach(problem -> log.warn("{} {}", problem.description(), problem.remedy()));
             }
         }
 

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.mock.env.MockEnvironment;
 
 class SettingsReportTests {
@@ -91,6 +92,21 @@ class SettingsReportTests {
         assertThat(bound.problems()).extracting(Problem::remedy).contains("Write one of fast, very-slow.");
         assertThat(bound.value().port()).isEqualTo(99);
         assertThat(bound.value().mode()).isEqualTo(Mode.FAST);
+    }
+
+    @Test
+    void checksSystemPropertiesAsStrictlyAsFiles() {
+        MockEnvironment environment = new MockEnvironment();
+        environment
+                .getPropertySources()
+                .addLast(new MapPropertySource("systemProperties", Map.of("shop.tmeout", "5s", "shop.port", "99")));
+
+        BoundSettings<Settings> bound = new SettingsReport("shop").bind(Settings.class, environment);
+
+        assertThat(bound.problems()).singleElement().satisfies(problem -> assertThat(problem.description())
+                .contains("shop.tmeout")
+                .contains("does not exist"));
+        assertThat(bound.value().port()).isEqualTo(99);
     }
 
     @Test
