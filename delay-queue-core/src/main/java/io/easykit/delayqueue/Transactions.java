@@ -1,7 +1,7 @@
 package io.easykit.delayqueue;
 
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /** The transactions of the calling thread, so that sends may take part in them. */
 public interface Transactions {
@@ -9,19 +9,22 @@ public interface Transactions {
     /** For applications without transactions: every send is stored at once. */
     Transactions NONE = new Transactions() {
         @Override
-        public <P extends Participant> Optional<P> join(Object key, Supplier<P> newcomer) {
+        public <P extends Participant> Optional<P> join(Object key, Function<Optional<P>, P> newcomer) {
             return Optional.empty();
         }
     };
 
     /**
-     * The participant that has the key in the transaction of this thread. The first call in a transaction takes it from
-     * the supplier and registers it. A transaction that is suspended meanwhile does not count.
+     * The participant that has the key in the transaction of this thread. The first call in a transaction makes it and
+     * registers it. A transaction that is suspended meanwhile does not count. A participant belongs to the latest savepoint before
+     * it joined, so a transaction with savepoints has several.
      *
      * @param key compared by identity
+     * @param newcomer makes a participant, given the latest one that has joined this transaction with the key, also if it was
+     *     rolled back to a savepoint
      * @return empty where no transaction is active
      */
-    <P extends Participant> Optional<P> join(Object key, Supplier<P> newcomer);
+    <P extends Participant> Optional<P> join(Object key, Function<Optional<P>, P> newcomer);
 
     /** Callbacks at the end of one transaction, on its thread. */
     interface Participant {

@@ -86,7 +86,7 @@ public final class DelayQueueEngine implements AutoCloseable {
                 new CancelsAfterCommit(store, topics, lines),
                 rolledBack,
                 settings.loops,
-                new Sender.TransactionSettings(settings.transactions, settings.sendPhase));
+                new Sender.Settings(settings.transactions, settings.sendPhase, settings.commandTimeout));
     }
 
     public static Builder builder(QueueBackend store) {
@@ -169,6 +169,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
         MessageInterceptor interceptor = MessageInterceptor.NONE;
         Duration sendTimeout = Duration.ZERO;
+        Duration commandTimeout = Duration.ofMillis(250);
         Function<String, @Nullable ReplicaWait> replicaWaits = topic -> null;
         Function<String, @Nullable Duration> noConsumerLimits = topic -> null;
         int maxMessageBytes = 8 << 20;
@@ -237,6 +238,12 @@ public final class DelayQueueEngine implements AutoCloseable {
                         "A send timeout of " + sendTimeout + " is not possible: give zero to an hour.");
             }
             this.sendTimeout = sendTimeout;
+            return this;
+        }
+
+        /** Maximum time of the store to wait for a reply. Decides which sends are safe to repeat. Default: 250 ms. */
+        public Builder commandTimeout(Duration commandTimeout) {
+            this.commandTimeout = commandTimeout;
             return this;
         }
 

@@ -147,14 +147,18 @@ final class PreparedMessage {
     /** Bytes of one call; a larger message goes alone. */
     private static final int MOST_BYTES = Claim.MOST_BYTES;
 
-    /** What the messages of one call have in common. */
-    private record Route(ShardKey shard, @Nullable ReplicaWait replicaWait) {}
+    /**
+     * What the messages of one call have in common.
+     *
+     * @param isUnknown whether an earlier call had no reply: such messages do not wait for others
+     */
+    private record Route(ShardKey shard, @Nullable ReplicaWait replicaWait, boolean isUnknown) {}
 
     /** Calls for each shard and wait for replicas, and for no more messages and bytes than a call takes. */
     static void byShard(List<PreparedMessage> messages, BiConsumer<ShardKey, List<PreparedMessage>> call) {
         messages.stream()
                 .collect(Collectors.groupingBy(
-                        message -> new Route(message.shard, message.replicaWait),
+                        message -> new Route(message.shard, message.replicaWait, message.isUnknown()),
                         LinkedHashMap::new,
                         Collectors.toList()))
                 .forEach((route, all) -> calls(all).forEach(some -> call.accept(route.shard(), some)));

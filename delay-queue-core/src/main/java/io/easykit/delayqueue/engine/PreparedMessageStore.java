@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult.Replication;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.PreparedMessage.Stored;
@@ -119,13 +120,20 @@ final class PreparedMessageStore {
     private void call(ShardKey shard, List<PreparedMessage> messages) {
         List<Stored> replies = send(shard, messages);
         for (int i = 0; i < messages.size(); i++) {
-            PreparedMessage message = messages.get(i);
-            Stored reply = replies.get(i);
-            if (message.recordOutcome(reply)) {
-                events.emit(new DelayQueueEvent.Sent(shard.topic(), message.id(), reply.outcome()));
-            }
+            record(messages.get(i), replies.get(i));
         }
         warnOfMissingReplicas(shard.topic(), messages, replies.get(0).replication());
+    }
+
+    /** Records that these are duplicates, without a call: their transaction has stored messages with their ids. */
+    void leaveOut(List<PreparedMessage> duplicates) {
+        duplicates.forEach(message -> record(message, new Stored(SendOutcome.DUPLICATE, null)));
+    }
+
+    private void record(PreparedMessage message, Stored reply) {
+        if (message.recordOutcome(reply)) {
+            events.emit(new DelayQueueEvent.Sent(message.shard().topic(), message.id(), reply.outcome()));
+        }
     }
 
     /** Callers need not read the result of a send. */
@@ -148,7 +156,8 @@ final class PreparedMessageStore {
     private List<Stored> send(ShardKey shard, List<PreparedMessage> messages) {
         try {
             PreparedMessage first = messages.get(0);
-            List<Stored> replies = messages.size() == 1
+            // A repetition of a send that may be stored waits for no other call: see SendRetry.
+            List<Stored> replies = messages.size() == 1 && !first.isUnknown()
                     ? List.of(groups.send(shard, first.message(), first.replicaWait()))
                     : SendBatcher.send(
                             store,
@@ -157,9 +166,11 @@ final class PreparedMessageStore {
                             first.replicaWait());
             away.answered(shard);
             return replies;
-        } catch (StoreUnavailableException e) {
-            away.failed(shard);
-            if (e.isOutcomeUnknown()) {
+        } catch (RuntimeException | Error e) {
+            if (e instanceof StoreUnavailableException) {
+                away.failed(shard);
+            }
+            if (SendRetry.mayBeCarriedOut(e)) {
                 messages.forEach(PreparedMessage::doubt);
             }
             throw e;

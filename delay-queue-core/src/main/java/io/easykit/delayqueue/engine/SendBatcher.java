@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -28,9 +29,14 @@ import org.jspecify.annotations.Nullable;
  * every send waits for at most one call before its own.
  *
  * <p><b>Failures.</b> A call without a reply fails the whole batch, and also the sends that wait behind it: they would wait
- * longer than one timeout for the same result. If the leader was interrupted, the failure is no statement about the store;
- * then only that send fails, and the others are sent again. After a refusal each message of the batch is sent again alone, so
- * that one bad message fails no other. Repeating is safe, because the frame distinguishes this send from any other.
+ * longer than one timeout for the same result. After a refusal each message of the batch is sent again alone, so that one bad
+ * message fails no other.
+ *
+ * <p><b>Interrupts.</b> The store waits for the reply to a batch although the leader's thread is interrupted. If it fails
+ * nevertheless, the failure is no statement about the store, so the sends behind the batch go on. If nothing was sent, the
+ * others of the batch are sent again. If the call may have been carried out, they fail with an unknown outcome: a message that
+ * was stored may have run meanwhile, and a repetition would store it once more. {@link SendRetry} knows which of them outlast
+ * that.
  */
 final class SendBatcher {
 
@@ -51,8 +57,18 @@ final class SendBatcher {
      */
     Stored send(ShardKey shard, NewMessage message, @Nullable ReplicaWait wait) {
         PendingSend pending = new PendingSend(message, new CompletableFuture<>());
-        RouteBatch batch = batches.computeIfAbsent(new Route(shard, wait), RouteBatch::new);
-        return batch.waits(pending) ? pending.turn().join().get() : batch.lead(pending);
+        boolean[] waits = new boolean[1];
+        RouteBatch batch = Objects.requireNonNull(batches.compute(new Route(shard, wait), (route, present) -> {
+            RouteBatch joined = present == null ? new RouteBatch(route) : present;
+            waits[0] = joined.waits(pending);
+            return joined;
+        }));
+        return waits[0] ? pending.turn().join().get() : batch.lead(pending);
+    }
+
+    /** Number of routes with sends under way. */
+    int routes() {
+        return batches.size();
     }
 
     /** As {@link QueueStore#send} with several messages, and {@link QueueStore#sendReplicated} if there is a wait. */
@@ -88,7 +104,7 @@ final class SendBatcher {
         }
     }
 
-    /** The sends of one route. */
+    /** The sends of one route. Those who join it, and who remove it when it is idle, hold its lock of the map. */
     private final class RouteBatch {
 
         private final Route route;
@@ -124,11 +140,14 @@ final class SendBatcher {
                 }
                 return outcomes.get(0);
             } catch (StoreUnavailableException e) {
-                if (Thread.currentThread().isInterrupted()) {
+                boolean isInterrupted = Thread.currentThread().isInterrupted();
+                if (isInterrupted && !e.isOutcomeUnknown()) {
                     goAgain(others);
                 } else {
                     others.forEach(pending ->
                             fail(pending, e.because("The call that this send went with: " + e.getMessage())));
+                }
+                if (!isInterrupted) {
                     takeAll()
                             .forEach(pending -> fail(
                                     pending,
@@ -137,6 +156,12 @@ final class SendBatcher {
                 }
                 throw e;
             } catch (RuntimeException | Error e) {
+                if (SendRetry.mayBeCarriedOut(e)) {
+                    others.forEach(pending -> fail(
+                            pending,
+                            new StoreUnavailableException("The call that this send went with failed: " + e, e)));
+                    throw e;
+                }
                 if (others.isEmpty()) {
                     throw e;
                 }
@@ -162,14 +187,28 @@ final class SendBatcher {
             });
         }
 
-        private synchronized void passLeadership() {
+        private void passLeadership() {
+            PendingSend next = next();
+            if (next != null) {
+                next.resume(() -> lead(next));
+            } else {
+                batches.computeIfPresent(route, (same, present) -> present == this && isIdle() ? null : present);
+            }
+        }
+
+        private synchronized @Nullable PendingSend next() {
             underWay--;
             PendingSend next = waiting.poll();
             if (next != null) {
                 waitingBytes -= next.bytes();
                 underWay++;
-                next.resume(() -> lead(next));
             }
+            return next;
+        }
+
+        /** Nobody waits then: as long as one does, another one leads. */
+        private synchronized boolean isIdle() {
+            return underWay == 0;
         }
 
         private synchronized List<PendingSend> takeGroup(PendingSend own) {

@@ -1,37 +1,54 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import io.easykit.delayqueue.StoreFullException;
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Repeats one operation while the store is away, within the send timeout. A repeated send is safe, because the store
  * recognizes it by its nonce, with one exception: a message that may be stored already could be delivered, acknowledged and
  * removed before the repetition stores it once more. So a send with an unknown outcome is repeated only if the message
- * has a delay that outlasts the timeout. An absolute due time cannot be compared, because only the store's clock counts.
+ * has a delay that outlasts the timeout and the last call, which may begin when the timeout ends. In a list these go first, because
+ * the calls for the others take time. An absolute due time cannot be compared, because only the store's clock counts.
  */
 final class SendRetry {
 
     private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** The last call may outlast the timeout. */
-    private static final long CALL_MILLIS = 2_000;
+    /** The last call may outlast the timeout by that at least, for pauses of the process. */
+    private static final long LEAST_CALL_MILLIS = 2_000;
+
+    /**
+     * How many command timeouts pass at most until the store has carried out a call, or never will: a connection and a reply,
+     * both once more if a server does not know the script yet, and one for the begin of the last attempt while a slot moves.
+     */
+    private static final int TIMEOUTS_OF_A_CALL = 5;
 
     private final LoopExecutor loops;
     private final Duration timeout;
+    private final Duration commandTimeout;
     private final long deadline;
     private long pause = FIRST_PAUSE;
 
-    /** @param timeout zero to try once */
-    SendRetry(LoopExecutor loops, Duration timeout) {
+    /**
+     * @param timeout        zero to try once
+     * @param commandTimeout maximum time of the store to wait for a reply
+     */
+    SendRetry(LoopExecutor loops, Duration timeout, Duration commandTimeout) {
         this.loops = loops;
         this.timeout = timeout;
+        this.commandTimeout = commandTimeout;
         this.deadline = loops.nanos() + timeout.toNanos();
     }
 
@@ -65,7 +82,10 @@ final class SendRetry {
                 List<PreparedMessage> left = open.stream()
                         .filter(message -> message.outcome() == null)
                         .toList();
-                open = left.stream().filter(this::mayRepeat).toList();
+                open = left.stream()
+                        .filter(this::mayRepeat)
+                        .sorted(Comparator.comparing(message -> !message.isUnknown()))
+                        .toList();
                 givenUp = open.size() < left.size() && givenUp == null ? e : givenUp;
                 if (open.isEmpty() || !pause()) {
                     throw late(givenUp == null ? e : givenUp);
@@ -78,12 +98,27 @@ final class SendRetry {
         }
     }
 
+    /** Whether the store may have carried out a send that ended with this. It has not after a refusal. */
+    static boolean mayBeCarriedOut(Throwable failure) {
+        if (failure instanceof StoreUnavailableException away) {
+            return away.isOutcomeUnknown();
+        }
+        return !(failure instanceof StoreRefusedException
+                || failure instanceof StoreFullException
+                || failure instanceof IllegalArgumentException);
+    }
+
     private boolean mayRepeat(PreparedMessage message) {
         if (!message.isUnknown()) {
             return true;
         }
         DueTime due = message.message().due();
-        return due.relative() && due.millis() >= timeout.toMillis() + CALL_MILLIS;
+        return due.relative() && due.millis() >= timeout.toMillis() + callMillis(message.replicaWait());
+    }
+
+    private long callMillis(@Nullable ReplicaWait wait) {
+        Duration each = wait == null ? commandTimeout : commandTimeout.plus(wait.timeout());
+        return Math.max(LEAST_CALL_MILLIS, TIMEOUTS_OF_A_CALL * each.toMillis());
     }
 
     /** Waits before the next attempt; false if the time is over or the thread is interrupted. */

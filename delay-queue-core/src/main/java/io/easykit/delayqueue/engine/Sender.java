@@ -9,9 +9,11 @@ import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -27,15 +29,15 @@ final class Sender {
     private final LoopExecutor loops;
     private final Transactions transactions;
     private final SendPhase phase;
+    private final Duration commandTimeout;
 
-    /** @param settings transactions that sends join, and the phase of messages without one of their own */
     Sender(
             MessageEncoder encoder,
             PreparedMessageStore storage,
             CancelsAfterCommit cancelsAfterCommit,
             RolledBackSends rolledBack,
             LoopExecutor loops,
-            TransactionSettings settings) {
+            Settings settings) {
         this.encoder = encoder;
         this.storage = storage;
         this.cancelsAfterCommit = cancelsAfterCommit;
@@ -43,10 +45,17 @@ final class Sender {
         this.loops = loops;
         this.transactions = settings.transactions();
         this.phase = settings.phase();
+        this.commandTimeout = settings.commandTimeout();
     }
 
-    /** How sends take part in transactions. */
-    record TransactionSettings(Transactions transactions, SendPhase phase) {}
+    /**
+     * Settings of the application.
+     *
+     * @param transactions   that sends join
+     * @param phase          of messages without one of their own
+     * @param commandTimeout maximum time of the store to wait for a reply
+     */
+    record Settings(Transactions transactions, SendPhase phase, Duration commandTimeout) {}
 
     SendResult send(OutgoingMessage message) {
         SendRetry retry = retry(List.of(message));
@@ -95,12 +104,13 @@ final class Sender {
     /** Cancels after the commit, or at once where there is no transaction. A failure is a warning. */
     void cancelAfterCommit(String topic, String id) {
         Map.Entry<String, String> message = Map.entry(topic, id);
-        transactions
-                .join(this, Participation::new)
-                .filter(participation -> !participation.committed)
-                .ifPresentOrElse(
-                        participation -> participation.cancels.add(message),
-                        () -> cancelsAfterCommit.cancel(List.of(message), new Patience(loops::nanos)));
+        boolean isKept = transactions
+                .<Participation>join(this, Participation::new)
+                .map(participation -> participation.keepsCancel(message))
+                .orElse(false);
+        if (!isKept) {
+            cancelsAfterCommit.cancel(List.of(message), new Patience(loops::nanos));
+        }
     }
 
     private SendPhase phase(OutgoingMessage message) {
@@ -111,16 +121,16 @@ final class Sender {
     private @Nullable Participation transaction(SendPhase wanted) {
         return wanted == SendPhase.IMMEDIATELY
                 ? null
-                : transactions.join(this, Participation::new).orElse(null);
+                : transactions.<Participation>join(this, Participation::new).orElse(null);
     }
 
     /** For one call of the application: the longest send timeout of its messages holds for all of them. */
     private SendRetry retry(List<OutgoingMessage> messages) {
-        return new SendRetry(loops, longest(messages.stream().map(encoder::timeout)));
+        return new SendRetry(loops, longest(messages.stream().map(encoder::timeout)), commandTimeout);
     }
 
     private SendRetry retryPrepared(List<PreparedMessage> messages) {
-        return new SendRetry(loops, longest(messages.stream().map(PreparedMessage::sendTimeout)));
+        return new SendRetry(loops, longest(messages.stream().map(PreparedMessage::sendTimeout)), commandTimeout);
     }
 
     private static Duration longest(Stream<Duration> timeouts) {
@@ -140,14 +150,59 @@ final class Sender {
         }
     }
 
-    /** The sends of one transaction. */
+    /** Participations of one transaction: it has several if it has savepoints. */
+    private final class WholeTransaction {
+
+        /** Keys of messages that it has stored, or may have: another one of the same key is not stored. */
+        private final Set<Map.Entry<ShardKey, String>> stored = new HashSet<>();
+
+        /** Of participations that are committed. */
+        private final List<Map.Entry<String, String>> cancels = new ArrayList<>();
+
+        private int open;
+        private Patience patience = new Patience(loops::nanos);
+
+        List<PreparedMessage> leaveOutDuplicates(List<PreparedMessage> messages) {
+            Map<Boolean, List<PreparedMessage>> byStored =
+                    messages.stream().collect(Collectors.partitioningBy(message -> stored.contains(message.key())));
+            storage.leaveOut(byStored.getOrDefault(true, List.of()));
+            return byStored.getOrDefault(false, List.of());
+        }
+
+        void addStored(List<PreparedMessage> messages) {
+            messages.stream()
+                    .filter(PreparedMessage::mayBeStored)
+                    .map(PreparedMessage::key)
+                    .forEach(stored::add);
+        }
+
+        /** Cancels come after all sends. */
+        void end() {
+            open--;
+            if (open == 0) {
+                List<Map.Entry<String, String>> all = List.copyOf(cancels);
+                Patience last = patience;
+                cancels.clear();
+                patience = new Patience(loops::nanos);
+                cancelsAfterCommit.cancel(all, last);
+            }
+        }
+    }
+
+    /** The sends of one transaction, or of the part of it up to or from a savepoint. */
     private final class Participation implements Transactions.Participant {
 
         private final List<PreparedMessage> before = new ArrayList<>();
         private final List<PreparedMessage> after = new ArrayList<>();
         private final List<Map.Entry<String, String>> cancels = new ArrayList<>();
+        private final WholeTransaction whole;
         private boolean storedBefore;
         private boolean committed;
+
+        Participation(Optional<Participation> earlier) {
+            this.whole = earlier.map(participation -> participation.whole).orElseGet(WholeTransaction::new);
+            whole.open++;
+        }
 
         /** Whether messages of this phase are still kept for later; else their moment has passed, and they are stored at once. */
         boolean keeps(SendPhase wanted) {
@@ -162,11 +217,24 @@ final class Sender {
             }
         }
 
+        /** Keeps a cancel for the end of the transaction; false if that has passed. */
+        boolean keepsCancel(Map.Entry<String, String> message) {
+            if (committed && whole.open == 0) {
+                return false;
+            }
+            (committed ? whole.cancels : cancels).add(message);
+            return true;
+        }
+
         @Override
         public void beforeCommit() {
             storedBefore = true;
-            List<PreparedMessage> all = List.copyOf(before);
-            storage.store(all, retryPrepared(all));
+            List<PreparedMessage> all = whole.leaveOutDuplicates(List.copyOf(before));
+            try {
+                storage.store(all, retryPrepared(all));
+            } finally {
+                whole.addStored(all);
+            }
             requireReplicated(all);
         }
 
@@ -174,33 +242,45 @@ final class Sender {
         @Override
         public void afterCommit() {
             committed = true;
-            Patience patience = new Patience(loops::nanos);
+            whole.cancels.addAll(cancels);
             try {
-                sendDuplicatesAgain(patience);
-                storage.storeMany(after, after, retryPrepared(after), patience);
-                requireReplicated(after);
+                sendDuplicatesAgain();
+                sendAfterCommit();
             } finally {
-                cancelsAfterCommit.cancel(cancels, patience);
+                whole.end();
             }
+        }
+
+        private void sendAfterCommit() {
+            List<PreparedMessage> all = whole.leaveOutDuplicates(after);
+            try {
+                storage.storeMany(all, after, retryPrepared(all), whole.patience);
+            } finally {
+                whole.addStored(all);
+            }
+            requireReplicated(after);
         }
 
         /**
          * A duplicate may have met a message of another transaction that has rolled back meanwhile and was cancelled. In that
          * case this message is stored now. Duplicates of a message of this very transaction are left out.
          */
-        private void sendDuplicatesAgain(Patience patience) {
-            Set<Map.Entry<ShardKey, String>> own = before.stream()
-                    .filter(message -> !message.isDuplicate())
-                    .map(PreparedMessage::key)
-                    .collect(Collectors.toSet());
+        private void sendDuplicatesAgain() {
+            whole.addStored(before);
             List<PreparedMessage> duplicates = before.stream()
-                    .filter(message -> message.isDuplicate() && !own.contains(message.key()))
+                    .filter(message -> message.isDuplicate() && !whole.stored.contains(message.key()))
                     .toList();
-            storage.storeAgain(duplicates, patience);
+            storage.storeAgain(duplicates, whole.patience);
+            duplicates.forEach(message -> whole.stored.add(message.key()));
         }
 
         @Override
         public void afterRollback() {
+            before.stream()
+                    .filter(PreparedMessage::mayBeStored)
+                    .map(PreparedMessage::key)
+                    .forEach(whole.stored::remove);
+            whole.end();
             if (storedBefore) {
                 rolledBack.cancel(before);
             }
@@ -209,6 +289,7 @@ final class Sender {
         @Override
         public void afterUnknownOutcome() {
             committed = true;
+            whole.end();
             UnknownOutcome.warn(Stream.concat(before.stream(), after.stream()).toList(), cancels);
         }
     }

@@ -118,13 +118,14 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
 
     @Override
     public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
-        return Replies.sends(scripts.codes(QueueScript.SEND, shard, arguments(messages)));
+        return Replies.sends(scripts.codes(QueueScript.SEND, shard, arguments(messages), messages.size() > 1));
     }
 
     /** Sends over connections of its own, because {@code WAIT} keeps everything else of a connection waiting. */
     @Override
     public Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
-        var replicated = scripts.replicatedCodes(QueueScript.SEND, shard, arguments(messages), wait);
+        boolean isShared = messages.size() > 1;
+        var replicated = scripts.replicatedCodes(QueueScript.SEND, shard, arguments(messages), wait, isShared);
         return new Replicated(Replies.sends(replicated.reply()), replicated.replicas());
     }
 

@@ -135,6 +135,24 @@ final class ShardScripts {
         return run(name, ScriptReply.BYTES, keys.slot(shard), arguments) instanceof byte[] reply ? reply : new byte[0];
     }
 
+    /**
+     * A script whose reply is a text of codes.
+     *
+     * @param isShared whether the reply concerns several threads, so that an interrupt does not end the wait for it
+     */
+    byte[] codes(QueueScript name, ShardKey shard, Arguments arguments, boolean isShared) {
+        if (!isShared) {
+            return codes(name, shard, arguments);
+        }
+        LuaScript script = script(name);
+        RedisKeys.Slot slot = keys.slot(shard);
+        byte[][] slotKeys = slot.keys();
+        byte[][] values = arguments.toArray();
+        Object reply = this.<@Nullable Object>repeated(
+                name, slot, () -> executor.awaitUninterruptibly(script, ScriptReply.BYTES, slotKeys, values));
+        return reply instanceof byte[] codes ? codes : new byte[0];
+    }
+
     /** A script whose reply is a whole number. */
     long number(QueueScript name, ShardKey shard, Arguments arguments) {
         return run(name, ScriptReply.NUMBER, keys.slot(shard), arguments) instanceof Long reply ? reply : 0;
@@ -143,9 +161,11 @@ final class ShardScripts {
     /**
      * A script whose reply is a text of codes, and which waits for replicas.
      *
+     * @param isShared whether the reply concerns several threads, so that an interrupt does not end the wait for it
      * @throws StoreRefusedException if the driver cannot, or the user may not run {@code WAIT}; nothing was carried out
      */
-    Replicated<byte[]> replicatedCodes(QueueScript name, ShardKey shard, Arguments arguments, ReplicaWait wait) {
+    Replicated<byte[]> replicatedCodes(
+            QueueScript name, ShardKey shard, Arguments arguments, ReplicaWait wait, boolean isShared) {
         ReplicatedScripts writes = replicated;
         if (writes == null) {
             throw new StoreRefusedException(
@@ -157,8 +177,12 @@ final class ShardScripts {
         RedisKeys.Slot slot = keys.slot(shard);
         byte[][] slotKeys = slot.keys();
         byte[][] values = arguments.toArray();
-        Replicated<byte @Nullable []> done =
-                repeated(name, slot, () -> writes.await(script, slotKeys, values, wait.replicas(), wait.timeout()));
+        Replicated<byte @Nullable []> done = repeated(
+                name,
+                slot,
+                () -> isShared
+                        ? writes.awaitUninterruptibly(script, slotKeys, values, wait.replicas(), wait.timeout())
+                        : writes.await(script, slotKeys, values, wait.replicas(), wait.timeout()));
         byte[] reply = done.reply();
         return new Replicated<>(reply == null ? new byte[0] : reply, done.replicas());
     }

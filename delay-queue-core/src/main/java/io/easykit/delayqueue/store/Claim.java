@@ -14,9 +14,9 @@ import java.util.List;
  * @param besideLost   maximum number if one of the messages has lost a lease, 0 to {@code count}, or all that come before it:
  *     it may be a poison message, and a crash would expire the other leases with it
  * @param lease        time until the messages are lost to this consumer, unless extended
- * @param bytes        maximum size of all frames in the reply. Messages are handed out as long as their frames fit, at least
- *     one; a frame of more than a quarter is left out, to be read separately. If a claim is repeated with less, messages that
- *     no longer fit wait again
+ * @param bytes        maximum size of all frames in the reply. Messages are handed out as long as their frames fit. A frame
+ *     of more than a quarter is left out, to be read separately, and counts as a quarter; so at least four fit. If a claim is
+ *     repeated with less, messages that no longer fit wait again
  * @param acknowledged leases to acknowledge in the same call, before the claim
  */
 public record Claim(

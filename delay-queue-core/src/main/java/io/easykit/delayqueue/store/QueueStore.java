@@ -31,7 +31,10 @@ public interface QueueStore {
     /** The most messages of one call: about a millisecond of a Redis. */
     int MAX_BATCH = 100;
 
-    /** Stores messages that wait for their time. */
+    /**
+     * Stores messages that wait for their time. Several messages may be those of several threads. So an interrupt should not end
+     * the wait for the reply to them: the outcome of all would be unknown.
+     */
     List<SendOutcome> send(ShardKey shard, List<NewMessage> messages);
 
     /**

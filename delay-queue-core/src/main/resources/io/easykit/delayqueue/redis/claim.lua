@@ -9,14 +9,14 @@
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
 --        code    1 acknowledged, 0 stale, 2 gone
 --        frame   empty where somebody deleted it: the consumer is to fail the message; a number, its length, where it is
---                more than a quarter of the bytes: the consumer is to read it piece by piece
+--                more than a quarter of the bytes: the consumer is to read it piece by piece. It counts as a quarter
 local owner, request = ARGV[1], toInteger(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, besideLost = toInteger(ARGV[3], 1, 100, 'count'), toInteger(ARGV[4], 0, 100, 'count')
 local lease = duration(ARGV[5], 1, 10 ^ 11, 'lease')
 local space = toInteger(ARGV[6], 1, 2 ^ 31, 'bytes')
 checkGroups(7, 2)
 local lastClaim = prefix .. 'claim:' .. owner
-local codes, hasWritten = '', false
+local codes, hasWritten, hasLarge = '', false, false
 if #ARGV > 6 then
   codes, hasWritten = acknowledge(7)
   codes = table.concat(codes)
@@ -48,28 +48,44 @@ local function remembered()
   end
 end
 
--- Reads the bodies of the first n messages, as long as they fit into the reply. Returns how many do, at least one, and them.
--- First a few: many large bodies would take Redis long to copy, only to be left out.
+-- Reads the bodies of the first n messages, as long as they fit into the reply. Returns how many do, at least four if there
+-- are as many, and them. First a few, and the rest at once if these are small. Where the shard has large ones, their sizes
+-- first: Redis would take long to copy them, only to leave them out.
 local function read(n, messages)
-  if n == 1 then
+  if n == 1 and not hasLarge then
     local frame = redis.call('MGET', messages[1])[1]
+    hasLarge = frame and #frame >= LARGE
     return 1, {frame and #frame > space / 4 and #frame or frame}
   end
   local frames, sum, i = {}, 0, 0
-  while i < n do
+  while i < n and not hasLarge do
     local areSmall = i > 0 and sum / i * n <= space
     local upTo = areSmall and n or math.min(n, i + 8)
     for _, frame in ipairs(redis.call('MGET', unpack(messages, i + 1, upTo))) do
-      i = i + 1
       local size = frame and #frame or 0
-      if size > space / 4 then
-        frame = size
-      else
-        sum = sum + size
-        if sum > space then return i - 1, frames end
-      end
-      frames[i] = frame
+      if size >= LARGE then hasLarge = true end
+      sum = sum + math.min(size, space / 4)
+      if sum > space then return i, frames end
+      i = i + 1
+      frames[i] = size > space / 4 and size or frame
     end
+  end
+  local small, places = {}, {}
+  for at = i + 1, n do
+    local size = spare(redis.pcall('STRLEN', messages[at])) or 0
+    sum = sum + math.min(size, space / 4)
+    if sum > space then
+      n = at - 1
+      break
+    end
+    if size > space / 4 then
+      frames[at] = size
+    else
+      small[#small + 1], places[#places + 1] = messages[at], at
+    end
+  end
+  if #small > 0 then
+    for k, frame in ipairs(redis.call('MGET', unpack(small))) do frames[places[k]] = frame end
   end
   return n, frames
 end
@@ -149,7 +165,8 @@ local function claim(lastNumber)
 end
 
 local last = remembered()
-local kept = redis.call('HMGET', settings, 'number', 'paused')
+local kept = redis.call('HMGET', settings, 'number', 'paused', 'large')
+hasLarge = kept[3] and true
 if last and last[1] > request then
   reply[2] = -1
 elseif last and last[1] == request then
@@ -185,5 +202,7 @@ else
   local lastNumber = string.find(kept[1] or '', '^%d+$') and tonumber(kept[1])
   claim(lastNumber and lastNumber < 2 ^ 53 - 2 ^ 20 and lastNumber or 0)
 end
+-- Bodies of an earlier version of this library, which did not note it.
+if hasLarge and not kept[3] then redis.pcall('HSET', settings, 'large', '1') end
 reply[3], reply[4] = not kept[2] and first(waiting) or -1, first(inflight) or -1
 return reply

@@ -89,6 +89,18 @@ local function spare(reply)
   if not isDamaged then error(failure, 0) end
 end
 
+-- Size from which on a body is large. A shard that has had one says so in its settings. Its claims read the sizes of bodies
+-- first: otherwise a claim could copy a hundred large bodies and hand out their lengths only.
+local LARGE = 8192
+
+-- A mark that is refused refuses no message: the first claim that meets a large body sets it.
+local function noteLarge() redis.pcall('HSET', KEYS[2], 'large', '1') end
+
+-- Whether the body of this id is this very frame. A body of another length is not read.
+local function isBody(id, frame)
+  return spare(redis.pcall('STRLEN', message(id))) == #frame and redis.call('MGET', message(id))[1] == frame
+end
+
 local function count(counter, n)
   if n == 0 then return end
   local reply = redis.pcall('HINCRBY', KEYS[1] .. 'counters', counter, string.format('%d', n))

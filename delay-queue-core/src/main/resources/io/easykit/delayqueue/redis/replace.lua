@@ -7,14 +7,17 @@
 checkCount(4)
 local id, diedAt, incarnation, frame = ARGV[1], toInteger(ARGV[2], 0, 2 ^ 53, 'died at'), ARGV[3], ARGV[4]
 check(frame ~= '', 'no frame')
-local old = redis.call('MGET', message(id))[1]
+local isDone = isBody(id, frame)
 local death = redis.call('ZSCORE', dead, id)
 local isMeant = death and timeOf(death) == diedAt and not redis.call('ZSCORE', inflight, id)
-if not isMeant then return old == frame and 2 or 0 end
-if old ~= frame and string.sub(old or '', 1, #incarnation) ~= incarnation then return 4 end
+if not isMeant then return isDone and 2 or 0 end
+if not isDone and incarnation ~= '' then
+  if spare(redis.pcall('GETRANGE', message(id), 0, #incarnation - 1)) ~= incarnation then return 4 end
+end
 local s = parse(redis.call('HGET', states, id)) or fresh('0')
 s.failures, s.lost, s.due = 0, 0, string.format('%d', nowCeil)
 local news = isNews(nowCeil)
+if #frame >= LARGE then noteLarge() end
 redis.call('SET', message(id), frame)
 redis.call('ZADD', waiting, s.due, id)
 redis.call('HSET', states, id, format(s))

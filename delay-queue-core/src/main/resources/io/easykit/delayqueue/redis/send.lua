@@ -5,7 +5,7 @@
 -- ARGV   (id, due, frame)*     due: '+ms' from now, or ms since the epoch
 -- return code*, as one text    1 stored, 2 stored before by this very send (same frame), 0 the id is live already
 checkGroups(1, 3)
-local n, entries, earliest = #ARGV / 3, {}, nil
+local n, entries, earliest, hasLarge = #ARGV / 3, {}, nil, false
 local said, due, text
 for i = 1, n do
   if ARGV[3 * i - 1] ~= said then -- the due times of one batch are often the same
@@ -14,8 +14,10 @@ for i = 1, n do
     if not earliest or due < earliest then earliest = due end
   end
   entries[2 * i - 1], entries[2 * i] = text, ARGV[3 * i - 2]
+  if #ARGV[3 * i] >= LARGE then hasLarge = true end
 end
 local news = isNews(earliest)
+if hasLarge then noteLarge() end
 
 -- The bodies come first, the places last.
 local failure
@@ -41,14 +43,13 @@ if codes and not failure then
 
   local function meet(i)
     local id, frame = ARGV[3 * i - 2], ARGV[3 * i]
-    local found = redis.call('MGET', prefix .. 'm:' .. id)[1]
-    local code = found == frame and '2' or '0'
+    local code = isBody(id, frame) and '2' or '0'
     for other = 1, n do
       if codes[other] == '1' and ARGV[3 * other - 2] == id then return code, false end -- repeated in this batch
     end
     if whereabouts(id) ~= 'lost' then return code, false end
-    if found then return code, true end
-    redis.call('SET', prefix .. 'm:' .. id, frame)
+    if spare(redis.pcall('STRLEN', message(id))) then return code, true end -- readable
+    redis.call('SET', message(id), frame)
     return '1', true
   end
 

@@ -345,13 +345,12 @@ public final class InMemoryQueueStore implements QueueBackend {
         return deliveries;
     }
 
-    /** How many of the messages fit into so many bytes. */
+    /** How many of the messages fit into so many bytes; a large one counts as a quarter of them. */
     private static int fitting(List<Message> messages, int bytes) {
-        long sum = 0;
+        long quarters = 0;
         for (int i = 0; i < messages.size(); i++) {
-            int size = messages.get(i).frame.length();
-            sum += isLarge(size, bytes) ? 0 : size;
-            if (sum > bytes) {
+            quarters += Math.min(4L * messages.get(i).frame.length(), bytes);
+            if (quarters > 4L * bytes) {
                 return i;
             }
         }

@@ -7,12 +7,14 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.PreparedMessage.Stored;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -112,11 +114,11 @@ class SendBatcherTests {
     }
 
     @Test
-    void doNotPayForAnInterruptedNeighbour() throws Exception {
+    void doNotPayForANeighbourThatWasInterruptedBeforeTheCall() throws Exception {
         answer = messages -> {
             if (messages.get(0).id().equals("0")) {
                 Thread.currentThread().interrupt();
-                throw new StoreUnavailableException("interrupted", new IllegalStateException());
+                throw StoreUnavailableException.notCarriedOut("interrupted", new IllegalStateException());
             }
             return Collections.nCopies(messages.size(), SendOutcome.STORED);
         };
@@ -131,6 +133,88 @@ class SendBatcherTests {
         assertThat(others.get(2).get(10, SECONDS)).isEqualTo(STORED);
         assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2"), List.of("1", "2"));
         assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
+    }
+
+    /** The store has carried out the call, and "1" has run and is gone: another send would run it twice. */
+    @Test
+    void areNotRepeatedAfterACallThatMayHaveBeenCarriedOut() throws Exception {
+        answer = messages -> {
+            if (messages.get(0).id().equals("0")) {
+                Thread.currentThread().interrupt();
+                throw new StoreUnavailableException("interrupted", new IllegalStateException());
+            }
+            return Collections.nCopies(messages.size(), SendOutcome.STORED);
+        };
+        sendHeld();
+        List<FutureTask<Stored>> others =
+                IntStream.range(0, 2).mapToObj(i -> sendBehind(i, 1)).toList();
+
+        firstMayGo.countDown();
+
+        for (FutureTask<Stored> other : others) {
+            assertThatThrownBy(() -> other.get(10, SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
+                            .isTrue());
+        }
+        assertThat(calls).containsExactly(List.of("held"), List.of("0", "1"));
+        assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
+    }
+
+    /** As when the reply cannot be read for lack of memory. */
+    @Test
+    void areNotRepeatedAfterAnErrorThatIsNoRefusal() {
+        answer = messages -> {
+            throw new OutOfMemoryError("no heap");
+        };
+        sendHeld();
+        FutureTask<Stored> leader = sendBehind(0, 1);
+        FutureTask<Stored> other = sendBehind(1, 1);
+
+        firstMayGo.countDown();
+
+        assertThatThrownBy(() -> leader.get(10, SECONDS)).hasCauseInstanceOf(OutOfMemoryError.class);
+        assertThatThrownBy(() -> other.get(10, SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
+                        .isTrue());
+        assertThat(calls).containsExactly(List.of("held"), List.of("0", "1"));
+    }
+
+    @Test
+    void leaveNothingBehindForEachTimeoutOfReplicas() throws Exception {
+        for (int i = 1; i <= 10_000; i++) {
+            groups.send(SHARD, message("a", 1), new ReplicaWait(1, Duration.ofMillis(i)));
+        }
+        assertThat(groups.routes()).isZero();
+
+        sendHeld();
+        FutureTask<Stored> behind = sendBehind(1, 1);
+        assertThat(groups.routes()).isOne();
+        firstMayGo.countDown();
+        assertThat(behind.get(10, SECONDS)).isEqualTo(STORED);
+        await().until(() -> groups.routes() == 0);
+    }
+
+    /** A send never joins a batch that was removed, where nobody would lead it. */
+    @Test
+    void leaveNobodyBehindWhereBatchesComeAndGo() throws Exception {
+        firstMayGo.countDown();
+        List<FutureTask<Stored>> threads = IntStream.range(0, 8)
+                .mapToObj(thread -> new FutureTask<>(() -> {
+                    Stored last = STORED;
+                    for (int i = 0; i < 5_000; i++) {
+                        last = groups.send(SHARD, message("m", 1), null);
+                    }
+                    return last;
+                }))
+                .toList();
+        threads.forEach(SendBatcherTests::start);
+
+        for (FutureTask<Stored> thread : threads) {
+            assertThat(thread.get(60, SECONDS)).isEqualTo(STORED);
+        }
+        assertThat(groups.routes()).isZero();
     }
 
     @Test
@@ -210,6 +294,9 @@ class SendBatcherTests {
                     @SuppressWarnings("unchecked")
                     List<NewMessage> messages = (List<NewMessage>) arguments[1];
                     calls.add(messages.stream().map(NewMessage::id).toList());
+                    if (method.getName().equals("sendReplicated")) {
+                        return new Replicated(List.of(SendOutcome.STORED), 1);
+                    }
                     if (messages.get(0).id().equals("held")) {
                         assertThat(firstMayGo.await(10, SECONDS)).isTrue();
                     }

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -11,19 +12,27 @@ import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.BatchSendException;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Sends during an outage: how long they wait, where they go, and what the caller learns. */
@@ -123,6 +132,137 @@ class SendTimeoutTests {
 
         assertThat(e.isOutcomeUnknown()).isTrue();
         assertThat(queue.line.takeCalls()).containsExactly("send");
+    }
+
+    /**
+     * The first attempt is stored, and its reply is lost. The second one begins in time, and waits for a connection and a reply
+     * for 10 s each. Meanwhile the message runs.
+     */
+    @ParameterizedTest
+    @ValueSource(longs = {7_500, 54_999})
+    void doesNotRepeatAnUnknownSendThatTheCommandTimeoutMayDelayUntilTheMessageHasRun(long delay) {
+        TestQueue slow = slowQueue();
+        slow.start(listener(), message -> {});
+        slow.send("warm", HOUR);
+        int[] sends = {0};
+        slow.line.plan(method -> {
+            if (!method.equals("send")) {
+                return Fault.NONE;
+            }
+            sends[0]++;
+            slow.time.advance(sends[0] == 1 ? Duration.ZERO : Duration.ofSeconds(50));
+            return sends[0] == 1 ? Fault.LOST_REPLY : Fault.NONE;
+        });
+
+        StoreUnavailableException e = catchThrowableOfType(
+                StoreUnavailableException.class,
+                () -> slow.engine.template().send(message("a").in(Duration.ofMillis(delay))));
+        slow.line.heal();
+        slow.time.advance(Duration.ofSeconds(60));
+
+        assertThat(slow.runIds()).containsExactly("a");
+        assertThat(e.isOutcomeUnknown()).isTrue();
+        assertThat(sends[0]).isEqualTo(1);
+    }
+
+    @Test
+    void repeatsAnUnknownSendOfAMessageThatOutlastsTheTimeouts() {
+        TestQueue slow = slowQueue();
+        slow.send("warm", HOUR);
+        slow.line.once("send", Fault.LOST_REPLY);
+
+        SendResult result = slow.engine.template().send(message("a").in(Duration.ofSeconds(55)));
+
+        assertThat(result.outcome()).isEqualTo(SendOutcome.REPLAYED);
+    }
+
+    /** Before it is stored, it may have to wait for replicas of the messages before it. */
+    @Test
+    void addsTheWaitForReplicas() {
+        OutgoingMessage message = message("a").waitForReplicas(new ReplicaWait(1, Duration.ofSeconds(2)));
+        queue.send("warm", HOUR);
+        queue.line.once("sendReplicated", Fault.LOST_REPLY);
+
+        assertThatThrownBy(() -> template.send(message.in(Duration.ofSeconds(16))))
+                .isInstanceOf(StoreUnavailableException.class);
+
+        queue.line.once("sendReplicated", Fault.LOST_REPLY);
+        assertThat(template.send(message.id("b").in(Duration.ofSeconds(17))).outcome())
+                .isEqualTo(SendOutcome.REPLAYED);
+    }
+
+    /** The calls for the others may take longer than its delay. */
+    @Test
+    void repeatsAnUnknownSendOfAListBeforeTheOthers() {
+        queue.send("warm", HOUR);
+        List<OutgoingMessage> messages = new ArrayList<>();
+        IntStream.range(0, 2_000)
+                .mapToObj(i -> message("m" + i))
+                .sorted(Comparator.comparing(message -> MessageIds.shardOf(message.id(), SHARDS) == 1))
+                .forEach(messages::add);
+        List<ShardKey> calls = new ArrayList<>();
+        queue.line.planByShard(shard -> {
+            calls.add(shard);
+            return shard.shard() == 1 ? Fault.LOST_REPLY : Fault.REJECTED;
+        });
+        queue.node.after(Duration.ofMillis(1), () -> {
+            calls.clear();
+            queue.line.planByShard(shard -> {
+                calls.add(shard);
+                return Fault.NONE;
+            });
+        });
+
+        assertThat(template.sendAll(messages)).hasSize(2_000);
+
+        assertThat(calls.get(0).shard()).isEqualTo(1);
+    }
+
+    /** That call may take as long as any, and its own call as long again. */
+    @Test
+    void repeatsAnUnknownSendWithoutWaitingForTheCallOfAnother() throws Exception {
+        TestQueue single = new TestQueue();
+        single.send("warm", HOUR);
+        CountDownLatch onItsWay = new CountDownLatch(1);
+        CountDownLatch mayGo = new CountDownLatch(1);
+        AtomicInteger sends = new AtomicInteger();
+        single.line.plan(method -> switch (method.equals("send") ? sends.incrementAndGet() : 0) {
+            case 1 -> Fault.LOST_REPLY;
+            case 2 -> {
+                onItsWay.countDown();
+                awaitLatch(mayGo);
+                yield Fault.NONE;
+            }
+            default -> Fault.NONE;
+        });
+        FutureTask<SendResult> held = new FutureTask<>(() -> single.send("held", HOUR));
+        single.node.after(Duration.ofMillis(1), () -> {
+            new Thread(held).start();
+            awaitLatch(onItsWay);
+        });
+        FutureTask<SendResult> repeated =
+                new FutureTask<>(() -> single.engine.template().send(message("a")));
+        new Thread(repeated).start();
+
+        try {
+            assertThat(repeated.get(10, TimeUnit.SECONDS).outcome()).isEqualTo(SendOutcome.REPLAYED);
+            assertThat(held).isNotDone();
+        } finally {
+            mayGo.countDown();
+        }
+        assertThat(held.get(10, TimeUnit.SECONDS).outcome()).isEqualTo(SendOutcome.STORED);
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static TestQueue slowQueue() {
+        return new TestQueue(builder -> builder.commandTimeout(Duration.ofSeconds(10)));
     }
 
     @Test

@@ -241,6 +241,126 @@ class TransactionSendTests {
         assertThat(queue.runIds()).containsExactly("a");
     }
 
+    /** A nested transaction has a participant of its own, which stores in a call of its own. */
+    @ParameterizedTest
+    @EnumSource(names = {"BEFORE_COMMIT", "AFTER_COMMIT"})
+    void storesAnIdOfAnOuterAndANestedTransactionOnceAlthoughItIsDoneInBetween(SendPhase phase) {
+        OutgoingMessage message = OutgoingMessage.of(TOPIC, "x").id("a").phase(phase);
+        queue.start(listener(), m -> {});
+        Runnable consume = () -> queue.time.advance(Duration.ofSeconds(1));
+        transactions.begin();
+        template.send(message);
+        transactions.savepoint();
+        template.send(message);
+        transactions.savepoint();
+        template.send(message);
+
+        transactions.beginCommit(consume);
+        transactions.finishCommit(consume);
+
+        assertThat(queue.runIds()).containsExactly("a");
+        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE, SendOutcome.DUPLICATE);
+    }
+
+    @Test
+    void storesAnIdOfBothPhasesOnceAlthoughItIsDoneInBetween() {
+        queue.start(listener(), m -> {});
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
+        transactions.savepoint();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a").phase(SendPhase.AFTER_COMMIT));
+
+        transactions.beginCommit(() -> queue.time.advance(Duration.ofSeconds(1)));
+        transactions.finishCommit();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    /** Both met the message of a transaction that rolls back. */
+    @Test
+    void storesDuplicatesOfAnOuterAndANestedTransactionOnceMore() {
+        TestTransactions others = new TestTransactions();
+        DelayQueueTemplate other = template(others);
+        others.begin();
+        other.send(OutgoingMessage.of(TOPIC, "of the other").id("a").in(Duration.ofHours(1)));
+        others.beginCommit();
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
+        transactions.savepoint();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
+        transactions.beginCommit();
+        others.rollback();
+        queue.start(listener(), m -> {});
+
+        transactions.finishCommit(() -> queue.time.advance(Duration.ofSeconds(1)));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    @Test
+    void storesWhatANestedTransactionSentWhereTheSameOfAnotherOneWasRolledBack() {
+        transactions.begin();
+        queue.send("b", Duration.ofHours(1));
+        transactions.savepoint();
+        queue.send("a", Duration.ofHours(1));
+        transactions.rollBackToSavepoint();
+        queue.send("a", Duration.ofHours(1));
+
+        transactions.commit();
+
+        assertThat(queue.stats().waiting()).isEqualTo(2);
+        assertThat(queue.stats().counters().cancelled()).isZero();
+    }
+
+    @Test
+    void cancelsAfterTheSendsOfAllNestedTransactions() {
+        transactions.begin();
+        template.cancelAfterCommit(TOPIC, "a");
+        transactions.savepoint();
+        template.send(
+                OutgoingMessage.of(TOPIC, "x").id("a").in(Duration.ofHours(1)).phase(SendPhase.AFTER_COMMIT));
+        template.cancelAfterCommit(TOPIC, "b");
+        transactions.savepoint();
+        template.send(
+                OutgoingMessage.of(TOPIC, "x").id("b").in(Duration.ofHours(1)).phase(SendPhase.AFTER_COMMIT));
+
+        transactions.commit();
+
+        assertThat(queue.stats().waiting()).isZero();
+        assertThat(queue.stats().counters().cancelled()).isEqualTo(2);
+    }
+
+    @Test
+    void cancelsNothingOfANestedTransactionThatWasRolledBack() {
+        queue.send("a", Duration.ofHours(1));
+        queue.send("b", Duration.ofHours(1));
+        transactions.begin();
+        template.cancelAfterCommit(TOPIC, "a");
+        transactions.savepoint();
+        template.cancelAfterCommit(TOPIC, "b");
+        transactions.rollBackToSavepoint();
+
+        transactions.commit();
+
+        assertThat(queue.memory.find(new ShardKey(TOPIC, 0), "a")).isEmpty();
+        assertThat(queue.memory.find(new ShardKey(TOPIC, 0), "b")).isPresent();
+    }
+
+    @Test
+    void cancelsAlthoughTheSendsOfTheLastNestedTransactionFail() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        template.cancelAfterCommit(TOPIC, "a");
+        transactions.savepoint();
+        template.send(OutgoingMessage.of(TOPIC, "x").phase(SendPhase.AFTER_COMMIT));
+        queue.line.once("send", Fault.REFUSED);
+
+        assertThatThrownBy(transactions::commit).isInstanceOf(BatchSendException.class);
+
+        assertThat(queue.memory.find(new ShardKey(TOPIC, 0), "a")).isEmpty();
+    }
+
     @Test
     void doesNotFailACommittedTransactionForADuplicate() {
         queue.send("a", Duration.ofHours(1));

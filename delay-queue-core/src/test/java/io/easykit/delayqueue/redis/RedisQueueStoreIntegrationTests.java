@@ -49,6 +49,9 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -233,6 +236,28 @@ class RedisQueueStoreIntegrationTests {
                 .isInstanceOf(StoreUnavailableException.class);
 
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    /** It may carry messages of other threads. */
+    @Test
+    void waitsForTheReplyToSeveralMessagesAlthoughTheThreadIsInterrupted() throws Exception {
+        store.prepare();
+        server.pause();
+        AtomicBoolean isStillInterrupted = new AtomicBoolean();
+        FutureTask<List<SendOutcome>> sending = new FutureTask<>(() -> {
+            List<SendOutcome> outcomes = store.send(KEY, List.of(in("a", 0, "one"), in("b", 0, "two")));
+            isStillInterrupted.set(Thread.currentThread().isInterrupted());
+            return outcomes;
+        });
+        Thread thread = new Thread(sending);
+        thread.start();
+        await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        thread.interrupt();
+        await().until(() -> !thread.isInterrupted() || sending.isDone());
+        server.resume();
+
+        assertThat(sending.get(10, TimeUnit.SECONDS)).containsExactly(SendOutcome.STORED, SendOutcome.STORED);
+        assertThat(isStillInterrupted).isTrue();
     }
 
     @Test

@@ -100,7 +100,16 @@ class ScriptFaultTests {
                         "send",
                         Set.of("n1", "n2"),
                         (s, store) -> store.send(KEY, s.messages("n1", "w1", "n2", "f1", "d1"))),
+                new Step(
+                        "send a large body",
+                        Set.of("n3"),
+                        (s, store) -> store.send(KEY, List.of(TestShard.at("n3", 101_000, "x".repeat(9000))))),
                 new Step("claim", (s, store) -> store.claim(KEY, claim(List.of()))),
+                new Step("claim where bodies are large", (s, store) -> {
+                    // pcall: a test may have damaged this key.
+                    s.redis().command("EVAL", "redis.pcall('HSET', KEYS[1], 'large', '1')", "1", "dq:{t:0}:settings");
+                    return store.claim(KEY, claim(List.of()));
+                }),
                 new Step("claim, acknowledge", flying, (s, store) -> store.claim(KEY, claim(s.leases("f1", "f2")))),
                 new Step("acknowledge", flying, (s, store) -> store.acknowledge(KEY, s.leases("f1", "f2"))),
                 new Step(
