@@ -95,6 +95,7 @@ public final class DelayQueueAutoConfiguration {
                 .interceptor(interceptor.getIfAvailable(() -> MessageInterceptor.NONE))
                 .sendPhase(properties.sendPhase())
                 .sendTimeout(properties.sendTimeout())
+                .commandTimeout(properties.commandTimeout())
                 .replicaWaits(properties.table()::replicaWait)
                 .noConsumerLimits(properties.table()::noConsumer)
                 .maxMessageBytes((int) properties.maxMessageSize().toBytes())

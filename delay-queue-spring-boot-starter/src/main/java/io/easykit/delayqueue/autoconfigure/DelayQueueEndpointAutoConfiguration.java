@@ -34,12 +34,15 @@ public final class DelayQueueEndpointAutoConfiguration {
     DelayQueueEndpoint delayQueueEndpoint(
             DelayQueueProperties queue,
             DelayQueueEndpointProperties properties,
-            DelayQueueAdmin admin,
-            FleetAdmin fleet,
+            ObjectProvider<DelayQueueAdmin> admins,
+            ObjectProvider<FleetAdmin> fleets,
             ObjectProvider<SanitizingFunction> masks,
             ObjectProvider<AuditKeeper> keepers,
             ApplicationEventPublisher events) {
-        if (!queue.enabled()) {
+        DelayQueueAdmin admin = admins.getIfAvailable();
+        FleetAdmin fleet = fleets.getIfAvailable();
+        // Null if a test has replaced the engine by a mock.
+        if (!queue.enabled() || admin == null || fleet == null) {
             return DelayQueueEndpoint.disabled();
         }
         AuditKeeper keeper = keepers.orderedStream().findFirst().orElse(AuditKeeper.NONE);

@@ -112,7 +112,9 @@ final class RedisStartupCheck implements SmartLifecycle {
                 log.warn(
                         "delay-queue.topics has settings for '{}', but no listener has that topic here, and"
                                 + " nothing was ever sent to it. They have no effect. Correct the name (in"
-                                + " brackets if it has dots, colons or slashes), or remove them.",
+                                + " brackets if it has dots, colons or slashes), or remove them. A name in an"
+                                + " environment variable cannot have dashes, dots or capitals: use"
+                                + " SPRING_APPLICATION_JSON for them.",
                         topic);
             }
         }

@@ -10,7 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
@@ -56,21 +57,25 @@ final class SpringTransactions implements Transactions {
     }
 
     @Override
-    public <P extends Participant> Optional<P> join(Object key, Supplier<P> newcomer) {
+    public <P extends Participant> Optional<P> join(Object key, Function<Optional<P>, P> newcomer) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
             return Optional.empty();
         }
-        return Optional.of(SpringTransactions.<P>joined(key).orElseGet(() -> register(key, newcomer.get())));
+        List<Joined> all = Joined.allOf(key);
+        return Optional.of(SpringTransactions.<P>first(all, Joined::takesMore)
+                .orElseGet(() -> register(key, newcomer.apply(latest(all)))));
+    }
+
+    @SuppressWarnings("TypeParameterUnusedInFormals")
+    private static <P extends Participant> Optional<P> latest(List<Joined> all) {
+        return all.isEmpty() ? Optional.empty() : first(all.subList(all.size() - 1, all.size()), joined -> true);
     }
 
     /** Participants of one key all have the type of its caller. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-    private static <P extends Participant> Optional<P> joined(Object key) {
-        return Joined.all().stream()
-                .filter(joined -> joined.takesMoreOf(key))
-                .map(joined -> (P) joined.participant)
-                .findFirst();
+    private static <P extends Participant> Optional<P> first(List<Joined> all, Predicate<Joined> wanted) {
+        return all.stream().filter(wanted).map(joined -> (P) joined.participant).findFirst();
     }
 
     private static <P extends Participant> P register(Object key, P participant) {
@@ -96,16 +101,17 @@ final class SpringTransactions implements Transactions {
             this.end = end;
         }
 
-        /** All of the present transaction. */
-        static List<Joined> all() {
+        /** All of the present transaction with this key, in the order in which they joined. */
+        static List<Joined> allOf(Object key) {
             return TransactionSynchronizationManager.getSynchronizations().stream()
                     .filter(Joined.class::isInstance)
                     .map(Joined.class::cast)
+                    .filter(joined -> joined.key == key)
                     .toList();
         }
 
-        boolean takesMoreOf(Object wanted) {
-            return key == wanted && !rolledBack && laterSavepoints.isEmpty();
+        boolean takesMore() {
+            return !rolledBack && laterSavepoints.isEmpty();
         }
 
         @Override

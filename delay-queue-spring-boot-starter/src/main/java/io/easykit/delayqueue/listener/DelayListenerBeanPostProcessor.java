@@ -24,6 +24,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
@@ -96,7 +97,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         this.beans = beanFactory instanceof ConfigurableListableBeanFactory listable ? listable : null;
     }
 
-    /** Runs last, so that it receives the proxy. */
+    /** Other post-processors have this order too, and may wrap a bean after this one: see {@link #exposed}. */
     @Override
     public int getOrder() {
         return Ordered.LOWEST_PRECEDENCE;
@@ -154,6 +155,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         }
         for (Candidate candidate : all) {
             try {
+                candidate.invoker().resolve();
                 requireReadable(candidate, problemWith);
                 endpoints.add(new Endpoint(candidate, endpoint(candidate)));
             } catch (InvalidDelayListenerException problem) {
@@ -237,14 +239,27 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         endpoints.clear();
     }
 
+    /**
+     * Returns the listener on the bean as other beans get it. The one that was processed may lack a proxy, for example that of
+     * {@code @Validated}. Called when all beans are complete. The first message of a late bean calls it, and waits for that bean.
+     */
+    private ListenerMethod exposed(ListenerMethod where) {
+        String name = where.beanName();
+        if (beans == null || where.isType() || !beans.containsLocalBean(name) || !beans.isSingleton(name)) {
+            return where;
+        }
+        boolean isFactory = FactoryBean.class.isAssignableFrom(where.targetClass());
+        return where.on(beans.getBean(isFactory ? BeanFactory.FACTORY_BEAN_PREFIX + name : name));
+    }
+
     private Candidate candidate(ListenerMethod where, DelayListener annotation) {
-        Method invocable = MethodRules.requireInvocable(where);
+        MethodRules.requireInvocable(where);
         MethodRules.requireSynchronous(where);
         MethodRules.requireUncached(where);
         ListenerAttributes attributes = ListenerAttributes.of(where, annotation, environment);
         ListenerSignature signature =
                 attributes.batchSize() == null ? ListenerSignature.single(where) : ListenerSignature.batch(where);
-        return new Candidate(where, attributes, signature, new ListenerInvoker(where.bean(), invocable, signature));
+        return new Candidate(where, attributes, signature, new ListenerInvoker(() -> exposed(where), signature));
     }
 
     private void add(Candidate candidate) {
@@ -276,6 +291,10 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         ListenerContainer container = candidate.attributes().batchSize() == null
                 ? engine.get().container(endpoint, (MessageHandler<Object>) candidate.invoker())
                 : engine.get().batchContainer(endpoint, (MessageHandler.Batch<Object>) candidate.invoker());
+        if (container == null) {
+            log.warn("Listener '{}' receives no messages, because the DelayQueueEngine is a mock", endpoint.id());
+            return;
+        }
         registry.get().register(container);
         log.info(
                 "Listener '{}' of topic '{}': {}, concurrency {}, lease {}, {} attempts",

@@ -16,6 +16,8 @@ import org.springframework.context.SmartLifecycle;
 /**
  * The listeners of an application context. Starts them after all other beans, and stops them first, all at the same time, so
  * that running methods can still use other beans. Stop and start may be repeated.
+ *
+ * <p>A registry that is started and has listeners keeps the JVM running, also without a web server.
  */
 public final class DelayListenerRegistry implements SmartLifecycle, DisposableBean {
 
@@ -24,6 +26,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     private final List<DelayListenerRegistry> children = new CopyOnWriteArrayList<>();
     private final Object registration;
     private final Map<String, ListenerContainer> containers = new LinkedHashMap<>();
+    private final KeepAlive keepAlive = new KeepAlive();
     private volatile boolean running;
 
     /** A parent has stopped these listeners, and will start them with its own. */
@@ -73,6 +76,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
         }
         if (running && !stoppedByParent) {
             container.start();
+            keepAlive();
         }
     }
 
@@ -113,7 +117,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
         running = true;
         try {
             startAll();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             stop();
             throw e;
         }
@@ -122,6 +126,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     private void startAll() {
         stoppedByParent = false;
         own().forEach(ListenerContainer::start);
+        keepAlive();
         children.stream().filter(child -> child.running).forEach(DelayListenerRegistry::startAll);
     }
 
@@ -134,12 +139,24 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     public void stop() {
         running = false;
         children.forEach(DelayListenerRegistry::noteStopOfParent);
-        ListenerContainer.stopAll(containers());
+        try {
+            ListenerContainer.stopAll(containers());
+        } finally {
+            keepAlive();
+        }
     }
 
     private void noteStopOfParent() {
         stoppedByParent = true;
         children.forEach(DelayListenerRegistry::noteStopOfParent);
+    }
+
+    /** Follows the state, so that a start during a stop is not undone by the end of the stop. */
+    private void keepAlive() {
+        synchronized (keepAlive) {
+            keepAlive.set(running && !stoppedByParent && !own().isEmpty());
+        }
+        children.forEach(DelayListenerRegistry::keepAlive);
     }
 
     /**
@@ -171,6 +188,8 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
 
     @Override
     public void destroy() {
+        running = false;
+        keepAlive();
         if (parent != null) {
             parent.children.remove(this);
         }

@@ -5,19 +5,29 @@ import io.easykit.delayqueue.MessageHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.function.SingletonSupplier;
 
 /** Calls the method of a listener. */
 final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Batch<Object> {
 
-    private final Object bean;
-    private final Method method;
+    private final Supplier<Target> target;
     private final ListenerSignature signature;
 
-    ListenerInvoker(Object bean, Method method, ListenerSignature signature) {
-        this.bean = bean;
-        this.method = method;
+    /** @param where the method on the bean that other beans get, with all its proxies */
+    ListenerInvoker(Supplier<ListenerMethod> where, ListenerSignature signature) {
+        this.target = SingletonSupplier.of(() -> Target.of(where.get()));
         this.signature = signature;
+    }
+
+    /**
+     * Resolves the bean, which the first call does otherwise.
+     *
+     * @throws InvalidDelayListenerException if its proxy does not have the method
+     */
+    void resolve() {
+        var unused = target.get();
     }
 
     @Override
@@ -42,12 +52,20 @@ final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Ba
 
     private void invoke(@Nullable Object... arguments) throws Exception {
         try {
-            method.invoke(bean, arguments);
+            Target resolved = target.get();
+            resolved.method.invoke(resolved.bean, arguments);
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof Error error) {
                 throw error;
             }
             throw e.getCause() instanceof Exception cause ? cause : e;
+        }
+    }
+
+    private record Target(Object bean, Method method) {
+
+        static Target of(ListenerMethod where) {
+            return new Target(where.bean(), MethodRules.requireInvocable(where));
         }
     }
 }

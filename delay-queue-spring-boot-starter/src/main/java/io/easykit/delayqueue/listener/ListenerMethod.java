@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
@@ -27,6 +28,18 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
     /** Returns a method of a bean that does not exist yet. */
     static ListenerMethod ofType(String beanName, Class<?> type, Method method) {
         return new ListenerMethod(beanName, type, type, method);
+    }
+
+    /** Whether the bean does not exist yet. */
+    boolean isType() {
+        return bean instanceof Class;
+    }
+
+    /** Returns the same method on the bean as other beans get it. */
+    ListenerMethod on(Object exposed) {
+        return targetClass.isAssignableFrom(AopProxyUtils.ultimateTargetClass(exposed))
+                ? new ListenerMethod(beanName, exposed, targetClass, method)
+                : this;
     }
 
     /** Returns the class on which the method is called: that of the proxy if the bean has one. */

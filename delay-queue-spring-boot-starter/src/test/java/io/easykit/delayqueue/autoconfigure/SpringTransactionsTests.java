@@ -162,7 +162,7 @@ class SpringTransactionsTests {
         assertThatThrownBy(() -> in(
                         listened(new DataSourceTransactionManager(database)),
                         () -> beforeCommit(() -> {
-                            transactions.join(new Object(), Recorder::new);
+                            transactions.join(new Object(), earlier -> new Recorder());
                             database.losesReplies = true;
                             throw new InvalidOrderException();
                         })))
@@ -266,7 +266,7 @@ class SpringTransactionsTests {
 
     private void in(AbstractPlatformTransactionManager manager, Runnable work) {
         new TransactionTemplate(manager).executeWithoutResult(status -> {
-            transactions.join(new Object(), Recorder::new);
+            transactions.join(new Object(), earlier -> new Recorder());
             work.run();
         });
     }

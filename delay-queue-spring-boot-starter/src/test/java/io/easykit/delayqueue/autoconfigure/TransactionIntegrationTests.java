@@ -190,6 +190,30 @@ class TransactionIntegrationTests {
     }
 
     @Test
+    void cancelsAfterTheSendsOfNestedTransactions() {
+        run(shop -> {
+            OutgoingMessage one = OutgoingMessage.of(TOPIC, 1)
+                    .id("one")
+                    .in(Duration.ofHours(1))
+                    .phase(SendPhase.AFTER_COMMIT);
+
+            shop.inTransaction(() -> {
+                shop.queue.cancelAfterCommit(TOPIC, "one");
+                shop.transactions(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult(status -> {
+                    shop.queue.cancelAfterCommit(TOPIC, "none");
+                    status.setRollbackOnly();
+                });
+                shop.transactions(TransactionDefinition.PROPAGATION_NESTED)
+                        .executeWithoutResult(status -> shop.queue.send(one));
+                return 0;
+            });
+
+            assertThat(shop.stats().counters().sent()).isEqualTo(1);
+            assertThat(shop.stats().counters().cancelled()).isEqualTo(1);
+        });
+    }
+
+    @Test
     void keepsTransactionsApartThatSuspendEachOther() {
         run(shop -> {
             assertThatThrownBy(() -> shop.inTransaction(() -> {
