@@ -34,14 +34,25 @@ final class BatchEntries {
         if (reads.isEmpty() || !Epochs.isStrong(reads.get(0).key())) {
             return List.of();
         }
-        Map<Integer, EntryReply<Boolean>> replies = new HashMap<>();
+        Map<Source, EntryReply<Boolean>> replies = new HashMap<>();
+        Map<CircuitBreaker, EntryReply<Boolean>> away = new HashMap<>();
         List<EntryReply<Boolean>> all = new ArrayList<>(reads.size());
         for (ReadRequest<?> read : reads) {
-            all.add(replies.computeIfAbsent(
-                    store.epochHashOf(read.key()), hash -> EntryReply.of(() -> epochs.isClearing(read.key()))));
+            Source source = new Source(store.epochHashOf(read.key()), epochs.askedFor(read.key()));
+            EntryReply<Boolean> reply = away.get(source.partition());
+            if (reply == null) {
+                reply = replies.computeIfAbsent(source, any -> EntryReply.of(() -> epochs.isClearing(read.key())));
+                if (reply.failure() != null) {
+                    away.put(source.partition(), reply);
+                }
+            }
+            all.add(reply);
         }
         return all;
     }
+
+    /** Where the epochs of an entry come from. Several partitions may share the range of a hash. */
+    private record Source(int hash, CircuitBreaker partition) {}
 
     /** See {@link StoredEntries#read}. One reply for each read, in their order. */
     List<EntryReply<Snapshot>> read(List<? extends ReadRequest<?>> reads) {
@@ -58,21 +69,22 @@ final class BatchEntries {
         EntryCall<T> of(ReadRequest<?> read, long epoch);
     }
 
-    /** Epochs that cannot be read are asked for once, not once for each entry that needs them. */
+    /** A partition that does not give its epochs is asked once, not once for each entry that needs them. */
     private <T> List<EntryReply<T>> callAll(List<? extends ReadRequest<?>> reads, CallOf<T> callOf) {
-        Map<Integer, StoreUnavailableException> unknown = new HashMap<>();
+        Map<CircuitBreaker, StoreUnavailableException> unknown = new HashMap<>();
         List<EntryCall<T>> calls = new ArrayList<>(reads.size());
         List<@Nullable StoreUnavailableException> failures = new ArrayList<>(reads.size());
         for (ReadRequest<?> read : reads) {
-            int hash = store.epochHashOf(read.key());
-            if (!unknown.containsKey(hash)) {
+            StoreUnavailableException failure = unknown.isEmpty() ? null : unknown.get(epochs.askedFor(read.key()));
+            if (failure == null) {
                 try {
                     calls.add(callOf.of(read, epochs.of(read.key())));
                 } catch (StoreUnavailableException away) {
-                    unknown.put(hash, away);
+                    unknown.put(epochs.askedFor(read.key()), away);
+                    failure = away;
                 }
             }
-            failures.add(unknown.get(hash));
+            failures.add(failure);
         }
         List<EntryReply<T>> replies = calls.isEmpty() ? List.of() : store.callAll(calls);
         return unknown.isEmpty() ? replies : merged(replies, failures);

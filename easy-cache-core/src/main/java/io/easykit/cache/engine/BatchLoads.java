@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.Loader;
-import io.easykit.cache.RunningLoad;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.store.EntryCall;
 import io.easykit.cache.store.EntryReply;
@@ -77,7 +76,7 @@ final class BatchLoads {
     private boolean needsFadingPermit(List<? extends BatchElement<?, ?>> group) {
         return group.stream().anyMatch(element -> element.lease() != null)
                 && limit.isFading()
-                && RunningLoad.current() == null;
+                && !LoadInProgress.mayBeInside();
     }
 
     /** Stores what may be stored. Then every element has its value. */

@@ -75,7 +75,7 @@ final class BatchReader {
 
     private <K, V> void withoutStore(BatchRead<K, V> batch, List<BatchElement<K, V>> away) throws Throwable {
         away.forEach(element -> element.become(freshness.requiredFor(element.arrived())));
-        if (LoadBulkhead.isInside()) {
+        if (LoadBulkhead.mayBeInside()) {
             loadAlone(batch, away);
             return;
         }

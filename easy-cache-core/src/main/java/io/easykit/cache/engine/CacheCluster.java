@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -215,6 +216,11 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return relay == null ? null : relay.backlog();
     }
 
+    /** See {@link UpdatePreparation#refuseIfUnavailable}. */
+    void refuseIfUnavailable(Collection<? extends CacheKey<?>> keys) {
+        preparation.refuseIfUnavailable(keys);
+    }
+
     /** See {@link UpdatePreparation#prepare}. */
     boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
         return preparation.prepare(keys, token, lease, beforeCommit);
@@ -239,7 +245,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
                         .submitDelivery()));
         boolean undelivered = delivered.size() < keys.size();
         if (outbox != null) {
-            endInOutbox(outbox, keys, token, undelivered);
+            outbox.end(keys, token, undelivered);
         }
         if (undelivered && afterStop.isStopped()) {
             afterStop.deliver();
@@ -314,13 +320,11 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         lateCommits.endClosed();
     }
 
-    /** An update that was prepared, or is in the outbox, needs no more: its lease or its message covers it. */
-    private static void endInOutbox(
-            OutboxWriter outbox, Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
-        if (!token.isEmpty()) {
-            outbox.close(token);
-        } else if (undelivered) {
-            outbox.addLate(keys);
+    /** Delivers what other nodes have written to the outbox. */
+    @Override
+    public void deliverOutbox(Predicate<CacheKey<?>> here) {
+        if (relay != null) {
+            relay.deliverBeforeReaders(here);
         }
     }
 

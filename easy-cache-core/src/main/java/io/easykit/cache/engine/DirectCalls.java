@@ -163,6 +163,7 @@ final class DirectCalls {
             Envelope bytes = isAttached() ? null : values.encode(value, key);
             return bytes != null
                     && epochs.isCurrent(key, lease.epoch())
+                    && !freshness.isUndelivered(key)
                     && store.store(
                             key,
                             lease,

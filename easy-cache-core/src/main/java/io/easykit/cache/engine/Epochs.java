@@ -2,7 +2,6 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.RunningLoad;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -94,8 +93,7 @@ final class Epochs {
      */
     long of(CacheKey<?> key) {
         int first = store.epochHashOf(key);
-        refreshOneOf(
-                first, key, isStrong(key) || RunningLoad.current() != null || LoadInProgress.mayHelpAnotherThread());
+        refreshOneOf(first, key, isStrong(key) || LoadInProgress.mayBeInside());
         return highest(first, key.spec().prefix());
     }
 
@@ -153,6 +151,18 @@ final class Epochs {
         if (!some) {
             refreshIfUnknown(first, strong);
         }
+    }
+
+    /** The partition that is asked for the epochs of a key: its own if that has them. */
+    CircuitBreaker askedFor(CacheKey<?> key) {
+        int first = store.epochHashOf(key);
+        CircuitBreaker own = availability.of(key);
+        for (int hash = first; hash < first + copies; hash++) {
+            if (availability.ofEpochs(hash) == own) {
+                return own;
+            }
+        }
+        return availability.ofEpochs(first);
     }
 
     private void refreshIfUnknown(int hash, boolean strong) {

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * a CP reader loads, or fails if so configured. The number of concurrent loads is limited.
  *
  * <p>Two readers do not wait for a permit: one amid uncommitted work of its caller, which holds a connection of the database,
- * and one inside a load, which holds a permit. Otherwise they could wait for each other.
+ * and one inside a load, which holds a permit or is waited for by one that does. Otherwise they could wait for each other.
  */
 final class FallbackReader implements CacheReader {
 
@@ -88,7 +88,7 @@ final class FallbackReader implements CacheReader {
     private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
         boolean strong = read.options().consistency() == Consistency.CP;
         requireBypass(read, away);
-        if (LoadBulkhead.isInside()) {
+        if (LoadBulkhead.mayBeInside()) {
             return loads.load(read).get();
         }
         try (LoadScope scope = transactions.openLoadScope()) {

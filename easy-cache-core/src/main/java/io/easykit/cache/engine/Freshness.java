@@ -1,7 +1,6 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.RunningLoad;
 
 /** Decides which readers get nothing stale, and which entries this node must not take from the store. */
 final class Freshness {
@@ -25,7 +24,7 @@ final class Freshness {
 
     /** Whether the local level may be used, which does not receive the updates of other nodes. */
     boolean allowsLocalLevel() {
-        return RunningLoad.current() == null && !LoadInProgress.mayHelpAnotherThread();
+        return !LoadInProgress.mayBeInside();
     }
 
     /** Whether a value of the near level may be returned, or kept for other readers. */

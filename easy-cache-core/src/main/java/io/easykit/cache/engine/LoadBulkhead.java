@@ -3,7 +3,6 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheLoadTimeoutException;
 import io.easykit.cache.Loader;
-import io.easykit.cache.RunningLoad;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One key takes at most a quarter of the permits for overdue readers, so that loads of one row that hang do not keep
  * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may
- * be waiting for it, in this cluster or in another one.
+ * be waiting for it, in this cluster or in another one, on its thread or on another one.
  */
 final class LoadBulkhead {
 
@@ -80,6 +79,11 @@ final class LoadBulkhead {
         return INSIDE.get() != null;
     }
 
+    /** Whether a load may wait for the calling thread. The load may have a permit, or wait for one that has. */
+    static boolean mayBeInside() {
+        return isInside() || LoadInProgress.mayBeInside();
+    }
+
     /** The loader with a permit, for which it waits as long as its reader may. */
     <V> Loader<V, Throwable> around(ReadRequest<V> read) {
         return around(read, read.loader());
@@ -101,7 +105,7 @@ final class LoadBulkhead {
 
     /** A permit for a reader whose waiting time is over; null if there is none for it. */
     @Nullable Permit tryEnterOverdue(CacheKey<?> key) {
-        if (isInside() || RunningLoad.current() != null) {
+        if (mayBeInside()) {
             return Permit.NONE;
         }
         int perKey = Math.max(1, concurrentLoads / 4);

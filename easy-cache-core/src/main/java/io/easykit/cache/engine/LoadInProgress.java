@@ -110,6 +110,11 @@ final class LoadInProgress extends RunningLoad {
         return Thread.currentThread() instanceof ForkJoinWorkerThread && RUNNING.get() > 0;
     }
 
+    /** Whether the calling thread works for a load, or may do so. */
+    static boolean mayBeInside() {
+        return current() != null || mayHelpAnotherThread();
+    }
+
     /** The innermost running load that the calling thread works for; null if there is none. */
     static @Nullable LoadInProgress innermost() {
         return (LoadInProgress) current();

@@ -4,6 +4,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.Outbox.Due;
+import io.easykit.cache.store.Outbox.Message;
 import io.easykit.cache.store.Outbox.State;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
@@ -107,6 +108,38 @@ final class OutboxDelivery {
         return true;
     }
 
+    /**
+     * Delivers all messages to the keys of one partition, whether they are due or not. Notes nothing in the outbox: its reader
+     * delivers them as well. Messages that clear a cache are left to it, since each delivery drops all that was loaded
+     * meanwhile.
+     *
+     * @param here the keys of the partition
+     * @throws StoreUnavailableException if the partition does not answer
+     */
+    void deliverAll(Predicate<CacheKey<?>> here) {
+        List<Message> some = outbox.all(delivery.clusterId(), "", MESSAGES);
+        while (!some.isEmpty()) {
+            List<CacheKey<?>> keys = only(keysOf(some), key -> !key.isAll() && here.test(key));
+            if (!keys.isEmpty()) {
+                invalidateUnlessRefused(keys);
+            }
+            String last = some.get(some.size() - 1).id();
+            some = outbox.all(delivery.clusterId(), last, MESSAGES);
+        }
+    }
+
+    /** An entry that Redis refuses to this client must not keep all others away for good. */
+    private void invalidateUnlessRefused(List<CacheKey<?>> keys) {
+        try {
+            invalidate(keys, Set.of());
+        } catch (StoreUnavailableException away) {
+            if (away.isServerFailure() || away.isRefused() || away.isDelayed()) {
+                throw away;
+            }
+            log.debug("Some of {} could not be invalidated", keys, away);
+        }
+    }
+
     /** Until all nodes have read the epochs, one can compute an entry of a message from an older value of a cleared one. */
     private boolean isDeliveredAgain(Due due) {
         if (due.state() != State.WAITING || first.remove(due.message().id()) != null) {
@@ -184,16 +217,21 @@ final class OutboxDelivery {
     }
 
     private List<CacheKey<?>> keys(List<Due> due) {
+        return keysOf(due.stream()
+                .filter(one -> one.state() != State.EXPIRED)
+                .map(Due::message)
+                .toList());
+    }
+
+    private List<CacheKey<?>> keysOf(List<Message> messages) {
         Set<CacheKey<?>> keys = new LinkedHashSet<>();
-        for (Due one : due) {
-            if (one.state() != State.EXPIRED) {
-                one.message().keys().forEach(name -> addKey(keys, name, one.message()));
-            }
+        for (Message message : messages) {
+            message.keys().forEach(name -> addKey(keys, name, message));
         }
         return List.copyOf(keys);
     }
 
-    private void addKey(Set<CacheKey<?>> keys, String name, Outbox.Message message) {
+    private void addKey(Set<CacheKey<?>> keys, String name, Message message) {
         try {
             keys.add(CacheKey.named(delivery.clusterId(), name));
         } catch (InvalidCacheKeyException unreadable) {

@@ -1,16 +1,21 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability;
+import io.easykit.cache.CacheKey;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +35,12 @@ import org.slf4j.LoggerFactory;
  * A master can lose acknowledged writes. Messages are therefore kept for {@link OutboxDelivery#RETENTION} after their
  * delivery, and delivered again by a node that takes the lease or whose connection was lost. They do not age while Redis is
  * away: only the holder of the lease deletes.
+ *
+ * <h2>Recovery</h2>
+ *
+ * After an outage of all nodes Redis may return with entries from before it. The node that made an update and the holder of
+ * the lease would remove them, but another node may recover first. So each node itself delivers all messages to a partition
+ * before its readers use it ({@link #deliverBeforeReaders}).
  */
 final class OutboxRelay {
 
@@ -58,6 +69,7 @@ final class OutboxRelay {
     private final String owner = UUID.randomUUID().toString();
 
     private volatile @Nullable ScheduledExecutorService thread;
+    private volatile boolean wasStarted;
     private volatile boolean holdsLease;
     private volatile @Nullable OutboxBacklog backlog;
     private @Nullable Long countedAt;
@@ -83,6 +95,7 @@ final class OutboxRelay {
             });
             started.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
             thread = started;
+            wasStarted = true;
             schedule(started, Duration.ZERO);
         }
     }
@@ -112,6 +125,51 @@ final class OutboxRelay {
         } catch (RejectedExecutionException stopped) {
             log.debug("The outbox relay of Redis cluster '{}' was stopped", delivery.clusterId());
         }
+    }
+
+    /**
+     * Delivers what other nodes have updated while a partition was away, before its readers are let in. Does not wait long for
+     * the database: it may be under load just because Redis was away.
+     *
+     * @param here the keys of the partition
+     * @throws StoreUnavailableException if the partition does not answer
+     */
+    void deliverBeforeReaders(Predicate<CacheKey<?>> here) {
+        ScheduledExecutorService running = thread;
+        if (running == null && wasStarted) {
+            throw StoreUnavailableException.notCalled("The outbox relay was stopped");
+        }
+        FutureTask<Boolean> delivery = new FutureTask<>(() -> messages.deliverAll(here), true);
+        try {
+            if (running == null) {
+                delivery.run();
+            } else {
+                running.execute(delivery);
+            }
+            delivery.get(Outbox.MAX_DELAY.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof StoreUnavailableException away) {
+                throw away;
+            }
+            goOn(failed.getCause());
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw StoreUnavailableException.notCalled("Interrupted while the outbox was delivered");
+        } catch (TimeoutException | RejectedExecutionException failed) {
+            // One that has begun goes on: to interrupt it inside an embedded database can close that.
+            delivery.cancel(false);
+            goOn(failed);
+        }
+    }
+
+    private void goOn(@Nullable Throwable failure) {
+        log.warn(
+                "The outbox was not delivered before readers use Redis cluster '{}' again: {}. Until it is, they may get values"
+                        + " that other nodes have updated meanwhile. Check the database and the table.",
+                delivery.clusterId(),
+                failure instanceof TimeoutException
+                        ? "it took longer than " + Outbox.MAX_DELAY.toMillis() + " ms"
+                        : String.valueOf(failure));
     }
 
     /**

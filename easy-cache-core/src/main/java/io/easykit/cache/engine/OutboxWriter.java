@@ -60,6 +60,19 @@ final class OutboxWriter {
         }
     }
 
+    /**
+     * Ends an update. One that was prepared, or is in the outbox, needs no more: its lease or its message covers it.
+     *
+     * @param undelivered whether Redis has not acknowledged its end
+     */
+    void end(Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
+        if (!token.isEmpty()) {
+            close(token);
+        } else if (undelivered) {
+            addLate(keys);
+        }
+    }
+
     /** Closes the messages of an update. If that fails, they are closed by the end of their lease. */
     void close(String token) {
         List<String> messages = open.remove(token);

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +27,9 @@ import org.slf4j.LoggerFactory;
  * that answers reads but takes no invalidation would return stale values.
  *
  * <p>While it is unavailable: probes, once an interval, when there is a new connection, and a fifth of the interval after such
- * failures have marked it. The first success is confirmed by further probes at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
+ * failures have marked it. For a while after a new connection a probe that fails is repeated after a fifth of the interval: a
+ * server that was just started or promoted refuses calls for a second or two. The first success is confirmed by further probes
+ * at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
  * invalidations: first updates are let through again, so that nothing new is left behind; then come the invalidations shortly
  * before the failure, since they may have been lost with the master; then the pending ones; then, for prefixes with more
  * pending invalidations than fit, a raised epoch, which takes effect everywhere within one interval. Readers are let in last.
@@ -39,8 +42,11 @@ final class RecoveryWorker {
 
     private static final Logger log = LoggerFactory.getLogger(RecoveryWorker.class);
 
-    /** After a probe has succeeded, this many fit into an interval. */
+    /** This many probes that do not wait for the next round fit into an interval. */
     private static final int CONFIRMATIONS = 5;
+
+    /** Time after a new connection in which the server may still be starting. A cluster's master refuses calls for 2 s. */
+    private static final Duration STARTING = Duration.ofSeconds(5);
 
     /** Maximum time of failing reads behind large values. */
     private static final Duration EXCUSED = Duration.ofSeconds(10);
@@ -59,6 +65,7 @@ final class RecoveryWorker {
     private final Ticker ticker;
     private final AtomicBoolean deliveryQueued = new AtomicBoolean();
     private final AtomicBoolean repetitionDue = new AtomicBoolean();
+    private final AtomicBoolean probeQueued = new AtomicBoolean();
 
     /** One that was stopped may still be at work when the next one starts. */
     private final Lock tickLock = new ReentrantLock();
@@ -67,6 +74,7 @@ final class RecoveryWorker {
     private int probes;
     private int failedTicks;
     private long lastTick;
+    private volatile long startingUntil;
 
     /** Work for the whole Redis that a worker does along with its own. */
     interface Upkeep {
@@ -80,6 +88,9 @@ final class RecoveryWorker {
 
         /** Ends the updates whose work cannot be committed any more. */
         void invalidateLateCommits();
+
+        /** Delivers the updates that other nodes made while a partition was away, as far as they are known. */
+        void deliverOutbox(Predicate<CacheKey<?>> here);
     }
 
     /**
@@ -105,12 +116,14 @@ final class RecoveryWorker {
         this.options = availability.options();
         this.ticker = ticker;
         this.lastTick = ticker.nanoTime();
+        this.startingUntil = lastTick;
     }
 
     synchronized void start() {
         if (thread == null) {
             // At the first start nothing was invalidated before, and what comes now needs no repetition.
             repetitionDue.set(repetitionDue.get() || !delivery.recent().isEmpty());
+            probeQueued.set(false);
             String name =
                     "easy-cache-recovery-" + delivery.clusterId() + (partitions.count() > 1 ? "-" + partition : "");
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -139,6 +152,7 @@ final class RecoveryWorker {
     /** Repeats the recent invalidations in the next round. */
     void repeatOnce() {
         repetitionDue.set(true);
+        startingUntil = ticker.nanoTime() + STARTING.toNanos();
     }
 
     /** Does not wait for the next round: an invalidation was kept back although the cluster is available. */
@@ -157,6 +171,7 @@ final class RecoveryWorker {
             return;
         }
         repetitionDue.set(true);
+        startingUntil = ticker.nanoTime() + STARTING.toNanos();
         submitDelivery();
         if (!breaker.mayRead()) {
             submit(this::tick);
@@ -177,11 +192,13 @@ final class RecoveryWorker {
         }
     }
 
-    private void tickAfter(Duration pause) {
+    /** Does not wait for the next round. */
+    private void afterPause(Runnable task) {
         ScheduledExecutorService running = thread;
         if (running != null) {
+            long pause = options.probeInterval().dividedBy(CONFIRMATIONS).toNanos();
             try {
-                var unused = running.schedule(this::tick, pause.toNanos(), TimeUnit.NANOSECONDS);
+                var unused = running.schedule(task, pause, TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException stopped) {
                 log.debug("The recovery worker of Redis cluster '{}' was just stopped", delivery.clusterId());
             }
@@ -241,7 +258,7 @@ final class RecoveryWorker {
                 failedTicks = 0;
                 breaker.unavailable(away);
                 // The rounds failed for seconds before this, so another server may have been promoted meanwhile.
-                tickAfter(confirmationPause());
+                afterPause(this::tick);
             }
             throw away;
         }
@@ -266,17 +283,19 @@ final class RecoveryWorker {
             if (probes >= options.probesToRecover()) {
                 recover();
             } else {
-                tickAfter(confirmationPause());
+                afterPause(this::tick);
             }
         } catch (StoreUnavailableException away) {
             probes = 0;
             breaker.unavailable(away);
+            if (ticker.nanoTime() - startingUntil < 0 && probeQueued.compareAndSet(false, true)) {
+                afterPause(() -> {
+                    probeQueued.set(false);
+                    tick();
+                });
+            }
             throw away;
         }
-    }
-
-    private Duration confirmationPause() {
-        return options.probeInterval().dividedBy(CONFIRMATIONS);
     }
 
     private void recover() {
@@ -284,6 +303,7 @@ final class RecoveryWorker {
         delivery.awaitInFlightInvalidations();
         repeat();
         deliver();
+        upkeep.deliverOutbox(this::isHere);
         epochs.refresh();
         if (!epochs.raiseBeforeReaders()) {
             return;
@@ -308,8 +328,16 @@ final class RecoveryWorker {
     }
 
     private void repeat() {
-        repetitionDue.set(true);
-        redelivery.repeat(delivery.recent().all(this::isHere));
+        // Before it, so that a connection that is lost meanwhile is not forgotten.
         repetitionDue.set(false);
+        boolean done = false;
+        try {
+            redelivery.repeat(delivery.recent().all(this::isHere));
+            done = true;
+        } finally {
+            if (!done) {
+                repetitionDue.set(true);
+            }
+        }
     }
 }

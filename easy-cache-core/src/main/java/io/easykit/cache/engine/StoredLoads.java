@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.LoadAbandonedException;
-import io.easykit.cache.RunningLoad;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.engine.NearEntries.Stamp;
 import io.easykit.cache.store.EntryStore;
@@ -59,7 +58,7 @@ final class StoredLoads {
     }
 
     private <V> LoadResult<V> load(ReadRequest<V> read, LoadLease lease, LoadReport report) {
-        boolean needsPermit = limit.isFading() && RunningLoad.current() == null;
+        boolean needsPermit = limit.isFading() && !LoadInProgress.mayBeInside();
         LoadResult<V> result =
                 LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), report.startedAt());
         report.loaded();

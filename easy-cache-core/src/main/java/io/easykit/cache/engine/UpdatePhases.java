@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheUnavailableException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -37,6 +38,16 @@ final class UpdatePhases {
     boolean prepare(
             Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
         return inEach(keys, atLeast, (cluster, group, lease) -> cluster.prepare(group, token, lease, beforeCommit));
+    }
+
+    /**
+     * Comes before {@link #prepare}, which may have announced some keys when it refuses others.
+     *
+     * @throws CacheUnavailableException if a cluster is marked unavailable and its setting refuses such updates. Then nothing
+     *     was sent, and an update whose action has not run needs no end
+     */
+    void refuseIfUnavailable(Collection<? extends CacheKey<?>> keys) {
+        byCluster(keys).forEach(CacheCluster::refuseIfUnavailable);
     }
 
     /** The first phase of an update in one cluster. */

@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
@@ -57,9 +58,6 @@ final class UpdatePreparation {
      */
     boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
         Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(PrefixClearing.entriesOf(keys));
-        if (parts.size() > 1 && !afterStop.isStopped()) {
-            refuseBeforeSending(parts);
-        }
         TimeLeft time = new TimeLeft(keys.size());
         List<CacheKey<?>> undelivered = new ArrayList<>();
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
@@ -77,13 +75,28 @@ final class UpdatePreparation {
         return undelivered.isEmpty();
     }
 
-    /** Before anything is sent: an update that is refused by one partition need not cost the values in the others. */
-    private void refuseBeforeSending(Map<CircuitBreaker, List<CacheKey<?>>> parts) {
-        parts.forEach((breaker, part) -> {
-            if (!breaker.mayWrite()) {
-                refuseOrGoOn(part, StoreUnavailableException.notCalled("The cluster is marked unavailable"));
+    /**
+     * Before anything is sent: an update that is refused by one partition need not cost the values in the others.
+     *
+     * @throws CacheUnavailableException if the update is refused, because a partition of its keys is marked unavailable
+     */
+    void refuseIfUnavailable(Collection<? extends CacheKey<?>> keys) {
+        if (store.availability().state() == State.AVAILABLE || afterStop.isStopped()) {
+            return;
+        }
+        store.byPartition(PrefixClearing.entriesOf(keys)).forEach(this::refuseIfUnavailable);
+        List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
+        if (!cleared.isEmpty()) {
+            for (int hash = 0; hash < store.epochHashes(); hash++) {
+                refuseIfUnavailable(store.availability().ofEpochs(hash), cleared);
             }
-        });
+        }
+    }
+
+    private void refuseIfUnavailable(CircuitBreaker breaker, Collection<? extends CacheKey<?>> keys) {
+        if (!breaker.mayWrite()) {
+            refuseOrGoOn(keys, StoreUnavailableException.notCalled("The cluster is marked unavailable"));
+        }
     }
 
     private boolean prepare(List<CacheKey<?>> keys, String token, Duration lease, TimeLeft time) {

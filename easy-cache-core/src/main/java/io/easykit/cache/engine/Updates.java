@@ -60,6 +60,7 @@ final class Updates {
         if (isPresent()) {
             enlist(keys);
         }
+        phases.refuseIfUnavailable(keys);
         String token = UpdatePhases.newToken();
         boolean announced = false;
         boolean begun = false;
@@ -141,6 +142,7 @@ final class Updates {
             enlist(keys);
         }
         if (transactions.isEndHidden()) {
+            phases.refuseIfUnavailable(keys);
             phases.end(keys, NO_TOKEN, phases.prepare(keys, UpdatePhases.newToken(), null, false));
         } else if (transactions.lateCommit() != null || PrefixClearing.isIn(keys)) {
             endUnprepared(keys);
@@ -214,6 +216,7 @@ final class Updates {
                 unsettled.addAll(more);
             }
             if (prepared) {
+                phases.refuseIfUnavailable(more);
                 announced &= phases.prepare(more, token, timeout, false);
             }
         }
@@ -235,6 +238,7 @@ final class Updates {
         @Override
         public void beforeCommit() {
             if (!prepared) {
+                phases.refuseIfUnavailable(keys);
                 prepared = true;
                 announced = phases.prepare(keys, token, timeout, true);
             }
@@ -243,6 +247,7 @@ final class Updates {
         @Override
         public void beforeInnerCommit(Object inner) {
             if (!unsettled.isEmpty()) {
+                phases.refuseIfUnavailable(unsettled);
                 InnerCommit commit = new InnerCommit(List.copyOf(unsettled), UpdatePhases.newToken());
                 innerCommits.put(inner, commit);
                 commit.announced = phases.prepare(commit.keys, commit.token, timeout, true);

@@ -50,6 +50,14 @@ public interface Outbox {
      */
     List<Due> due(String clusterId, int limit);
 
+    /**
+     * Some of the messages of a cluster, due or not, delivered or not, in the order of their ids. Empty only if there are no
+     * more.
+     *
+     * @param after the last id before them; empty for the first
+     */
+    List<Message> all(String clusterId, String after, int limit);
+
     /** Records that messages were delivered. They are due again after the retention, to be deleted. */
     void delivered(Collection<String> messageIds, Duration retention);
 

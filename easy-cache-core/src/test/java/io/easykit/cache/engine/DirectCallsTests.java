@@ -32,6 +32,19 @@ class DirectCallsTests {
     private final CacheKey<String> key = ap.key(1);
     private final CacheKey<String> strong = Workbench.cp().key(2);
 
+    @Test
+    void storesNothingAfterAnUpdateThatRedisHasNotHeardOf() {
+        try (FillTicket<String> ticket = ticket(here.startFill(key))) {
+            bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+            bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+            here.update(List.of(key), () -> null);
+            assertThat(here.undelivered("default")).isEqualTo(1);
+
+            assertThat(ticket.tryFill("old")).isFalse();
+        }
+        assertThat(bench.store.parts(key)).doesNotContain("value");
+    }
+
     // Looking
 
     @Test

@@ -33,6 +33,16 @@ public final class LogCapture implements AutoCloseable {
         return new LogCapture(name);
     }
 
+    /** Captures lines of level DEBUG too. */
+    public LogCapture withDebugs() {
+        logger.setLevel(Level.DEBUG);
+        return this;
+    }
+
+    public List<String> debugs() {
+        return at(Level.DEBUG);
+    }
+
     public List<String> warnings() {
         return at(Level.WARN);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.Availability;
+import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
@@ -24,6 +25,7 @@ import io.easykit.cache.store.Outbox;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,6 +129,109 @@ class OutboxTests {
 
         round(other);
         assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void aNodeThatRecoversFirstReadsNothingFromBeforeTheOutage() {
+        cutOffToo();
+        update(KEY);
+        outbox.postpone(outbox.ids(), SECOND);
+        bench.store.back();
+        recover();
+
+        assertThat(read()).isEqualTo("new");
+        assertThat(outbox.waiting()).as("left to the reader of the outbox").isEqualTo(1);
+    }
+
+    @Test
+    void aNodeThatRecoversDeliversWhatAFailoverMayHaveLost() {
+        EasyCacheEngine third = node(bench.store, DegradedOptions.defaults());
+        update(KEY);
+        round(other);
+        assertThat(outbox.waiting()).isZero();
+        cutOffToo(third);
+        bench.store.back();
+        bench.store.loseEverything();
+        assertThat(node(bench.store, DegradedOptions.defaults()).fetch(KEY, () -> "old"))
+                .isEqualTo("old");
+        recover(third);
+
+        assertThat(third.fetch(KEY, () -> data)).isEqualTo("new");
+    }
+
+    @Test
+    void aNodeThatRecoversDeliversEachOfManyMessages() {
+        cutOffToo();
+        IntStream.range(0, 500).forEach(i -> update(AP.key(i)));
+        bench.store.back();
+        int before = bench.store.count(Operation.DROP);
+        recover();
+
+        assertThat(bench.store.count(Operation.DROP) - before).isBetween(5, 10);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    @Test
+    void aNodeRecoversAlthoughTheOutboxCannotBeRead() {
+        cutOffToo();
+        outbox.broken(true);
+        bench.store.back();
+        try (LogCapture log = LogCapture.of(OutboxRelay.class)) {
+            recover();
+            assertThat(log.warnings()).singleElement().asString().contains("the database is away");
+        }
+        assertThat(read()).isEqualTo("old");
+    }
+
+    @Test
+    void aNodeRecoversAlthoughTheDatabaseHangs() {
+        CountDownLatch end = new CountDownLatch(1);
+        relay(other).start();
+        try (LogCapture log = LogCapture.of(OutboxRelay.class)) {
+            cutOffToo();
+            outbox.hangUntil(end);
+            bench.store.back();
+            recover();
+            assertThat(log.warnings()).singleElement().asString().contains("longer than 2500 ms");
+        } finally {
+            end.countDown();
+            relay(other).stop();
+        }
+    }
+
+    @Test
+    void aNodeThatStopsDoesNotRecover() {
+        relay(other).start();
+        cutOffToo();
+        bench.store.back();
+        relay(other).stop();
+        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
+            other.cluster("default").workers().get(0).tick();
+        }
+        assertThat(other.availability("default").state()).isEqualTo(Availability.State.UNAVAILABLE);
+    }
+
+    private void cutOffToo() {
+        cutOffToo(other);
+    }
+
+    private void cutOffToo(EasyCacheEngine node) {
+        bench.store.away();
+        for (int i = 0; i < 10; i++) {
+            node.fetch(AP.key(100 + i), () -> "any");
+        }
+        assertThat(node.availability("default").state()).isEqualTo(Availability.State.UNAVAILABLE);
+    }
+
+    private void recover() {
+        recover(other);
+    }
+
+    private static void recover(EasyCacheEngine node) {
+        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
+            node.cluster("default").workers().get(0).tick();
+        }
+        assertThat(node.availability("default").state()).isEqualTo(Availability.State.AVAILABLE);
     }
 
     @Test

@@ -17,6 +17,7 @@ import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +74,75 @@ class PartitionTests {
                 .isInstanceOf(CacheUnavailableException.class);
 
         assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(prepared);
+        assertThat(bench.store.parts(healthyCp)).as("not invalidated").containsExactly("value");
+        assertThat(a.undelivered("default")).isZero();
+    }
+
+    @Test
+    void refusesACpUpdateOfATransactionBeforeAnythingIsSent() {
+        b.fetch(healthyCp, () -> "value");
+        cutOff(a);
+        int prepared = bench.store.count(Operation.PREPARE);
+
+        bench.transactions.begin();
+        a.updateInTransaction(List.of(healthyCp, lostCp), () -> null);
+        assertThatThrownBy(() -> bench.transactions.commit(() -> {
+                    throw new AssertionError("must not commit");
+                }))
+                .isInstanceOf(CacheUnavailableException.class);
+
+        assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(prepared);
+    }
+
+    @Test
+    void refusesToClearACpCacheBeforeAnythingIsSent() {
+        b.fetch(healthyCp, () -> "value");
+        cutOff(a);
+        int raised = bench.store.count(Operation.RAISE_EPOCH);
+
+        assertThatThrownBy(() -> a.update(List.of(Workbench.cp().all()), () -> {
+                    throw new AssertionError("must not run");
+                }))
+                .isInstanceOf(CacheUnavailableException.class);
+
+        assertThat(bench.store.count(Operation.PREPARE_CLEAR)).isZero();
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(raised);
+        bench.store.back(1);
+        tick(a, PROBES);
+        assertThat(b.fetch(healthyCp, () -> "never")).as("not cleared").isEqualTo("value");
+    }
+
+    @Test
+    void aBatchReadsTheKeysOfAHealthyPartThatSharesTheRangeOfALostOne() {
+        bench.store.inPartsOfOneRange(2);
+        EasyCacheEngine node = bench.node();
+        tick(node, 1);
+        CacheSpec<String> cp = Workbench.cp();
+        node.fetch(cp.key(0), () -> "cached");
+        bench.clock.advance(Epochs.MAX_AGE);
+        bench.store.away(1);
+        tick(node, PROBES);
+
+        Map<Integer, String> values = node.fetchAll(
+                cp, List.of(1, 0), ids -> ids.stream().collect(Collectors.toMap(id -> id, id -> "loaded")));
+
+        assertThat(values).isEqualTo(Map.of(1, "loaded", 0, "cached"));
+    }
+
+    @Test
+    void aBatchAsksAPartThatIsAwayOnce() {
+        bench.store.inParts(4);
+        bench.store.repartition(2);
+        EasyCacheEngine node = bench.node();
+        tick(node, 1);
+        bench.clock.advance(Epochs.MAX_AGE);
+        bench.store.away(1);
+        int before = bench.store.count(Operation.EPOCHS);
+
+        node.fetchAll(
+                Workbench.cp(), List.of(1, 3), ids -> ids.stream().collect(Collectors.toMap(id -> id, id -> "loaded")));
+
+        assertThat(bench.store.count(Operation.EPOCHS) - before).isEqualTo(1);
     }
 
     @Test

@@ -179,6 +179,31 @@ class RecoveryWorkerTests extends TwoNodes {
         assertThat(shortest).isLessThan(interval.dividedBy(2));
     }
 
+    /** A server that was just started or promoted refuses calls for a while, a cluster's master for 2 s. */
+    @Test
+    void probesSoonAgainAfterANewConnectionOnly() {
+        Duration interval = Duration.ofSeconds(1);
+        EasyCacheEngine running = bench.builder(new JacksonValueCodec())
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, interval, 1))
+                .build();
+        bench.store.fail(Operation.EPOCHS, Fault.LOST_REPLY);
+        bench.store.fail(Operation.PROBE, Fault.LOST_REPLY);
+        await().until(() -> stateOf(running) == State.UNAVAILABLE);
+        bench.clock.advance(Duration.ofSeconds(6));
+
+        assertThat(timeOfProbes(2)).isGreaterThan(interval.multipliedBy(9).dividedBy(10));
+        bench.store.reconnect();
+        assertThat(timeOfProbes(8)).isLessThan(interval.multipliedBy(4));
+        running.stop();
+    }
+
+    private Duration timeOfProbes(int more) {
+        int before = bench.store.count(Operation.PROBE);
+        long startedAt = System.nanoTime();
+        await().pollInterval(Duration.ofMillis(5)).until(() -> bench.store.count(Operation.PROBE) >= before + more);
+        return Duration.ofNanos(System.nanoTime() - startedAt);
+    }
+
     @Test
     void marksUnavailableAStoreThatAnswersReadsButTakesNoInvalidation() {
         bench.store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);

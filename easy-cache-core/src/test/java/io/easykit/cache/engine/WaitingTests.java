@@ -11,6 +11,7 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
+import io.easykit.cache.RunningLoad;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
@@ -21,8 +22,14 @@ import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -129,6 +136,61 @@ class WaitingTests {
 
         assertThat(one.result()).isEqualTo("one");
         assertThat(two.result()).isEqualTo("two");
+    }
+
+    /** The only permit belongs to the outer load, which waits for the other thread. */
+    @ParameterizedTest
+    @EnumSource(OtherThread.class)
+    void isNoneForAPermitOnAnotherThreadOfALoad(OtherThread thread) throws Exception {
+        EasyCacheEngine one = builder()
+                .degraded(new DegradedOptions(
+                        Duration.ofMinutes(1), 1, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 100))
+                .buildStopped();
+        CacheSpec<String> patient = Workbench.ap()
+                .withOptions(Workbench.ap().options().toBuilder()
+                        .loadWaitTimeout(Duration.ofMinutes(1))
+                        .build());
+        bench.store.away();
+
+        assertThat(one.fetch(
+                        patient.key(1), () -> thread.call(() -> one.fetch(patient.key(2), () -> "inner") + " value")))
+                .isEqualTo("inner value");
+        assertThat(one.fetch(
+                        patient.key(3),
+                        () -> thread.call(() -> one.fetchAll(patient, List.of(2), ids -> Map.of(2, "inner"))
+                                .get(2))))
+                .isEqualTo("inner");
+    }
+
+    /** A thread that a loader waits for. */
+    enum OtherThread {
+        NEW {
+            @Override
+            String call(Callable<String> work) throws Exception {
+                FutureTask<String> task = new FutureTask<>(work);
+                new Thread(task).start();
+                return task.get(10, TimeUnit.SECONDS);
+            }
+        },
+        POOLED {
+            @Override
+            String call(Callable<String> work) throws Exception {
+                ExecutorService pool = Executors.newSingleThreadExecutor();
+                try {
+                    return pool.submit(RunningLoad.carry(work)).get(10, TimeUnit.SECONDS);
+                } finally {
+                    pool.shutdown();
+                }
+            }
+        },
+        FORK_JOIN {
+            @Override
+            String call(Callable<String> work) throws Exception {
+                return ForkJoinPool.commonPool().submit(work).get(10, TimeUnit.SECONDS);
+            }
+        };
+
+        abstract String call(Callable<String> work) throws Exception;
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.EasyCacheEngine;
+import io.easykit.cache.engine.LogCapture;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RedisCluster;
@@ -106,6 +107,21 @@ class FailoverIntegrationTests {
         former.replicaOf(next);
 
         assertWorksWithin(SOON, cache, SPEC.key(1));
+    }
+
+    @Test
+    void saysOnceThatItLeavesAServerThatStaysReadOnly() {
+        RedisServer demoted = open(RedisServer.start());
+        RedisServer master = open(RedisServer.start());
+        EasyCacheEngine cache = cache(new RedisStandaloneConfiguration(demoted.host(), demoted.port()));
+        assertWorksWithin(SOON, cache, SPEC.key(1));
+
+        try (LogCapture log = LogCapture.of("io.easykit.redis.FailureDetector").withDebugs()) {
+            demoted.replicaOf(master);
+            await().atMost(Duration.ofSeconds(30)).until(() -> log.debugs().size() >= 2);
+
+            assertThat(log.infos()).singleElement().asString().contains("READONLY");
+        }
     }
 
     @Test

@@ -65,7 +65,7 @@ public final class InMemoryEntryStore implements EntryStore {
 
         @Override
         public int ofEpochs(int hash) {
-            return hash;
+            return hash % count;
         }
 
         @Override
@@ -124,6 +124,7 @@ public final class InMemoryEntryStore implements EntryStore {
     private final Set<Integer> away = ConcurrentHashMap.newKeySet();
     private volatile Partitions partitions = Partitions.ONE;
     private int epochHashes = 1;
+    private int epochCopies = 1;
     private final Map<String, Lease> leases = new HashMap<>();
     private final List<Consumer<@Nullable SocketAddress>> reconnectActions = new CopyOnWriteArrayList<>();
     private long lastToken;
@@ -140,6 +141,12 @@ public final class InMemoryEntryStore implements EntryStore {
         partitions = new ById(count);
         epochHashes = count;
         return this;
+    }
+
+    /** Falls into parts from now on, which share one range: each has a copy of its epochs. */
+    public InMemoryEntryStore inPartsOfOneRange(int count) {
+        epochCopies = count;
+        return inParts(count);
     }
 
     /** The partitions change; the epochs stay as they are. */
@@ -168,7 +175,12 @@ public final class InMemoryEntryStore implements EntryStore {
 
     @Override
     public int epochHashOf(CacheKey<?> key) {
-        return epochHashes == 1 ? 0 : new ById(epochHashes).of(key);
+        return epochHashes == epochCopies ? 0 : new ById(epochHashes).of(key);
+    }
+
+    @Override
+    public int epochCopies() {
+        return epochCopies;
     }
 
     private void requireHere(Operation operation, int partition) {

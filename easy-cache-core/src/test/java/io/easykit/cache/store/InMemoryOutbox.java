@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.LongSupplier;
 
 /** An outbox in a map, with a clock that a test moves. */
@@ -20,6 +21,7 @@ public final class InMemoryOutbox implements Outbox {
     private boolean broken;
     private int queries;
     private Runnable surprise = () -> {};
+    private volatile CountDownLatch hang = new CountDownLatch(0);
 
     public InMemoryOutbox(LongSupplier clock) {
         this.clock = clock;
@@ -105,6 +107,32 @@ public final class InMemoryOutbox implements Outbox {
                 .sorted(Comparator.comparingLong(row -> row.dueAt))
                 .limit(limit)
                 .map(row -> new Due(row.message, state(row)))
+                .toList();
+    }
+
+    /** The next {@link #all} returns when this is over. */
+    public void hangUntil(CountDownLatch end) {
+        hang = end;
+    }
+
+    @Override
+    public List<Message> all(String clusterId, String after, int limit) {
+        try {
+            hang.await();
+        } catch (InterruptedException e) {
+            throw new OutboxException("interrupted", e);
+        }
+        return messagesAfter(clusterId, after, limit);
+    }
+
+    private synchronized List<Message> messagesAfter(String clusterId, String after, int limit) {
+        check();
+        return rows.values().stream()
+                .map(row -> row.message)
+                .filter(message ->
+                        message.clusterId().equals(clusterId) && message.id().compareTo(after) > 0)
+                .sorted(Comparator.comparing(Message::id))
+                .limit(limit)
                 .toList();
     }
 
