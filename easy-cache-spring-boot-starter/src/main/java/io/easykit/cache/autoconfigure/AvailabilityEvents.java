@@ -2,8 +2,8 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheListener;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
@@ -12,7 +12,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * Publishes changes of availability as application events. The cache works before the application has started. Until
- * then the latest change of each cluster is kept; it is published at the end of the start.
+ * then the latest change of each cluster is kept; it is published at the end of the start, before any later change.
  */
 final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -40,8 +40,11 @@ final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEv
 
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
-        if (event.getApplicationContext() == publisher) {
-            taken().forEach(publisher::publishEvent);
+        if (event.getApplicationContext() != publisher) {
+            return;
+        }
+        for (RedisAvailabilityEvent next = takeKept(); next != null; next = takeKept()) {
+            publisher.publishEvent(next);
         }
     }
 
@@ -59,9 +62,15 @@ final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEv
         return true;
     }
 
-    private synchronized List<RedisAvailabilityEvent> taken() {
-        List<RedisAvailabilityEvent> all = kept == null ? List.of() : List.copyOf(kept.values());
-        kept = null;
-        return all;
+    /** Returns null when none is left; from then on no event is kept. */
+    private synchronized @Nullable RedisAvailabilityEvent takeKept() {
+        if (kept == null || kept.isEmpty()) {
+            kept = null;
+            return null;
+        }
+        Iterator<RedisAvailabilityEvent> events = kept.values().iterator();
+        RedisAvailabilityEvent first = events.next();
+        events.remove();
+        return first;
     }
 }

@@ -1,14 +1,16 @@
 package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.EasyCache;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -16,6 +18,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.EventListener;
+import org.springframework.context.support.GenericApplicationContext;
 
 class AvailabilityEventsTests {
 
@@ -25,6 +28,7 @@ class AvailabilityEventsTests {
                 .withConfiguration(AutoConfigurations.of(
                         AopAutoConfiguration.class, DataRedisAutoConfiguration.class, EasyCacheAutoConfiguration.class))
                 .withBean(Journal.class)
+                .withBean(Signal.class)
                 .withBean(SlowStart.class)
                 .withPropertyValues("spring.data.redis.port=1", "easy-cache.availability.probe-interval=10ms")
                 .run(context -> {
@@ -32,6 +36,33 @@ class AvailabilityEventsTests {
                     assertThat(journal.seen).containsExactly("waited for it", State.UNAVAILABLE);
                     assertThat(journal.threads).as("not that of the keeper").containsExactly(Thread.currentThread());
                 });
+    }
+
+    @Test
+    void publishesTheEventsOfTheStartBeforeLaterOnes() {
+        List<State> published = new ArrayList<>();
+        GenericApplicationContext context = new GenericApplicationContext();
+        AvailabilityEvents events = new AvailabilityEvents(context);
+        context.addApplicationListener(events);
+        context.addApplicationListener((RedisAvailabilityEvent event) -> {
+            if (published.isEmpty()) {
+                runInAnotherThread(() -> events.listener().onAvailability("default", State.AVAILABLE));
+            }
+            published.add(event.state());
+        });
+        events.listener().onAvailability("default", State.UNAVAILABLE);
+        assertThat(published).isEmpty();
+
+        context.refresh();
+
+        assertThat(published).containsExactly(State.UNAVAILABLE, State.AVAILABLE);
+        events.listener().onAvailability("default", State.UNAVAILABLE);
+        assertThat(published).hasSize(3);
+        context.close();
+    }
+
+    private static void runInAnotherThread(Runnable action) {
+        CompletableFuture.runAsync(action).join();
     }
 
     static class Journal {
@@ -46,22 +77,36 @@ class AvailabilityEventsTests {
         }
     }
 
-    /** Starts after the cache, and waits until the cache has detected that Redis is unavailable. */
+    /** Called after the listener that keeps the events of the start. */
+    static final class Signal implements CacheListener {
+
+        private final CountDownLatch unavailable = new CountDownLatch(1);
+
+        @Override
+        public void onAvailability(String clusterId, State state) {
+            unavailable.countDown();
+        }
+    }
+
+    /** Starts after the cache, and waits until the cache has told its listeners that Redis is unavailable. */
     static final class SlowStart implements SmartLifecycle {
 
-        private final EasyCache cache;
+        private final Signal signal;
         private final Journal journal;
 
-        SlowStart(EasyCache cache, Journal journal) {
-            this.cache = cache;
+        /** @param cache started before this bean */
+        SlowStart(EasyCache cache, Signal signal, Journal journal) {
+            this.signal = signal;
             this.journal = journal;
         }
 
         @Override
         public void start() {
-            await().until(() -> Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
-                            .state()
-                    == State.UNAVAILABLE);
+            try {
+                assertThat(signal.unavailable.await(30, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
             journal.seen.add("waited for it");
         }
 
