@@ -10,7 +10,11 @@ import io.easykit.test.ArchitectureRules;
 class EasyCacheArchitectureTests {
 
     private static final String[] PACKAGES = {
-        "io.easykit.cache.annotation", "io.easykit.cache.aop", "io.easykit.cache.jdbc", "io.easykit.cache.autoconfigure"
+        "io.easykit.cache.annotation",
+        "io.easykit.cache.aop",
+        "io.easykit.cache.springcache",
+        "io.easykit.cache.jdbc",
+        "io.easykit.cache.autoconfigure"
     };
 
     @ArchTest

@@ -17,7 +17,7 @@ import org.springframework.data.domain.PageRequest;
 import org.springframework.data.domain.Sort;
 
 /** Copies the arguments of a call, so that a background load uses the values at the time of the call. */
-final class ArgumentCopies {
+public final class ArgumentCopies {
 
     private static final Set<Class<?>> IMMUTABLE =
             Set.of(Locale.class, Currency.class, Class.class, PageRequest.class, Sort.class);
@@ -40,7 +40,7 @@ final class ArgumentCopies {
     private ArgumentCopies() {}
 
     /** Returns null if an argument is mutable and cannot be copied, or if another thread changes it meanwhile. */
-    static Object @Nullable [] of(Object[] arguments) {
+    public static Object @Nullable [] of(Object[] arguments) {
         try {
             return copiesOf(arguments);
         } catch (ConcurrentModificationException | IndexOutOfBoundsException changed) {

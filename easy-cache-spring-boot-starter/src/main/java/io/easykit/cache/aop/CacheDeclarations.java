@@ -26,6 +26,10 @@ import org.slf4j.LoggerFactory;
  */
 final class CacheDeclarations {
 
+    static final String READABLE =
+            "Return a record, a class with a no-argument constructor, or one with a public constructor for"
+                    + " all fields; put @JsonTypeInfo on an abstract type; or define a ValueCodec bean that can read it.";
+
     private static final Logger log = LoggerFactory.getLogger(CacheDeclarations.class);
 
     private final OperationFactory factory;
@@ -34,6 +38,7 @@ final class CacheDeclarations {
     private final Map<CacheName, Declaration> declared = new ConcurrentHashMap<>();
     private final Map<CacheName, CacheSpec<?>> undeclared = new ConcurrentHashMap<>();
     private final Set<Update> updates = ConcurrentHashMap.newKeySet();
+    private final Set<String> otherwiseUsed = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Surroundings surroundings;
 
     CacheDeclarations(OperationFactory factory, CacheSettingsTable settings) {
@@ -44,7 +49,7 @@ final class CacheDeclarations {
     /**
      * The environment of the declarations of one context.
      *
-     * @param clusterIds ids of the configured Redis clusters
+     * @param clusterIds ids of the configured Redis clusters; empty if they are unknown
      * @param problems returns the reason why values of a type cannot be restored, or null
      * @param parent declarations of the parent context; null if there is none
      * @param hidden names of beans that do not exist yet and whose class is unknown until then
@@ -72,9 +77,9 @@ final class CacheDeclarations {
         }
     }
 
-    /** Adds the cache of a {@link CacheSpec} bean. */
-    void declare(String beanName, CacheSpec<?> spec) {
-        Declaration declaration = new Declaration(null, "the bean '" + beanName + "'", spec, null);
+    /** Adds the cache of a {@link CacheSpec} bean, or of a method with Spring's annotation. */
+    void declare(String source, CacheSpec<?> spec) {
+        Declaration declaration = new Declaration(null, source, spec, null);
         Declaration first = declared.putIfAbsent(CacheName.of(spec), declaration);
         if (first == null || first.spec.equals(spec)) {
             return;
@@ -89,6 +94,11 @@ final class CacheDeclarations {
                     first.source,
                     declaration.source);
         }
+    }
+
+    /** Notes that settings of a prefix have an effect. */
+    void use(String prefix) {
+        otherwiseUsed.add(prefix);
     }
 
     /** Adds an entry that a method updates. */
@@ -209,7 +219,7 @@ final class CacheDeclarations {
     }
 
     private static void requireCluster(CachedMethod where, CacheName name, Surroundings around) {
-        if (!around.clusterIds.contains(name.clusterId())) {
+        if (!around.clusterIds.isEmpty() && !around.clusterIds.contains(name.clusterId())) {
             throw where.problem(
                     "the Redis cluster '" + name.clusterId() + "' is not configured",
                     "Use one of " + new TreeSet<>(around.clusterIds) + ".");
@@ -220,11 +230,7 @@ final class CacheDeclarations {
     private static void requireReadable(CachedMethod where, CacheSpec<?> spec, Surroundings around) {
         String problem = around.problems.apply(spec.type());
         if (problem != null) {
-            throw where.problem(
-                    problem,
-                    "Return a record, a class with a no-argument constructor, or one with a public constructor"
-                            + " for all fields; put @JsonTypeInfo on an abstract type; or define a ValueCodec"
-                            + " bean that can read it.");
+            throw where.problem(problem, READABLE);
         }
     }
 
@@ -282,6 +288,7 @@ final class CacheDeclarations {
     void warnOfUnusedSettings() {
         Set<String> used = names().stream().map(CacheName::prefix).collect(Collectors.toSet());
         updates.forEach(update -> used.add(update.name.prefix()));
+        used.addAll(otherwiseUsed);
         UnusedSettings.warn(settings, used);
     }
 

@@ -211,7 +211,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
     private void declare(String beanName, CacheSpec<?> spec) {
         if (specs.add(beanName)) {
             try {
-                methods.get().declare(beanName, spec);
+                methods.get().declareBean(beanName, spec);
             } catch (InvalidCacheDeclarationException problem) {
                 keep(List.of(problem));
             }

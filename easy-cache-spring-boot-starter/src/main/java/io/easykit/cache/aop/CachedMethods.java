@@ -148,24 +148,48 @@ public final class CachedMethods {
     }
 
     /** Declares the cache of a bean. */
-    void declare(String beanName, CacheSpec<?> spec) {
-        declarations.declare(beanName, spec);
-        String source = "the bean '" + beanName + "'";
-        declared.putIfAbsent(
-                source,
-                new DeclaredCache(
-                        source, spec, List.of(), CacheDeclaration.settings(spec.options(), any -> "CacheSpec")));
+    void declareBean(String beanName, CacheSpec<?> spec) {
+        declare("the bean '" + beanName + "'", spec, CacheDeclaration.settings(spec.options(), any -> "CacheSpec"));
+    }
+
+    /**
+     * Declares a cache that has no method with our {@link Cacheable}.
+     *
+     * @param source description for messages
+     */
+    void declare(String source, CacheSpec<?> spec, List<Setting> settings) {
+        declarations.declare(source, spec);
+        // A method with Spring's annotation may have several caches.
+        declared.putIfAbsent(source + " -> " + spec.prefix(), new DeclaredCache(source, spec, List.of(), settings));
+    }
+
+    /** Notes that code which is no {@link UpdateCache} method updates a prefix. */
+    void use(String prefix) {
+        declarations.use(prefix);
+    }
+
+    /** Returns the cache of a prefix, that on the default cluster if there are several; null if it is not declared yet. */
+    @Nullable CacheSpec<?> declaredSpec(String prefix) {
+        CacheSpec<?> found = null;
+        for (DeclaredCache one : declared.values()) {
+            boolean matches = one.spec().prefix().equals(prefix);
+            if (matches && (found == null || one.spec().clusterId().equals(CacheSpec.DEFAULT_CLUSTER))) {
+                found = one.spec();
+            }
+        }
+        CachedMethods parent = found == null ? parent() : null;
+        return parent == null ? found : parent.declaredSpec(prefix);
+    }
+
+    String stalenessOf(CacheSpec<?> spec) {
+        return staleness.describe(spec.options(), declarations.isUpdatedByResult(spec));
     }
 
     /** Returns the caches that the methods and beans of this context declare, as far as they were found yet. */
     public List<CacheDeclaration> declared() {
         return declared.values().stream()
                 .map(one -> new CacheDeclaration(
-                        one.source(),
-                        one.spec(),
-                        one.keyParts(),
-                        one.settings(),
-                        staleness.describe(one.spec().options(), declarations.isUpdatedByResult(one.spec()))))
+                        one.source(), one.spec(), one.keyParts(), one.settings(), stalenessOf(one.spec())))
                 .toList();
     }
 
@@ -175,7 +199,7 @@ public final class CachedMethods {
     /**
      * Checks the rules between several methods.
      *
-     * @param clusterIds ids of the configured Redis clusters
+     * @param clusterIds ids of the configured Redis clusters; empty if they are unknown, as with a mock of the cache
      * @param problemWith returns the reason why values of a type cannot be restored, or null
      * @param hidden names of beans that do not exist yet and whose class is unknown until then
      * @return problems: an update of an entry that is not cached, an unknown cluster, or a type that cannot be restored
@@ -257,6 +281,6 @@ public final class CachedMethods {
         CacheSpec<?> spec = operation.spec();
         return "easy-cache: " + where.shortName() + " -> "
                 + settings.keyPattern(spec, operation.key().texts()) + " on " + spec.clusterId() + ", "
-                + staleness.describe(spec.options(), declarations.isUpdatedByResult(spec));
+                + stalenessOf(spec);
     }
 }

@@ -41,7 +41,7 @@ final class Call {
      * The class whose type arguments apply. For a proxy without its own class, such as a repository, it is the
      * interface that the application declares.
      */
-    private static Class<?> targetClass(Object target, Method method) {
+    static Class<?> targetClass(Object target, Method method) {
         Class<?> implementation = AopUtils.getTargetClass(target);
         boolean implemented = !Proxy.isProxyClass(implementation)
                 && method.getDeclaringClass().isAssignableFrom(implementation);

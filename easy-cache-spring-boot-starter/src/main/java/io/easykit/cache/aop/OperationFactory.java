@@ -232,8 +232,7 @@ final class OperationFactory {
         return spec(where, name, Object.class, () -> settings.options(name.prefix(), CacheSettings.NONE));
     }
 
-    private static CacheSpec<Object> spec(
-            CachedMethod where, CacheName name, Type type, Supplier<CacheOptions> options) {
+    static CacheSpec<Object> spec(CachedMethod where, CacheName name, Type type, Supplier<CacheOptions> options) {
         try {
             return new CacheSpec<>(name.clusterId(), name.prefix(), type, options.get());
         } catch (EasyCacheException invalid) {

@@ -17,7 +17,8 @@ final class UnusedSettings {
             log.warn(
                     "easy-cache.caches has settings for '{}', but no @Cacheable or @UpdateCache has that"
                             + " prefix. They have no effect. Correct the name (in brackets if it has dots or"
-                            + " colons), or remove them.",
+                            + " colons), or remove them. A name in an environment variable cannot have dashes, dots"
+                            + " or capitals: use SPRING_APPLICATION_JSON for them.",
                     prefix);
         }
         for (String prefix : without(settings.externalPrefixes(), usedPrefixes)) {

@@ -8,22 +8,35 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * Runs background refreshes, each on one of a bounded number of threads. Not an {@code Executor} bean: the application
- * would lose the one of Spring Boot.
+ * Runs background refreshes, each on one of a bounded number of threads, or calls that wait for each other, each on a thread of its
+ * own. Not an {@code Executor} bean: the application would lose the one of Spring Boot.
  */
 final class BackgroundExecutor implements SmartLifecycle {
 
     private static final int THREADS = 8;
     private static final Duration GRACE = Duration.ofSeconds(2);
 
+    private final String threadNames;
+    private final int threads;
     private final boolean virtual;
     private final TaskDecorator decorator;
     private volatile @Nullable SimpleAsyncTaskExecutor executor;
 
     /** @param decorator propagates thread-bound state of the caller */
     BackgroundExecutor(boolean virtual, TaskDecorator decorator) {
+        this("easy-cache-refresh-", THREADS, virtual, decorator);
+    }
+
+    private BackgroundExecutor(String threadNames, int threads, boolean virtual, TaskDecorator decorator) {
+        this.threadNames = threadNames;
+        this.threads = threads;
         this.virtual = virtual;
         this.decorator = decorator;
+    }
+
+    /** Rejects no task while it is running. A bound could let tasks wait for others that have no thread. */
+    static BackgroundExecutor unlimited(String threadNames, boolean virtual, TaskDecorator decorator) {
+        return new BackgroundExecutor(threadNames, SimpleAsyncTaskExecutor.UNBOUNDED_CONCURRENCY, virtual, decorator);
     }
 
     /** @throws RejectedExecutionException if all threads are busy, or the application is not running */
@@ -62,11 +75,11 @@ final class BackgroundExecutor implements SmartLifecycle {
     }
 
     private SimpleAsyncTaskExecutor create() {
-        SimpleAsyncTaskExecutor created = new SimpleAsyncTaskExecutor("easy-cache-refresh-");
+        SimpleAsyncTaskExecutor created = new SimpleAsyncTaskExecutor(threadNames);
         created.setDaemon(true);
         created.setVirtualThreads(virtual);
-        created.setConcurrencyLimit(THREADS);
-        created.setRejectTasksWhenLimitReached(true);
+        created.setConcurrencyLimit(threads);
+        created.setRejectTasksWhenLimitReached(threads > 0);
         created.setTaskTerminationTimeout(GRACE.toMillis());
         created.setTaskDecorator(decorator);
         return created;

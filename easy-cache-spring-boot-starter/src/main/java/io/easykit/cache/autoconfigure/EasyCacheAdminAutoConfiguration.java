@@ -3,6 +3,7 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.engine.EasyCacheEngine;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -20,13 +21,15 @@ public final class EasyCacheAdminAutoConfiguration {
 
     EasyCacheAdminAutoConfiguration() {}
 
+    /** Null if a test has replaced the cache, for example by a mock. */
     @Bean
     @ConditionalOnMissingBean
-    EasyCacheAdmin easyCacheAdmin(
-            EasyCacheEngine cache,
+    @Nullable EasyCacheAdmin easyCacheAdmin(
+            ObjectProvider<EasyCacheEngine> cache,
             ObjectProvider<CachedMethods> methods,
             ObjectProvider<EasyCacheProperties> settings,
             Environment environment) {
-        return cache.admin(new DeclaredCaches(methods, settings, environment));
+        EasyCacheEngine engine = cache.getIfAvailable();
+        return engine == null ? null : engine.admin(new DeclaredCaches(methods, settings, environment));
     }
 }

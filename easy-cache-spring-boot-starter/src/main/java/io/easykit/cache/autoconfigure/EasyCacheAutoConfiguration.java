@@ -17,6 +17,7 @@ import io.easykit.cache.aop.TransactionalMethods;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.springcache.SpringCacheMethods;
 import io.easykit.cache.store.Outbox;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -83,8 +84,10 @@ public final class EasyCacheAutoConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static EasyCacheStartCheck easyCacheStartCheck(
-            Environment environment, ObjectProvider<CachedMethodProcessor> processor) {
-        return new EasyCacheStartCheck(environment, processor::getObject);
+            Environment environment,
+            ObjectProvider<CachedMethodProcessor> processor,
+            ObjectProvider<SpringCacheMethods> springs) {
+        return new EasyCacheStartCheck(environment, processor::getObject, springs);
     }
 
     @Bean
@@ -198,7 +201,7 @@ public final class EasyCacheAutoConfiguration {
 
         @Bean
         EasyCacheLifecycle easyCacheLifecycle(
-                EasyCacheEngine cache,
+                ObjectProvider<EasyCacheEngine> cache,
                 RedisConnections easyCacheConnections,
                 NamedClusters easyCacheClusters,
                 EasyCacheProperties properties) {
@@ -207,7 +210,7 @@ public final class EasyCacheAutoConfiguration {
                 required.put(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections);
                 required.putAll(easyCacheClusters.connections());
             }
-            return new EasyCacheLifecycle(cache, required);
+            return new EasyCacheLifecycle(cache.getIfAvailable(), required);
         }
 
         /**
@@ -232,8 +235,8 @@ public final class EasyCacheAutoConfiguration {
     static class TransactionConfiguration {
 
         @Bean
-        @ConditionalOnMissingBean
-        Transactions easyCacheTransactions(
+        @ConditionalOnMissingBean(Transactions.class)
+        SpringTransactions easyCacheTransactions(
                 EasyCacheProperties properties,
                 ObjectProvider<PoolSizes> sizes,
                 ObjectProvider<PlatformTransactionManager> managers) {
@@ -256,8 +259,8 @@ public final class EasyCacheAutoConfiguration {
         @Bean
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
         static TransactionListenerProcessor easyCacheTransactionListenerProcessor(
-                ObjectProvider<Transactions> transactions) {
-            return new TransactionListenerProcessor(transactions::getObject);
+                ObjectProvider<SpringTransactions> transactions) {
+            return new TransactionListenerProcessor(transactions::getIfAvailable);
         }
     }
 

@@ -45,6 +45,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
  * @param outbox Store for updates that cannot be sent to Redis before their commit: none keeps them in memory until
  *     this node reaches Redis again, jdbc also records them in the application's database.
  * @param jdbc Outbox in a database.
+ * @param springCache Spring's own cache annotations.
  * @param requireRedisAtStart Whether the start fails if a Redis does not reply. If false, the application starts
  *     without Redis and recovers by itself.
  */
@@ -64,6 +65,7 @@ record EasyCacheProperties(
         @DefaultValue Transactions transactions,
         @DefaultValue("none") OutboxType outbox,
         @DefaultValue Jdbc jdbc,
+        @DefaultValue SpringCache springCache,
         @DefaultValue("false") boolean requireRedisAtStart)
         implements CheckedSettings {
 
@@ -261,6 +263,18 @@ record EasyCacheProperties(
             @DefaultValue("embedded") SchemaMode initializeSchema,
             @DefaultValue("classpath:io/easykit/cache/jdbc/schema-@@platform@@.sql") String schema,
             @Nullable String platform) {}
+
+    /**
+     * Spring's own cache annotations.
+     *
+     * @param enabled Whether Spring's cache annotations use this cache. The application also needs @EnableCaching.
+     * @param primary Whether they use this cache although the application has another CacheManager.
+     * @param allowNullValues Whether a null value is cached, for the null-ttl of its cache.
+     */
+    record SpringCache(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("false") boolean primary,
+            @DefaultValue("true") boolean allowNullValues) {}
 
     /** When the table is created, as in Spring Boot's own starters. */
     enum SchemaMode {

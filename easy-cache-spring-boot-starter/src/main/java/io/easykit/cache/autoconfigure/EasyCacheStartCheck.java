@@ -15,6 +15,7 @@ import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.cache.aop.Staleness;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.OutboxType;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.springcache.SpringCacheMethods;
 import io.easykit.cache.store.Outbox;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -33,10 +35,16 @@ final class EasyCacheStartCheck implements StartCheck {
 
     private final Environment environment;
     private final Supplier<CachedMethodProcessor> processor;
+    private final ObjectProvider<SpringCacheMethods> springs;
 
-    EasyCacheStartCheck(Environment environment, Supplier<CachedMethodProcessor> processor) {
+    /** @param springs methods with Spring's cache annotations, if they are ours */
+    EasyCacheStartCheck(
+            Environment environment,
+            Supplier<CachedMethodProcessor> processor,
+            ObjectProvider<SpringCacheMethods> springs) {
         this.environment = environment;
         this.processor = processor;
+        this.springs = springs;
     }
 
     @Override
@@ -67,12 +75,16 @@ final class EasyCacheStartCheck implements StartCheck {
 
     @Override
     public List<Problem> declarations() {
-        return problems(processor.get().complete());
+        List<Problem> problems = new ArrayList<>();
+        springs.ifAvailable(methods -> problems.addAll(problems(methods.complete())));
+        problems.addAll(problems(processor.get().complete()));
+        return problems;
     }
 
     @Override
     public void passed() {
         processor.get().report();
+        springs.ifAvailable(SpringCacheMethods::report);
     }
 
     static CachedMethods methods(

@@ -1,24 +1,31 @@
 package io.easykit.cache.autoconfigure;
 
-import io.easykit.cache.Transactions;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /** Connects {@link SpringTransactions} with each transaction manager. */
 final class TransactionListenerProcessor implements BeanPostProcessor {
 
-    private final Supplier<Transactions> transactions;
+    private final Supplier<@Nullable SpringTransactions> transactions;
 
-    TransactionListenerProcessor(Supplier<Transactions> transactions) {
+    /**
+     * Creates a processor that never requests another implementation, which may need a transaction manager itself.
+     *
+     * @param transactions null if the application has another implementation
+     */
+    TransactionListenerProcessor(Supplier<@Nullable SpringTransactions> transactions) {
         this.transactions = transactions;
     }
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        if (bean instanceof PlatformTransactionManager manager
-                && transactions.get() instanceof SpringTransactions spring) {
-            spring.manages(manager);
+        if (bean instanceof PlatformTransactionManager manager) {
+            SpringTransactions spring = transactions.get();
+            if (spring != null) {
+                spring.manages(manager);
+            }
         }
         return bean;
     }

@@ -10,12 +10,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -39,7 +36,7 @@ import org.springframework.transaction.TransactionExecution;
  */
 public final class JdbcOutbox implements Outbox {
 
-    private static final String TABLE = "easy_cache_outbox";
+    static final String TABLE = "easy_cache_outbox";
     private static final int ROWS = 1000;
 
     /** Cluster id of the row that holds the identity of the table. */
@@ -54,10 +51,8 @@ public final class JdbcOutbox implements Outbox {
     private static final String SELECT_DUE = "select message_id from " + TABLE
             + " where cluster_id = ? and due_at <= current_timestamp(3) order by due_at, message_id limit " + ROWS;
 
-    private static final String SELECT_MESSAGES = "select message_id, entry_key, delivered,"
-            + " case when open_until > current_timestamp(3) then 1 else 0 end as is_open,"
-            + " case when due_at <= current_timestamp(3) then 1 else 0 end as is_due from " + TABLE
-            + " where message_id in (%s) order by message_id, seq";
+    private static final String SELECT_ALL = "select message_id from " + TABLE
+            + " where cluster_id = ? and message_id > ? order by message_id limit " + ROWS;
 
     private static final String SELECT_DELIVERED = "select message_id from " + TABLE
             + " where cluster_id = ? and delivered = 1 order by message_id limit " + ROWS;
@@ -154,7 +149,7 @@ public final class JdbcOutbox implements Outbox {
     private static Optional<String> identity(Connection connection) throws SQLException {
         try (PreparedStatement select = connection.prepareStatement(SELECT_IDENTITY);
                 ResultSet rows = select.executeQuery()) {
-            return rows.next() ? Optional.of(text(rows.getBytes(1))) : Optional.empty();
+            return rows.next() ? Optional.of(OutboxRows.text(rows.getBytes(1))) : Optional.empty();
         }
     }
 
@@ -193,11 +188,24 @@ public final class JdbcOutbox implements Outbox {
     @Override
     public List<Due> due(String clusterId, int limit) {
         return connections.own(connection -> {
-            Set<String> ids = ids(connection, SELECT_DUE, scope + clusterId).stream()
-                    .limit(limit)
-                    .collect(Collectors.toCollection(LinkedHashSet::new));
-            return ids.isEmpty() ? List.<Due>of() : messages(connection, clusterId, ids);
+            Set<String> ids = first(limit, OutboxRows.ids(connection, SELECT_DUE, scope + clusterId));
+            // Another node may have delivered some since the query.
+            return OutboxRows.messages(connection, clusterId, ids, OutboxRows.Row::due);
         });
+    }
+
+    @Override
+    public List<Message> all(String clusterId, String after, int limit) {
+        return connections.own(connection -> {
+            Set<String> ids = first(limit, OutboxRows.ids(connection, SELECT_ALL, scope + clusterId, after));
+            return OutboxRows.messages(connection, clusterId, ids, any -> true).stream()
+                    .map(Due::message)
+                    .toList();
+        });
+    }
+
+    private static Set<String> first(int limit, Set<String> ids) {
+        return ids.stream().limit(limit).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     @Override
@@ -220,63 +228,6 @@ public final class JdbcOutbox implements Outbox {
         return oldest == null || now.before(oldest)
                 ? Duration.ZERO
                 : Duration.between(oldest.toInstant(), now.toInstant());
-    }
-
-    private static Set<String> ids(Connection connection, String query, String cluster) throws SQLException {
-        try (PreparedStatement select = connection.prepareStatement(query)) {
-            select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
-            select.setString(1, cluster);
-            Set<String> ids = new LinkedHashSet<>();
-            try (ResultSet rows = select.executeQuery()) {
-                while (rows.next()) {
-                    ids.add(rows.getString(1));
-                }
-            }
-            return ids;
-        }
-    }
-
-    /** Reads all keys of the messages, because a row limit could split a message. */
-    private static List<Due> messages(Connection connection, String clusterId, Set<String> ids) throws SQLException {
-        String query = SELECT_MESSAGES.formatted(ids.stream().map(id -> "?").collect(Collectors.joining(", ")));
-        try (PreparedStatement select = connection.prepareStatement(query)) {
-            select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
-            int parameter = 1;
-            for (String id : ids) {
-                select.setString(parameter++, id);
-            }
-            Map<String, List<Row>> messages = new LinkedHashMap<>();
-            try (ResultSet rows = select.executeQuery()) {
-                while (rows.next()) {
-                    messages.computeIfAbsent(rows.getString(1), any -> new ArrayList<>())
-                            .add(new Row(
-                                    text(rows.getBytes(2)),
-                                    rows.getInt(3) == 1,
-                                    rows.getInt(4) == 1,
-                                    rows.getInt(5) == 1));
-                }
-            }
-            List<Due> due = new ArrayList<>();
-            messages.forEach((id, rows) -> {
-                // Another node may have delivered it since the previous query.
-                if (rows.stream().anyMatch(Row::due)) {
-                    List<String> keys = rows.stream().map(Row::key).toList();
-                    due.add(new Due(
-                            new Message(id, clusterId, keys), rows.get(0).state()));
-                }
-            });
-            return due;
-        }
-    }
-
-    private record Row(String key, boolean delivered, boolean open, boolean due) {
-
-        State state() {
-            if (delivered) {
-                return State.EXPIRED;
-            }
-            return open ? State.OPEN : State.WAITING;
-        }
     }
 
     @Override
@@ -303,7 +254,7 @@ public final class JdbcOutbox implements Outbox {
     public void redeliver(String clusterId) {
         Set<String> ids;
         do {
-            ids = connections.own(connection -> ids(connection, SELECT_DELIVERED, scope + clusterId));
+            ids = connections.own(connection -> OutboxRows.ids(connection, SELECT_DELIVERED, scope + clusterId));
             forEach(REDELIVER, ids);
         } while (!ids.isEmpty());
     }
@@ -323,11 +274,6 @@ public final class JdbcOutbox implements Outbox {
             }
             return messageIds;
         });
-    }
-
-    /** Null becomes an empty text, which is never a key. */
-    private static String text(byte @Nullable [] bytes) {
-        return bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
     }
 
     private static String after(Duration delay) {

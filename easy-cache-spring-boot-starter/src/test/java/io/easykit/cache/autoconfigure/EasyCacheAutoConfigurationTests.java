@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,11 +38,15 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** An application without Redis starts and works. */
@@ -166,6 +171,31 @@ class EasyCacheAutoConfigurationTests {
                     assertThat(context).getBean(ValueCodec.class).isSameAs(codec);
                     assertThat(context).getBean(Transactions.class).isSameAs(Transactions.NONE);
                 });
+    }
+
+    /** Its transaction manager is created while it is. */
+    @Test
+    void takesOwnTransactionsThatNeedATransactionManager() {
+        runner.withUserConfiguration(OwnTransactionsWithManager.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context).getBean(Transactions.class).isSameAs(Transactions.NONE);
+            assertThat(context).hasSingleBean(PlatformTransactionManager.class);
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnTransactionsWithManager {
+
+        @Bean
+        Transactions own(PlatformTransactionManager manager) {
+            assertThat(manager).isNotNull();
+            return Transactions.NONE;
+        }
+
+        @Bean
+        DataSourceTransactionManager transactionManager() {
+            return new DataSourceTransactionManager(new JdbcDataSource());
+        }
     }
 
     @Test

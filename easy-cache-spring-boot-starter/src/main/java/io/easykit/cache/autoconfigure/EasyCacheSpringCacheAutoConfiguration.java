@@ -1,0 +1,147 @@
+package io.easykit.cache.autoconfigure;
+
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.Transactions;
+import io.easykit.cache.aop.CachedMethods;
+import io.easykit.cache.aop.SpringDeclarations;
+import io.easykit.cache.aop.TransactionalMethods;
+import io.easykit.cache.springcache.SpringCacheAdvisor;
+import io.easykit.cache.springcache.SpringCacheManager;
+import io.easykit.cache.springcache.SpringCacheMethods;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.thread.Threading;
+import org.springframework.cache.CacheManager;
+import org.springframework.cache.support.NoOpCacheManager;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Auto-configuration of Spring's cache annotations over easy-cache, if the settings ask for it. A cache manager of the application
+ * stays in use, unless ours is made the primary one.
+ */
+@AutoConfiguration(
+        after = EasyCacheAutoConfiguration.class,
+        beforeName = "org.springframework.boot.cache.autoconfigure.CacheAutoConfiguration")
+@ConditionalOnBooleanProperty("easy-cache.spring-cache.enabled")
+public final class EasyCacheSpringCacheAutoConfiguration {
+
+    EasyCacheSpringCacheAutoConfiguration() {}
+
+    /** A switched off cache caches nothing for Spring's annotations either. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnEnabled(value = "easy-cache", enabled = false)
+    static class DisabledConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(value = CacheManager.class, name = "cacheResolver")
+        CacheManager easyCacheManager() {
+            return new NoOpCacheManager();
+        }
+    }
+
+    /** The only cache manager of the application. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnEnabled("easy-cache")
+    @ConditionalOnBooleanProperty(name = "easy-cache.spring-cache.primary", havingValue = false, matchIfMissing = true)
+    @ConditionalOnMissingBean(value = CacheManager.class, name = "cacheResolver")
+    static class ManagerConfiguration {
+
+        @Bean
+        SpringCacheManager easyCacheManager(
+                ObjectProvider<EasyCache> cache,
+                SpringDeclarations easyCacheSpringDeclarations,
+                ObjectProvider<Transactions> transactions,
+                BackgroundExecutor easyCacheSpringCalls,
+                EasyCacheProperties properties) {
+            return manager(cache, easyCacheSpringDeclarations, transactions, easyCacheSpringCalls, properties);
+        }
+    }
+
+    /** Preferred to the cache managers of the application. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnEnabled("easy-cache")
+    @ConditionalOnBooleanProperty("easy-cache.spring-cache.primary")
+    static class PrimaryManagerConfiguration {
+
+        @Bean
+        @Primary
+        SpringCacheManager easyCacheManager(
+                ObjectProvider<EasyCache> cache,
+                SpringDeclarations easyCacheSpringDeclarations,
+                ObjectProvider<Transactions> transactions,
+                BackgroundExecutor easyCacheSpringCalls,
+                EasyCacheProperties properties) {
+            return manager(cache, easyCacheSpringDeclarations, transactions, easyCacheSpringCalls, properties);
+        }
+    }
+
+    private static SpringCacheManager manager(
+            ObjectProvider<EasyCache> cache,
+            SpringDeclarations declarations,
+            ObjectProvider<Transactions> transactions,
+            BackgroundExecutor calls,
+            EasyCacheProperties properties) {
+        return new SpringCacheManager(
+                SingletonSupplier.of(cache::getObject),
+                declarations,
+                SingletonSupplier.of(() -> transactions.getIfAvailable(() -> Transactions.NONE)),
+                calls::execute,
+                properties.springCache().allowNullValues());
+    }
+
+    /** What runs the annotated methods. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnEnabled("easy-cache")
+    static class MethodConfiguration {
+
+        @Bean
+        BackgroundExecutor easyCacheSpringCalls(Environment environment, ObjectProvider<TaskDecorator> decorators) {
+            return BackgroundExecutor.unlimited(
+                    "easy-cache-spring-",
+                    Threading.VIRTUAL.isActive(environment),
+                    ContextPropagation.with(decorators.orderedStream()));
+        }
+
+        @Bean
+        SpringDeclarations easyCacheSpringDeclarations(
+                ObjectProvider<CachedMethods> methods,
+                EasyCacheProperties properties,
+                ObjectProvider<EasyCache> cache) {
+            return new SpringDeclarations(methods::getObject, properties.table(), type -> cache.getObject()
+                    .problemWith(type));
+        }
+
+        @Bean
+        SpringCacheMethods easyCacheSpringMethods(
+                ConfigurableListableBeanFactory beans,
+                SpringDeclarations easyCacheSpringDeclarations,
+                ObjectProvider<SpringCacheManager> manager) {
+            return new SpringCacheMethods(beans, easyCacheSpringDeclarations, manager::getIfAvailable);
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static SpringCacheAdvisor easyCacheSpringAdvisor(
+                ConfigurableListableBeanFactory beans,
+                ObjectProvider<SpringCacheMethods> methods,
+                ObjectProvider<SpringCacheManager> manager,
+                ObjectProvider<TransactionalMethods> transactional) {
+            return new SpringCacheAdvisor(
+                    beans,
+                    SingletonSupplier.of(methods::getObject),
+                    SingletonSupplier.of(manager::getObject),
+                    SingletonSupplier.of(() -> transactional.getIfAvailable(() -> TransactionalMethods.NONE)));
+        }
+    }
+}

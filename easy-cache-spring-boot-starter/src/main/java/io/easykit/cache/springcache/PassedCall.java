@@ -1,0 +1,40 @@
+package io.easykit.cache.springcache;
+
+import io.easykit.cache.springcache.CallStyle.Awaiter;
+import io.easykit.cache.springcache.OperationEvaluator.Call;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.core.MethodClassKey;
+
+/** A call of an annotated method that passes Spring's interceptor, any number of times and on any thread. */
+record PassedCall(ProxyMethodInvocation invocation, Call call, AnnotatedMethod method, OperationBypass bypass) {
+
+    /** Calls the method, and waits for what Spring would cache of its result. */
+    @Nullable Object content(Awaiter awaiter) throws Throwable {
+        return content(invocation.invocableClone(), awaiter);
+    }
+
+    @Nullable Object content(Object[] arguments, Awaiter awaiter) throws Throwable {
+        return content(invocation.invocableClone(arguments), awaiter);
+    }
+
+    private @Nullable Object content(MethodInvocation copy, Awaiter awaiter) throws Throwable {
+        return method.contentOf(awaiter.await(proceed(copy)));
+    }
+
+    /** Calls the method without any operation. */
+    @Nullable Object proceed() throws Throwable {
+        return proceed(invocation);
+    }
+
+    private @Nullable Object proceed(MethodInvocation next) throws Throwable {
+        MethodClassKey before = bypass.enter(call.method(), call.targetClass());
+        try {
+            return ExposeInvocationInterceptor.INSTANCE.invoke(next);
+        } finally {
+            bypass.leave(before);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+package io.easykit.cache.springcache;
+
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.aop.InvalidCacheDeclarationException;
+import io.easykit.cache.aop.SpringDeclarations;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.cache.annotation.AnnotationCacheOperationSource;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.interceptor.CacheEvictOperation;
+import org.springframework.cache.interceptor.CacheOperation;
+import org.springframework.cache.interceptor.CacheOperationSource;
+import org.springframework.cache.interceptor.CacheableOperation;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * The methods of an application with Spring's cache annotations. Finds them at the end of the start, declares their caches, and
+ * refuses what cannot keep the promises of a cache.
+ */
+public final class SpringCacheMethods {
+
+    private static final Logger log = LoggerFactory.getLogger(SpringCacheMethods.class);
+
+    private final ConfigurableListableBeanFactory beans;
+    private final SpringDeclarations declarations;
+    private final Supplier<@Nullable SpringCacheManager> manager;
+    private final CacheOperationSource source = new AnnotationCacheOperationSource(false);
+    private final Map<MethodClassKey, Optional<AnnotatedMethod>> known = new ConcurrentHashMap<>();
+    private final Set<String> lines = new TreeSet<>();
+
+    /** Caches whose only mistake may be that of a method which reads them. */
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
+
+    private final OperationBypass bypass = new OperationBypass();
+    private volatile boolean complete;
+
+    /** @param manager returns null if the application has a cache manager of its own */
+    public SpringCacheMethods(
+            ConfigurableListableBeanFactory beans,
+            SpringDeclarations declarations,
+            Supplier<@Nullable SpringCacheManager> manager) {
+        this.beans = beans;
+        this.declarations = declarations;
+        this.manager = manager;
+    }
+
+    boolean isComplete() {
+        return complete;
+    }
+
+    OperationBypass bypass() {
+        return bypass;
+    }
+
+    CacheOperationSource source() {
+        return source;
+    }
+
+    /**
+     * Checks the methods of all beans. From now on they are run by easy-cache.
+     *
+     * @return the problems
+     */
+    public List<InvalidCacheDeclarationException> complete() {
+        List<InvalidCacheDeclarationException> problems = new ArrayList<>();
+        if (manager.get() == null || !SpringCacheInfrastructure.isPresent(beans)) {
+            return problems;
+        }
+        Set<Class<?>> types = types();
+        for (Class<?> type : types) {
+            for (Method method : annotated(type)) {
+                collect(problems, () -> declare(method, type));
+            }
+        }
+        for (Class<?> type : types) {
+            for (Method method : annotated(type)) {
+                collect(problems, () -> requireUpdatable(method, type));
+            }
+        }
+        SpringCacheInfrastructure.interceptors(beans).forEach(bypass::install);
+        complete = true;
+        return problems;
+    }
+
+    /** Logs the cached methods, or the reason why there are none. */
+    public void report() {
+        if (manager.get() == null) {
+            log.warn(
+                    "easy-cache.spring-cache.enabled is true, but the application has the cache manager {}, which Spring's"
+                            + " annotations go on to use. Remove it, or set easy-cache.spring-cache.primary to true.",
+                    SpringCacheInfrastructure.managers(beans));
+        } else if (!complete) {
+            log.warn(
+                    "easy-cache.spring-cache.enabled is true, but Spring's cache annotations are not enabled: methods with"
+                            + " @Cacheable run uncached, and @CacheEvict invalidates nothing. Put @EnableCaching on a"
+                            + " @Configuration class, with the default mode PROXY.");
+        }
+        lines.forEach(log::info);
+        lines.clear();
+    }
+
+    private static void collect(List<InvalidCacheDeclarationException> problems, Runnable check) {
+        try {
+            check.run();
+        } catch (InvalidCacheDeclarationException problem) {
+            if (problems.stream().noneMatch(other -> other.problems().equals(problem.problems()))) {
+                problems.add(problem);
+            }
+        }
+    }
+
+    private Set<Class<?>> types() {
+        Set<Class<?>> types = new LinkedHashSet<>();
+        for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
+            Class<?> type = typeOf(name);
+            if (type != null && Proxy.isProxyClass(type)) {
+                types.addAll(List.of(type.getInterfaces()));
+            } else if (type != null) {
+                types.add(ClassUtils.getUserClass(type));
+            }
+        }
+        types.removeIf(type -> type.getName().startsWith("org.springframework.") || !source.isCandidateClass(type));
+        return types;
+    }
+
+    private @Nullable Class<?> typeOf(String beanName) {
+        try {
+            return AutoProxyUtils.determineTargetClass(beans, beanName);
+        } catch (RuntimeException | LinkageError unknown) {
+            log.debug("The type of bean '{}' cannot be determined", beanName, unknown);
+            return null;
+        }
+    }
+
+    private Set<Method> annotated(Class<?> type) {
+        return MethodIntrospector.selectMethods(type, (Method method) -> source.hasCacheOperations(method, type));
+    }
+
+    /**
+     * Finds the operations of a method, and declares its caches at its first call if its bean came after the start.
+     *
+     * @return null if it has none
+     * @throws InvalidCacheDeclarationException if they cannot be run
+     */
+    @Nullable AnnotatedMethod find(Method method, Class<?> targetClass) {
+        MethodClassKey key = new MethodClassKey(method, targetClass);
+        Optional<AnnotatedMethod> found = known.get(key);
+        if (found == null) {
+            found = Optional.ofNullable(declare(method, targetClass));
+            requireUpdatable(method, targetClass);
+            known.put(key, found);
+        }
+        return found.orElse(null);
+    }
+
+    /** Declares the caches that a method reads. */
+    private @Nullable AnnotatedMethod declare(Method method, Class<?> targetClass) {
+        Collection<CacheOperation> operations = source.getCacheOperations(method, targetClass);
+        if (operations == null || operations.isEmpty()) {
+            return null;
+        }
+        if (operations.stream().anyMatch(this::isOwn)) {
+            requireOneKind(operations, method, targetClass);
+            requireOneValue(operations, method, targetClass);
+        }
+        for (CacheOperation operation : operations) {
+            if (isOwn(operation) && operation instanceof CacheableOperation) {
+                for (String name : operation.getCacheNames()) {
+                    declareRead(method, targetClass, name, operation.getKey());
+                }
+            }
+        }
+        return new AnnotatedMethod(method, targetClass, List.copyOf(operations), styleOf(method));
+    }
+
+    private void declareRead(Method method, Class<?> targetClass, String name, String key) {
+        try {
+            declarations.declare(method, targetClass, name);
+        } catch (InvalidCacheDeclarationException problem) {
+            refused.add(name);
+            throw problem;
+        }
+        if (!complete) {
+            lines.add(declarations.describe(method, targetClass, name, key.isEmpty() ? "parameters" : key));
+        }
+    }
+
+    /** Operations that name a resolver or another manager use caches that are known at the call only. */
+    private boolean isOwn(CacheOperation operation) {
+        return !StringUtils.hasText(operation.getCacheResolver())
+                && (!StringUtils.hasText(operation.getCacheManager())
+                        || SpringCacheInfrastructure.isOwn(beans, operation.getCacheManager()));
+    }
+
+    private void requireOneKind(Collection<CacheOperation> operations, Method method, Class<?> targetClass) {
+        if (AnnotatedMethod.isMixed(operations)) {
+            throw declarations.problem(
+                    Cacheable.class,
+                    method,
+                    targetClass,
+                    "@CachePut or @CacheEvict is on the same method, so a hit would skip the update or its result",
+                    "Put them on a method of their own, called from another bean.");
+        }
+    }
+
+    private void requireOneValue(Collection<CacheOperation> operations, Method method, Class<?> targetClass) {
+        Class<?> type = method.getReturnType();
+        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+        boolean unknownFuture = Future.class.isAssignableFrom(type) && !CompletionStage.class.isAssignableFrom(type);
+        if (unknownFuture
+                || (adapter != null && adapter.isMultiValue())
+                || KotlinDetector.isSuspendingFunction(method)) {
+            throw declarations.problem(
+                    annotationOf(operations.iterator().next()),
+                    method,
+                    targetClass,
+                    "the method is asynchronous (" + type.getTypeName()
+                            + ") and does not return one value, which is not" + " supported",
+                    "Return a CompletableFuture or a Mono, for example with Flux.collectList().");
+        }
+    }
+
+    private static Class<? extends Annotation> annotationOf(CacheOperation operation) {
+        if (operation instanceof CacheableOperation) {
+            return Cacheable.class;
+        }
+        return operation instanceof CacheEvictOperation ? CacheEvict.class : CachePut.class;
+    }
+
+    private CallStyle styleOf(Method method) {
+        SpringCacheManager own = manager.get();
+        Class<?> type = method.getReturnType();
+        if (own == null) {
+            return CallStyle.BLOCKING;
+        }
+        if (CompletionStage.class.isAssignableFrom(type)) {
+            return CallStyle.future(own.parts().futures());
+        }
+        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+        return adapter == null
+                ? CallStyle.BLOCKING
+                : new ReactiveStyle(adapter, own.parts().futures());
+    }
+
+    /** Checks what a method updates, when all caches are declared. */
+    private void requireUpdatable(Method method, Class<?> targetClass) {
+        Collection<CacheOperation> operations = source.getCacheOperations(method, targetClass);
+        for (CacheOperation operation : operations == null ? List.<CacheOperation>of() : operations) {
+            if (operation instanceof CacheableOperation || !isOwn(operation)) {
+                continue;
+            }
+            for (String name : operation.getCacheNames()) {
+                declarations.use(name);
+                requireDeclared(operation, name, method, targetClass);
+                requirePreparable(operation, name, method, targetClass);
+            }
+        }
+    }
+
+    private void requireDeclared(CacheOperation operation, String name, Method method, Class<?> targetClass) {
+        if (!declarations.isDeclared(name) && !declarations.isExternal(name) && !refused.contains(name)) {
+            throw declarations.problem(
+                    annotationOf(operation),
+                    method,
+                    targetClass,
+                    "no @Cacheable has the cache name '" + name + "', so nothing would be invalidated; known are "
+                            + declarations.names(),
+                    "Correct the name. If another application caches it, add it to easy-cache.external-prefixes. If code"
+                            + " reads it, define a CacheSpec bean with this prefix.");
+        }
+    }
+
+    private void requirePreparable(CacheOperation operation, String name, Method method, Class<?> targetClass) {
+        CacheSpec<?> spec = declarations.specOf(name);
+        if (spec.options().consistency() == Consistency.CP && AnnotatedMethod.isKnownAfter(operation)) {
+            throw declarations.problem(
+                    annotationOf(operation),
+                    method,
+                    targetClass,
+                    "key or condition uses #result, but the cache '" + name
+                            + "' is CP, whose entries must be prepared before the commit",
+                    "Use parameters in key and condition, or set easy-cache.caches." + name + ".consistency to ap.");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package io.easykit.cache.springcache;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.LoadAbandonedException;
+import io.easykit.cache.Loader;
+import io.easykit.cache.aop.ArgumentCopies;
+import io.easykit.cache.springcache.CallStyle.Awaiter;
+import io.easykit.cache.springcache.OperationEvaluator.Evaluation;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cache.Cache;
+
+/**
+ * A call of a {@code @Cacheable} method, with {@code sync} or without. Several caches are read one inside the other: the loader
+ * of the first one reads the second one. A value that a later cache had already is returned, and not stored in the earlier ones: an
+ * update may have invalidated those only.
+ */
+final class SpringRead {
+
+    private final AdapterParts parts;
+    private final OperationEvaluator evaluator;
+    private final PassedCall call;
+
+    SpringRead(AdapterParts parts, OperationEvaluator evaluator, PassedCall call) {
+        this.parts = parts;
+        this.evaluator = evaluator;
+        this.call = call;
+    }
+
+    /** An entry that the call reads. */
+    private record Step(CacheKey<Object> key, Evaluation evaluation) {}
+
+    @Nullable Object run(List<Evaluation> evaluations) throws Throwable {
+        List<Step> steps = steps(evaluations);
+        if (steps.isEmpty()) {
+            return call.proceed();
+        }
+        AnnotatedMethod method = call.method();
+        return method.style().run(awaiter -> method.resultOf(read(steps, awaiter)));
+    }
+
+    private @Nullable Object read(List<Step> steps, Awaiter awaiter) throws Throwable {
+        MethodLoader method = new MethodLoader(steps, awaiter);
+        Loader<Object, Throwable> loader = method;
+        for (int i = steps.size() - 1; i > 0; i--) {
+            Step step = steps.get(i);
+            Loader<Object, Throwable> inner = loader;
+            loader = onCallersThread(() -> {
+                method.hasRun = false;
+                return fetch(step, inner, method);
+            });
+        }
+        return fetch(steps.get(0), loader, method);
+    }
+
+    private @Nullable Object fetch(Step step, Loader<Object, Throwable> loader, MethodLoader method) throws Throwable {
+        return parts.cache()
+                .fetch(
+                        step.key(),
+                        loader,
+                        value -> method.hasRun
+                                && parts.mayStore(value)
+                                && step.evaluation().mayStore(value));
+    }
+
+    private List<Step> steps(List<Evaluation> evaluations) {
+        List<Step> steps = new ArrayList<>(evaluations.size());
+        for (Evaluation evaluation : evaluations) {
+            if (evaluation.applies(null)) {
+                Object key = evaluation.key(null);
+                for (Cache cache : evaluation.caches()) {
+                    steps.add(new Step(keyIn((SpringCache) cache, key), evaluation));
+                }
+            }
+        }
+        return steps;
+    }
+
+    /** A cache that only a resolver names gets the type of this method. */
+    private CacheKey<Object> keyIn(SpringCache cache, @Nullable Object key) {
+        if (cache.spec().type() == Object.class) {
+            parts.declarations().declare(call.method().method(), call.method().targetClass(), cache.getName());
+        }
+        if (key == null) {
+            throw new InvalidCacheKeyException("The key of '" + cache.getName() + "' is null in a call of "
+                    + call.call().method() + ". Refuse null before it, or set condition = \"#id != null\".");
+        }
+        return cache.key(key);
+    }
+
+    private static Loader<Object, Throwable> onCallersThread(Loader<Object, Throwable> loader) {
+        return new Loader<>() {
+            @Override
+            public @Nullable Object load() throws Throwable {
+                return loader.load();
+            }
+
+            @Override
+            public @Nullable Loader<Object, ?> forBackground() {
+                return null;
+            }
+        };
+    }
+
+    /**
+     * Loads by calling the method. It may change its arguments, so a repetition gets copies of those before the first load. If they
+     * cannot be copied and the keys have changed, the load is not repeated.
+     */
+    private final class MethodLoader implements Loader<Object, Throwable> {
+
+        private final List<Step> steps;
+        private final Awaiter awaiter;
+        private Object @Nullable [] original;
+        private boolean loaded;
+
+        /** Whether the method has run in the present attempt of the outermost load. */
+        private boolean hasRun;
+
+        MethodLoader(List<Step> steps, Awaiter awaiter) {
+            this.steps = steps;
+            this.awaiter = awaiter;
+        }
+
+        @Override
+        public @Nullable Object load() throws Throwable {
+            Object[] arguments = call.invocation().getArguments();
+            if (!loaded) {
+                loaded = true;
+                boolean repeated = steps.stream()
+                        .anyMatch(step -> step.key().spec().options().consistency() == Consistency.CP);
+                original = repeated ? ArgumentCopies.of(arguments) : null;
+                Object content = call.content(awaiter);
+                hasRun = true;
+                return content;
+            }
+            Object[] copies = original == null ? null : ArgumentCopies.of(original);
+            Object[] again = copies == null ? arguments : copies;
+            List<CacheKey<Object>> keys = keys(steps(
+                    evaluator.evaluate(call.method().operations(), call.call().with(again))));
+            if (!keys.equals(keys(steps))) {
+                throw new LoadAbandonedException(
+                        "The method has changed its arguments: the keys are no longer " + keys(steps), null);
+            }
+            Object content = call.content(again, awaiter);
+            hasRun = true;
+            return content;
+        }
+
+        private static List<CacheKey<Object>> keys(List<Step> steps) {
+            return steps.stream().map(Step::key).toList();
+        }
+
+        /** The method may use state of its caller's thread. */
+        @Override
+        public @Nullable Loader<Object, ?> forBackground() {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,343 @@
+package io.easykit.cache.springcache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.autoconfigure.DisabledEasyCacheAutoConfiguration;
+import io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration;
+import io.easykit.cache.autoconfigure.EasyCacheSpringCacheAutoConfiguration;
+import io.easykit.test.StartFailure;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cache.CacheManager;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.cache.support.NoOpCacheManager;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Flux;
+
+/** What the start of an application with Spring's annotations accepts, refuses and reports. No Redis answers. */
+@ExtendWith(OutputCaptureExtension.class)
+class SpringCacheStartTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    AopAutoConfiguration.class,
+                    DataRedisAutoConfiguration.class,
+                    DisabledEasyCacheAutoConfiguration.class,
+                    EasyCacheAutoConfiguration.class,
+                    EasyCacheSpringCacheAutoConfiguration.class))
+            .withPropertyValues(
+                    "spring.data.redis.port=1",
+                    "easy-cache.caches.strong.consistency=cp",
+                    "easy-cache.caches.behind.reload=background");
+
+    private final ApplicationContextRunner enabled =
+            runner.withUserConfiguration(Caching.class).withPropertyValues("easy-cache.spring-cache.enabled=true");
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableCaching
+    static class Caching {}
+
+    record User(long id, String name) {}
+
+    static class Users {
+
+        final AtomicInteger loads = new AtomicInteger();
+
+        @Cacheable("user")
+        public User find(long id) {
+            loads.incrementAndGet();
+            return new User(id, "Ada");
+        }
+
+        @CacheEvict("user")
+        public void evict(long id) {}
+    }
+
+    private void refuses(Class<?> bean, String... parts) {
+        enabled.withBean(bean).run(context -> {
+            assertThat(context).hasFailed();
+            FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription() + " | " + analysis.getAction())
+                    .contains(bean.getName())
+                    .contains(parts);
+            assertThat(analysis.getAction()).contains(parts[parts.length - 1]);
+        });
+    }
+
+    static class TwoTypes {
+        @Cacheable("user")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @Cacheable("user")
+        public String name(long id) {
+            return "Ada";
+        }
+    }
+
+    @Test
+    void refusesTwoTypesInOneCache() {
+        refuses(TwoTypes.class, "the cache 'user' already holds", "Use another cache name for one of them.");
+    }
+
+    static class UnknownType {
+        @Cacheable("any")
+        public Object find(long id) {
+            return id;
+        }
+    }
+
+    @Test
+    void refusesValuesOfAnUnknownType() {
+        refuses(UnknownType.class, "cannot be restored from the type", "Declare the type of the values");
+    }
+
+    static class AbstractType {
+        @Cacheable("any")
+        public Runnable find(long id) {
+            return () -> {};
+        }
+    }
+
+    @Test
+    void refusesTypesThatCannotBeRead() {
+        refuses(AbstractType.class, "can be written but not read again", "put @JsonTypeInfo on an abstract type");
+    }
+
+    static class ManyValues {
+        @Cacheable("user")
+        public Flux<User> find(long id) {
+            return Flux.empty();
+        }
+    }
+
+    static class ManyUpdates {
+        @CacheEvict("user")
+        public Flux<User> update(long id) {
+            return Flux.empty();
+        }
+    }
+
+    static class BareFuture {
+        @Cacheable("user")
+        public Future<User> find(long id) {
+            return null;
+        }
+    }
+
+    @Test
+    void refusesAsynchronousMethodsThatDoNotReturnOneValue() {
+        refuses(ManyValues.class, "does not return one value", "Return a CompletableFuture or a Mono");
+        refuses(ManyUpdates.class, "does not return one value", "Return a CompletableFuture or a Mono");
+        refuses(BareFuture.class, "does not return one value", "Return a CompletableFuture or a Mono");
+    }
+
+    static class ReadAndUpdate {
+        @Cacheable("user")
+        @CacheEvict("users")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+    }
+
+    @Test
+    void refusesAReadThatIsAnUpdate() {
+        refuses(ReadAndUpdate.class, "a hit would skip the update", "Put them on a method of their own");
+    }
+
+    static class UpdatesNothing {
+        @CacheEvict("nobody")
+        public void update(long id) {}
+    }
+
+    @Test
+    void refusesAnUpdateOfACacheThatNobodyReads() {
+        refuses(UpdatesNothing.class, "no @Cacheable has the cache name 'nobody'", "easy-cache.external-prefixes");
+        enabled.withPropertyValues("easy-cache.external-prefixes=nobody")
+                .withBean(UpdatesNothing.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        enabled.withBean("nobody", CacheSpec.class, () -> CacheSpec.of("nobody", User.class))
+                .withBean(UpdatesNothing.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static class StrongByResult {
+        @Cacheable("strong")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @CachePut(cacheNames = "strong", key = "#result.id")
+        public User update(String name) {
+            return new User(1, name);
+        }
+    }
+
+    @Test
+    void refusesAKeyOverTheResultForAStrongCache() {
+        refuses(StrongByResult.class, "must be prepared before the commit", "Use parameters in key and condition");
+    }
+
+    static class Background {
+        @Cacheable("behind")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+    }
+
+    @Test
+    void refusesASettingThatHasNoEffect() {
+        refuses(Background.class, "easy-cache.caches.behind.reload", "Remove the setting");
+    }
+
+    static class OwnUpdate {
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void update(long id) {}
+    }
+
+    @Test
+    void itsCachesCanBeUpdatedByTheOwnAnnotation() {
+        enabled.withBean(Users.class).withBean(OwnUpdate.class).run(context -> assertThat(context)
+                .hasNotFailed());
+    }
+
+    @Test
+    void refusesAnotherTypeInTheCacheOfAnOwnAnnotation() {
+        refuses(UsersBesideOwn.class, "the cache 'user' already holds java.lang.String", "Use another cache name");
+    }
+
+    static class UsersBesideOwn {
+        @Cacheable("user")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @io.easykit.cache.annotation.Cacheable(prefix = "user", keys = "#id")
+        public String name(long id) {
+            return "Ada";
+        }
+    }
+
+    @Test
+    void logsWhatIsCached(CapturedOutput output) {
+        enabled.withPropertyValues("easy-cache.caches.user.stale-window=0s")
+                .withBean(Users.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce(
+                        "SpringCacheStartTests.Users.find(long) -> ec:user::{parameters} on default, AP, ttl 10m,"
+                                + " worst staleness 0s while every node reaches Redis")
+                .doesNotContain("has settings for 'user'");
+    }
+
+    @Test
+    void runsWithoutRedis() {
+        enabled.withBean(Users.class).run(context -> {
+            Users users = context.getBean(Users.class);
+            assertThat(users.find(1)).isEqualTo(new User(1, "Ada"));
+            users.evict(1);
+            assertThat(users.find(1)).isEqualTo(new User(1, "Ada"));
+        });
+    }
+
+    @Test
+    void isOffByDefault() {
+        runner.withUserConfiguration(Caching.class)
+                .withBean(ConcurrentMapCacheManager.class)
+                .withBean(Users.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed().doesNotHaveBean(SpringCacheManager.class);
+                    assertThat(context).doesNotHaveBean(SpringCacheMethods.class);
+                });
+        runner.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(CacheManager.class));
+    }
+
+    @Test
+    void leavesTheApplicationItsCacheManager(CapturedOutput output) {
+        enabled.withBean("maps", CacheManager.class, ConcurrentMapCacheManager::new)
+                .withBean(Users.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed().doesNotHaveBean(SpringCacheManager.class);
+                    context.getBean(Users.class).find(7);
+                    assertThat(context.getBean(CacheManager.class)
+                                    .getCache("user")
+                                    .get(7L))
+                            .isNotNull();
+                });
+        assertThat(output)
+                .containsOnlyOnce("the application has the cache manager [maps]")
+                .contains("easy-cache.spring-cache.primary");
+    }
+
+    @Test
+    void isPreferredIfToldSo() {
+        enabled.withPropertyValues("easy-cache.spring-cache.primary=true")
+                .withBean("maps", CacheManager.class, ConcurrentMapCacheManager::new)
+                .withBean(Users.class)
+                .withBean(Elsewhere.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(CacheManager.class)).isInstanceOf(SpringCacheManager.class);
+                    CacheManager maps = context.getBean("maps", CacheManager.class);
+                    context.getBean(Users.class).find(7);
+                    assertThat(maps.getCacheNames()).doesNotContain("user");
+                    assertThat(context.getBean(Elsewhere.class).find(7)).isEqualTo(7L);
+                    assertThat(maps.getCache("elsewhere").get(7L)).isNotNull();
+                });
+    }
+
+    static class Elsewhere {
+
+        /** No value for easy-cache, but for another manager. */
+        @Cacheable(cacheNames = "elsewhere", cacheManager = "maps")
+        public Object find(long id) {
+            return id;
+        }
+    }
+
+    @Test
+    void reportsThatCachingIsNotEnabled(CapturedOutput output) {
+        runner.withPropertyValues("easy-cache.spring-cache.enabled=true")
+                .withBean(Users.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).containsOnlyOnce("Put @EnableCaching on a @Configuration class");
+    }
+
+    @Test
+    void runsMethodsUncachedIfTheCacheIsOff() {
+        enabled.withPropertyValues("easy-cache.enabled=false")
+                .withBean(Users.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(CacheManager.class)).isInstanceOf(NoOpCacheManager.class);
+                    Users users = context.getBean(Users.class);
+                    assertThat(List.of(users.find(1), users.find(1))).hasSize(2);
+                });
+    }
+
+    @Test
+    void usesTheCacheOfTheApplication() {
+        enabled.withBean(Users.class).run(context -> assertThat(
+                        context.getBean(CacheManager.class).getCache("user").getNativeCache())
+                .isSameAs(context.getBean(EasyCache.class)));
+    }
+}

@@ -1,0 +1,238 @@
+package io.easykit.cache.springcache;
+
+import io.easykit.test.RedisServer;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.Caching;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.annotation.Transactional;
+import reactor.core.publisher.Mono;
+
+/** An application with Spring's cache annotations. Several contexts of it are nodes that share a Redis and a database. */
+final class SpringShop {
+
+    private SpringShop() {}
+
+    record Product(long id, String name) {}
+
+    /** The methods read and change rows of one table. */
+    static class Products {
+
+        private final JdbcClient jdbc;
+        final AtomicInteger loads = new AtomicInteger();
+
+        /** Runs once, in the next load, when the row has been read. */
+        volatile Runnable meanwhile = () -> {};
+
+        /** Runs in each update, when the row has been changed. */
+        volatile Runnable beforeCommit = () -> {};
+
+        Products(JdbcClient jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @Cacheable("product")
+        public Product find(long id) {
+            return load(id);
+        }
+
+        @Cacheable(cacheNames = "product", sync = true)
+        public Product findOnce(long id) {
+            return load(id);
+        }
+
+        @Cacheable("product")
+        public Optional<Product> findMaybe(long id) {
+            return Optional.ofNullable(load(id));
+        }
+
+        @Cacheable("product")
+        public CompletableFuture<Product> findLater(long id) {
+            return CompletableFuture.supplyAsync(() -> load(id));
+        }
+
+        @Cacheable(cacheNames = "product", sync = true)
+        public Mono<Product> findReactively(long id) {
+            return Mono.fromCallable(() -> load(id));
+        }
+
+        @Cacheable({"product", "copy"})
+        public Product findInTwo(long id) {
+            return load(id);
+        }
+
+        @Cacheable(cacheNames = "some", condition = "#id > 0", unless = "#result != null && #result.name == 'secret'")
+        public Product findSome(long id) {
+            return load(id);
+        }
+
+        @Cacheable("parts")
+        public Product findByParts(long id, String language) {
+            return load(id);
+        }
+
+        @Cacheable("checked")
+        public Product fail(long id) throws java.io.IOException {
+            loads.incrementAndGet();
+            throw new java.io.IOException("no row " + id);
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#product.id")
+        @Transactional
+        public void rename(Product product) {
+            change(product);
+        }
+
+        @CachePut(cacheNames = "product", key = "#result.id")
+        @Transactional
+        public Product save(Product product) {
+            change(product);
+            return product;
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#product.id")
+        public CompletableFuture<Product> renameLater(Product product) {
+            return CompletableFuture.supplyAsync(() -> {
+                change(product);
+                return product;
+            });
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#product.id")
+        public Mono<Product> renameReactively(Product product) {
+            return Mono.fromCallable(() -> {
+                change(product);
+                return product;
+            });
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#product.id", beforeInvocation = true)
+        public void renameEarly(Product product) {
+            change(product);
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#product.id")
+        @Transactional
+        public void failToRename(Product product) {
+            change(product);
+            throw new IllegalStateException("rolled back");
+        }
+
+        @Caching(
+                evict = {
+                    @CacheEvict(cacheNames = "product", allEntries = true),
+                    @CacheEvict(cacheNames = "parts", allEntries = true)
+                })
+        @Transactional
+        public void renameAll(String name) {
+            jdbc.sql("update product set name = ?").param(name).update();
+            beforeCommit.run();
+        }
+
+        @CacheEvict(cacheNames = "strong", key = "#product.id")
+        @Transactional
+        public void renameStrong(Product product) {
+            change(product);
+        }
+
+        @Cacheable("strong")
+        public Product findStrong(long id) {
+            return load(id);
+        }
+
+        private void change(Product product) {
+            jdbc.sql("update product set name = ? where id = ?")
+                    .params(product.name(), product.id())
+                    .update();
+            beforeCommit.run();
+        }
+
+        private Product load(long id) {
+            Product row = jdbc.sql("select id, name from product where id = ?")
+                    .param(id)
+                    .query(Product.class)
+                    .optional()
+                    .orElse(null);
+            loads.incrementAndGet();
+            Runnable once = meanwhile;
+            meanwhile = () -> {};
+            once.run();
+            return row;
+        }
+    }
+
+    /** Calls from inside transactions. */
+    static class Facade {
+
+        private final Products products;
+
+        Facade(Products products) {
+            this.products = products;
+        }
+
+        @Transactional(readOnly = true)
+        public Product find(long id) {
+            return products.find(id);
+        }
+
+        @Transactional
+        public String renameAndRead(Product product) {
+            products.rename(product);
+            return products.find(product.id()).name();
+        }
+
+        @Transactional
+        public void run(Runnable work) {
+            work.run();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @EnableCaching
+    static class Application {
+
+        @Bean
+        Products products(JdbcClient jdbc) {
+            return new Products(jdbc);
+        }
+
+        @Bean
+        Facade facade(Products products) {
+            return new Facade(products);
+        }
+    }
+
+    /** Starts a node. */
+    static ConfigurableApplicationContext start(Class<?> application, String... settings) {
+        RedisServer redis = RedisServer.shared();
+        return new SpringApplicationBuilder(application)
+                .properties(
+                        "spring.data.redis.host=" + redis.host(),
+                        "spring.data.redis.port=" + redis.port(),
+                        "spring.datasource.url=jdbc:h2:mem:spring-shop;DB_CLOSE_DELAY=-1",
+                        "easy-cache.spring-cache.enabled=true",
+                        "easy-cache.command-timeout=10s",
+                        "easy-cache.caches.strong.consistency=cp",
+                        "spring.main.web-application-type=none")
+                .properties(Stream.of(settings).toArray(String[]::new))
+                .run();
+    }
+
+    /** Runs work on another thread, and waits for it. */
+    static void elsewhere(Runnable work) {
+        CompletableFuture.runAsync(work).orTimeout(30, TimeUnit.SECONDS).join();
+    }
+}
