@@ -197,7 +197,10 @@ public final class ConsoleAutoConfiguration {
         }
     }
 
-    /** The delay queue, if the application has it. A disabled one has nothing to show. */
+    /**
+     * The delay queue, if the application has it. A disabled one has nothing to show, nor has one that a test has replaced by a
+     * mock.
+     */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DelayQueueAdmin.class)
     @ConditionalOnEnabled("delay-queue")
@@ -206,8 +209,9 @@ public final class ConsoleAutoConfiguration {
 
         @Bean
         @ConditionalOnBean(ActionLog.class)
-        AuditStore easykitConsoleQueueAudit(ActionLog actions) {
-            return new QueueAuditStore(actions);
+        @Nullable AuditStore easykitConsoleQueueAudit(ObjectProvider<ActionLog> actions) {
+            ActionLog kept = actions.getIfAvailable();
+            return kept == null ? null : new QueueAuditStore(kept);
         }
 
         /** A customizer may replace the codec of the queue, so none is used then. */
@@ -228,38 +232,46 @@ public final class ConsoleAutoConfiguration {
         }
 
         @Bean
-        ConsoleApi easykitConsoleQueue(
-                DelayQueueAdmin admin,
-                FleetAdmin fleet,
+        @Nullable ConsoleApi easykitConsoleQueue(
+                ObjectProvider<DelayQueueAdmin> admins,
+                ObjectProvider<FleetAdmin> fleets,
                 LocalListeners listeners,
                 ObjectProvider<SanitizingFunction> masking,
                 Audit audit,
                 ConsoleProperties properties) {
+            DelayQueueAdmin admin = admins.getIfAvailable();
+            FleetAdmin fleet = fleets.getIfAvailable();
+            if (admin == null || fleet == null) {
+                return null;
+            }
             ShownValues values = ShownValues.maskedBy(masking.orderedStream().toList());
             MessageViews views = new MessageViews(values, listeners, properties.edit());
             return new QueueApi(admin, fleet, views, listeners, audit);
         }
 
         @Bean
-        ConsoleApi easykitConsoleJobs(DelayQueueAdmin admin, ObjectProvider<ConsoleMeters> meters) {
-            return new JobApi(admin, meters.getIfAvailable(() -> ConsoleMeters.NONE));
+        @Nullable ConsoleApi easykitConsoleJobs(ObjectProvider<DelayQueueAdmin> admins, ObjectProvider<ConsoleMeters> meters) {
+            DelayQueueAdmin admin = admins.getIfAvailable();
+            return admin == null ? null : new JobApi(admin, meters.getIfAvailable(() -> ConsoleMeters.NONE));
         }
 
         @Bean
-        ConsoleApi easykitConsoleFleet(FleetAdmin fleet) {
-            return new FleetApi(fleet);
+        @Nullable ConsoleApi easykitConsoleFleet(ObjectProvider<FleetAdmin> fleets) {
+            FleetAdmin fleet = fleets.getIfAvailable();
+            return fleet == null ? null : new FleetApi(fleet);
         }
     }
 
-    /** The cache, if the application has it. */
+    /** The cache, if the application has it, and no test has replaced it by a mock. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(EasyCacheAdmin.class)
     @ConditionalOnBean(EasyCacheAdmin.class)
     static class CacheConfiguration {
 
         @Bean
-        ConsoleApi easykitConsoleCache(EasyCacheAdmin admin) {
-            return new CacheApi(admin);
+        @Nullable ConsoleApi easykitConsoleCache(ObjectProvider<EasyCacheAdmin> admins) {
+            EasyCacheAdmin admin = admins.getIfAvailable();
+            return admin == null ? null : new CacheApi(admin);
         }
     }
 }

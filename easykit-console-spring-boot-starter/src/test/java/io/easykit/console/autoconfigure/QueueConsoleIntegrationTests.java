@@ -70,6 +70,7 @@ class QueueConsoleIntegrationTests {
                         "spring.autoconfigure.exclude=" + String.join(",", ConsoleSecurityContract.ofSpringSecurity()),
                         "easykit.console.open-to=loopback",
                         "easykit.console.edit=true",
+                        "delay-queue.heartbeat-interval=1s",
                         "delay-queue.topics.orders.alerts.dead=0",
                         "delay-queue.topics.orders.concurrency=2",
                         "delay-queue.command-timeout=10s",

@@ -44,13 +44,17 @@ final class Browser implements AutoCloseable {
     private static final String AXE = axe();
     private static final String CHECK =
             """
-            const done = arguments[0];
+            const [rows, rules, done] = arguments;
             const told = rule => rule.id + ': ' + rule.nodes.slice(0, 3)
               .map(node => node.html.slice(0, 150) + ' ' + (node.any[0]?.message || '')).join(' | ');
             const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-            axe.run(document, {runOnly: tags, resultTypes: ['violations']})
+            axe.run({exclude: [`main tbody tr:nth-child(n + ${rows + 1})`]}, {runOnly: rules.length ? rules : tags, resultTypes: ['violations']})
               .then(result => done(result.violations.map(told)), problem => done(['axe failed: ' + problem]));
             """;
+
+    /** The rules whose result depends on colors and sizes. */
+    static final List<String> LOOKS =
+            List.of("color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size");
 
     /** The button or link that begins with a text, first those of an open dialog. */
     private static final String BUTTON =
@@ -58,6 +62,22 @@ final class Browser implements AutoCloseable {
             const wanted = e => e.checkVisibility() && !e.disabled && e.innerText.trim().startsWith(arguments[0]);
             return [...document.querySelectorAll('dialog[open] button, dialog[open] a'),
               ...document.querySelectorAll('button, a')].find(wanted);
+            """;
+
+    /** Keeps the next refresh of the page as {@code due}, and makes the interval of refreshes a variable. */
+    private static final String REFRESHES =
+            """
+            window.every = 2000;
+            {
+              const timeout = window.setTimeout;
+              window.setTimeout = (task, millis, ...more) => {
+                if (millis !== 2000) {
+                  return timeout(task, millis, ...more);
+                }
+                window.due = task;
+                return timeout(task, every, ...more);
+              };
+            }
             """;
 
     private final ChromeDriver driver;
@@ -89,6 +109,7 @@ final class Browser implements AutoCloseable {
                         .build(),
                 options);
         driver.manage().timeouts().scriptTimeout(Duration.ofSeconds(30));
+        before(REFRESHES);
     }
 
     /** Looks often: a page shows a change within milliseconds. A busy machine may take long. */
@@ -118,6 +139,18 @@ final class Browser implements AutoCloseable {
     /** From now on runs a script before those of each page. */
     void before(String script) {
         driver.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", script));
+    }
+
+    /** Has the time of the next refresh come, and waits until the page has planned the one after it. */
+    void refresh() {
+        script("window.planned = due; due()");
+        await().until(() -> script("return due !== planned").equals("true"));
+    }
+
+    /** Refreshes now, and from now on ten times as often. */
+    void refreshOften() {
+        script("window.every = 200");
+        refresh();
     }
 
     void reload() {
@@ -206,12 +239,17 @@ final class Browser implements AutoCloseable {
                 + base + "')).join()");
     }
 
-    /** What the rules of WCAG 2.2 AA find. */
-    List<String> violations() {
+    /**
+     * What the rules of WCAG 2.2 AA find.
+     *
+     * @param rows number of rows of each table to check: the rules need most of their time for long tables
+     * @param rules the only rules to check; if there are none here, all
+     */
+    List<String> violations(int rows, List<String> rules) {
         if (driver.executeScript("return typeof axe").equals("undefined")) {
             driver.executeScript(AXE);
         }
-        List<?> found = (List<?>) driver.executeAsyncScript(CHECK);
+        List<?> found = (List<?>) driver.executeAsyncScript(CHECK, rows, rules);
         return found.stream().map(String::valueOf).toList();
     }
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 
@@ -23,6 +24,11 @@ class ConsoleInBrowserTests {
 
     private static final int WIDE = 1280;
     private static final int NARROW = 390;
+    private static final int ALL_ROWS = 1000;
+
+    /** Enough for one row of each kind. */
+    private static final int SOME_ROWS = 12;
+
     private static final String DEAD = "#/topic?topic=order-close&tab=dead";
 
     private static Shop shop;
@@ -105,6 +111,20 @@ class ConsoleInBrowserTests {
 
     @Test
     void everyPageIsAccessibleAndFitsInEachForm() {
+        everyPageIsAccessibleAndFits(false);
+    }
+
+    @Test
+    @Tag("heavy")
+    void soItIsByEachRuleAndInEachRow() {
+        everyPageIsAccessibleAndFits(true);
+    }
+
+    /**
+     * @param all whether each form is checked by all rules and in all rows. Otherwise dark forms, which have the same
+     *     elements as light ones, are checked for their looks, and all rows of long tables in the first form only
+     */
+    private static void everyPageIsAccessibleAndFits(boolean all) {
         searchJob();
         Map<String, String> pages = pages();
         List<String> findings = new ArrayList<>();
@@ -113,10 +133,12 @@ class ConsoleInBrowserTests {
             for (boolean dark : new boolean[] {false, true}) {
                 int width = narrow ? NARROW : WIDE;
                 String language = narrow == dark ? "en" : "zh-CN";
+                int rows = all || (!narrow && !dark) ? ALL_ROWS : SOME_ROWS;
+                List<String> rules = all || !dark ? List.of() : Browser.LOOKS;
                 browser.become(width, dark, language);
                 pages.forEach((name, hash) -> {
                     browser.open(hash);
-                    look(name + "-" + width + (dark ? "-dark-" : "-light-") + language, findings);
+                    look(name + "-" + width + (dark ? "-dark-" : "-light-") + language, rows, rules, findings);
                 });
             }
         }
@@ -138,8 +160,8 @@ class ConsoleInBrowserTests {
                 .doesNotContain("io.easykit");
     }
 
-    private static void look(String form, List<String> findings) {
-        browser.violations().forEach(one -> findings.add(form + ": " + one));
+    private static void look(String form, int rows, List<String> rules, List<String> findings) {
+        browser.violations(rows, rules).forEach(one -> findings.add(form + ": " + one));
         browser.errors().forEach(one -> findings.add(form + ": " + one));
         if (browser.overflow() > 0) {
             findings.add(form + ": " + browser.overflow() + " pixels wider than the window");
@@ -168,7 +190,11 @@ class ConsoleInBrowserTests {
                 browser.open(hash);
                 browser.click(button);
                 assertThat(browser.all("dialog[open]")).as(button).hasSize(1);
-                look("dialog-" + button.replaceAll("\\W+", "-") + (narrow ? NARROW : WIDE), findings);
+                look(
+                        "dialog-" + button.replaceAll("\\W+", "-") + (narrow ? NARROW : WIDE),
+                        SOME_ROWS,
+                        List.of(),
+                        findings);
                 browser.type(Keys.ESCAPE);
                 await().until(() -> browser.all("dialog[open]").isEmpty());
             });
@@ -213,6 +239,7 @@ class ConsoleInBrowserTests {
     @Test
     void keepsTheFocusWhileTheListIsReadAgain() {
         browser.open(DEAD);
+        browser.refreshOften();
         browser.type("j", "j", "j");
         String row = browser.focused();
         browser.script("window.before = performance.getEntriesByType('resource').length");
@@ -396,9 +423,10 @@ class ConsoleInBrowserTests {
     @Test
     void asksNothingWhileItIsHidden() {
         browser.open("#/queues");
+        browser.refreshOften();
         browser.script("Object.defineProperty(document, 'hidden', {value: true, configurable: true});"
                 + "window.asked = 0; const real = fetch; window.fetch = (...all) => { window.asked++; return real(...all); };"
-                + "window.ticks = 0; setInterval(() => window.ticks++, 500)");
+                + "window.ticks = 0; setInterval(() => window.ticks++, 200)");
         await().until(() -> Integer.parseInt(browser.script("return window.ticks")) > 6);
         assertThat(browser.script("return window.asked")).isEqualTo("0");
 

@@ -17,8 +17,7 @@ import org.openqa.selenium.Keys;
 class TroubleInBrowserTests {
 
     /**
-     * Counts the calls of the page, and answers the next ones of {@code answers[name]} instead of the server. Keeps the
-     * next refresh as {@code due}, for tests that do not wait for its time.
+     * Counts the calls of the page, and answers the next ones of {@code answers[name]} instead of the server.
      */
     private static final String ANSWERS =
             """
@@ -29,13 +28,6 @@ class TroubleInBrowserTests {
             window.problem = (status, kind) => reply(
               status, {status, kind, detail: 'A test refuses it.', node: 'test'}, 'application/problem+json');
             window.late = () => new Promise(resolve => { window.send = resolve; });
-            const timeout = window.setTimeout;
-            window.setTimeout = (task, millis, ...more) => {
-              if (millis === 2000) {
-                window.due = task;
-              }
-              return timeout(task, millis, ...more);
-            };
             const real = window.fetch;
             window.fetch = async (url, options) => {
               const name = String(url).replace(/.*\\/api\\/|\\?.*/g, '');
@@ -86,16 +78,9 @@ class TroubleInBrowserTests {
         return Integer.parseInt(browser.script("return calls.filter(call => call === '" + call + "').length"));
     }
 
-    /** Has the time of the next refresh come, and waits until the page has planned the one after it. */
-    private static void refresh() {
-        browser.script("window.before = due; due()");
-        await().atMost(Duration.ofSeconds(30))
-                .until(() -> browser.script("return due !== before").equals("true"));
-    }
-
     private static void refreshTwice() {
-        refresh();
-        refresh();
+        browser.refresh();
+        browser.refresh();
     }
 
     private static void pause() {
@@ -138,9 +123,9 @@ class TroubleInBrowserTests {
                 "() => new Response(new ReadableStream({start: body => body.error(new TypeError('cut'))}),"
                         + " {headers: {'Content-Type': 'application/json'}})");
 
-        refresh();
+        browser.refresh();
         browser.awaitText("#notes .bad", "No connection.");
-        refresh();
+        browser.refresh();
         await().until(() -> browser.all("#notes .bad, main.stale").isEmpty());
     }
 
@@ -148,7 +133,9 @@ class TroubleInBrowserTests {
     void goesOnAfterAnErrorOfItsOwn() {
         answer("topics", "() => reply(200, {node: 'test', now: Date.now(), topics: [{}]})");
 
+        browser.refresh();
         browser.awaitText("#notes .bad", "The page failed.");
+        browser.refresh();
         await().until(() -> browser.all("#notes .bad, main.stale").isEmpty());
         assertThat(browser.errors()).isNotEmpty().allSatisfy(error -> assertThat(error)
                 .contains("TypeError"));
@@ -219,7 +206,7 @@ class TroubleInBrowserTests {
         for (String text : List.of("Not permitted.", "Not logged in.")) {
             int before = calls("GET topics");
             answer("topics", times(9, "() => problem(" + status + ")"));
-            refresh();
+            browser.refresh();
             browser.awaitText("#notes .bad", text);
             refreshTwice();
             assertThat(Integer.parseInt(browser.script("return 9 - answers.topics.length")))
@@ -235,11 +222,11 @@ class TroubleInBrowserTests {
     @Test
     void triesAgainWhenItsNodeIsBusy() {
         answer("topics", "() => problem(429, 'busy')");
-        refresh();
+        browser.refresh();
 
         browser.awaitText("#notes .bad", "Busy.");
         assertThat(browser.text("#notes .bad")).contains("Trying again");
-        refresh();
+        browser.refresh();
         await().until(() -> browser.all("#notes .bad").isEmpty());
     }
 
@@ -326,7 +313,7 @@ class TroubleInBrowserTests {
         int refreshes = calls("GET topic");
 
         for (int i = 0; i < 3; i++) {
-            refresh();
+            browser.refresh();
         }
         assertThat(calls("GET topic")).isEqualTo(refreshes + 3);
         assertThat(calls("GET messages")).isEqualTo(before);
