@@ -40,8 +40,9 @@ final class Diary {
      *
      * @param own whether the reading node made the update itself
      * @param overtakenAt nano time at which the update returned
+     * @param what the entry, and what the read returned
      */
-    record StaleRead(Kind kind, boolean own, long began, long overtakenAt) {
+    record StaleRead(Kind kind, boolean own, long began, long overtakenAt, String what) {
 
         long age() {
             return began - overtakenAt;

@@ -88,7 +88,9 @@ final class Load implements AutoCloseable {
         if (version != null) {
             long overtakenAt = entry.getValue().overtakenAt(version, began);
             if (overtakenAt != began) {
-                diary.stale(new StaleRead(kind, entry.getValue().writer() == number, began, overtakenAt));
+                String what =
+                        "%s on node %d returned version %d of %s".formatted(kind, number, version, entry.getKey());
+                diary.stale(new StaleRead(kind, entry.getValue().writer() == number, began, overtakenAt, what));
             }
         }
     }

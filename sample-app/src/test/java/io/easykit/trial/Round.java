@@ -133,6 +133,23 @@ record Round(
                 && deliveredAgain(diary, outage, share) != NOT_AGAIN;
     }
 
+    /** The reads that no promise allows, in words. */
+    static List<String> wrongReads(Diary diary, Outage outage) {
+        return diary.staleReads().stream()
+                .filter(read ->
+                        read.kind() == Kind.READ_CP ? !isAdmitted(read, outage) : read.age() > bound(read, outage))
+                .map(read -> "%s, %d ms after the fault%s; a newer version was returned %d ms before the read"
+                        .formatted(
+                                read.what(),
+                                millis(read.began() - outage.struckAt()),
+                                outage.isServedAgain()
+                                        ? ", " + millis(read.began() - outage.servesAgainAt())
+                                                + " ms after the promotion"
+                                        : "",
+                                millis(read.age())))
+                .toList();
+    }
+
     /** A promoted replica may lack updates acknowledged by the former master. Their node repeats them. */
     private static boolean isAdmitted(StaleRead read, Outage outage) {
         return outage.isServedAgain()

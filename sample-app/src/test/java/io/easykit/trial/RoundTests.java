@@ -193,7 +193,7 @@ class RoundTests {
     }
 
     private void stale(Kind kind, boolean own, double began, double overtakenAt) {
-        diary.stale(new StaleRead(kind, own, seconds(began), seconds(overtakenAt)));
+        diary.stale(new StaleRead(kind, own, seconds(began), seconds(overtakenAt), ""));
     }
 
     private static long seconds(double seconds) {

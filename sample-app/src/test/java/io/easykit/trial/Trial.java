@@ -113,6 +113,7 @@ final class Trial implements AutoCloseable {
                 load.goOnFor(pace.after());
             }
             awaitDeliveries(ours);
+            Round.wrongReads(ours, outage).forEach(System.out::println);
             return Round.of(ours, outage, share, NODES, logs, machineLoad());
         }
     }
