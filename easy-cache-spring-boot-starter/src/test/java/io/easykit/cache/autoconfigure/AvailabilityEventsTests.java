@@ -11,11 +11,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.EventListener;
 import org.springframework.context.support.GenericApplicationContext;
@@ -44,12 +46,13 @@ class AvailabilityEventsTests {
         GenericApplicationContext context = new GenericApplicationContext();
         AvailabilityEvents events = new AvailabilityEvents(context);
         context.addApplicationListener(events);
-        context.addApplicationListener((RedisAvailabilityEvent event) -> {
+        Consumer<RedisAvailabilityEvent> recorder = event -> {
             if (published.isEmpty()) {
                 runInAnotherThread(() -> events.listener().onAvailability("default", State.AVAILABLE));
             }
             published.add(event.state());
-        });
+        };
+        context.addApplicationListener(ApplicationListener.forPayload(recorder));
         events.listener().onAvailability("default", State.UNAVAILABLE);
         assertThat(published).isEmpty();
 
