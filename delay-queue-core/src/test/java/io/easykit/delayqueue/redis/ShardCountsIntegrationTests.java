@@ -85,7 +85,8 @@ class ShardCountsIntegrationTests {
         }
 
         assertThat(stored).isNotEmpty();
-        await().atMost(Duration.ofSeconds(20)).until(() -> delivered.containsAll(stored));
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(delivered).containsAll(stored));
         assertThat(late.declared(topic)).isEqualTo(SHARDS);
         away.restart();
         for (int i = 0; i < 12; i++) {
