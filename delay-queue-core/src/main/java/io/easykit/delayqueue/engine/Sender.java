@@ -10,12 +10,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -150,6 +151,17 @@ final class Sender {
         }
     }
 
+    private static List<PreparedMessage> firstOfEachKey(List<PreparedMessage> messages) {
+        Map<Map.Entry<ShardKey, String>, PreparedMessage> first = new LinkedHashMap<>();
+        messages.forEach(message -> first.putIfAbsent(message.key(), message));
+        return List.copyOf(first.values());
+    }
+
+    private static List<PreparedMessage> without(List<PreparedMessage> messages, List<PreparedMessage> others) {
+        Set<PreparedMessage> taken = new HashSet<>(others);
+        return messages.stream().filter(message -> !taken.contains(message)).toList();
+    }
+
     /** Participations of one transaction: it has several if it has savepoints. */
     private final class WholeTransaction {
 
@@ -162,11 +174,19 @@ final class Sender {
         private int open;
         private Patience patience = new Patience(loops::nanos);
 
-        List<PreparedMessage> leaveOutDuplicates(List<PreparedMessage> messages) {
-            Map<Boolean, List<PreparedMessage>> byStored =
-                    messages.stream().collect(Collectors.partitioningBy(message -> stored.contains(message.key())));
-            storage.leaveOut(byStored.getOrDefault(true, List.of()));
-            return byStored.getOrDefault(false, List.of());
+        /** Of several messages with one key only the first is stored, also if it has run before the call of the last. */
+        void storeOnce(List<PreparedMessage> messages, Consumer<List<PreparedMessage>> store) {
+            List<PreparedMessage> open = messages.stream()
+                    .filter(message -> !stored.contains(message.key()))
+                    .toList();
+            List<PreparedMessage> first = firstOfEachKey(open);
+            storage.leaveOut(without(messages, open));
+            try {
+                store.accept(first);
+            } finally {
+                addStored(first);
+            }
+            storage.leaveOut(without(open, first));
         }
 
         void addStored(List<PreparedMessage> messages) {
@@ -229,12 +249,8 @@ final class Sender {
         @Override
         public void beforeCommit() {
             storedBefore = true;
-            List<PreparedMessage> all = whole.leaveOutDuplicates(List.copyOf(before));
-            try {
-                storage.store(all, retryPrepared(all));
-            } finally {
-                whole.addStored(all);
-            }
+            List<PreparedMessage> all = List.copyOf(before);
+            whole.storeOnce(all, first -> storage.store(first, retryPrepared(first)));
             requireReplicated(all);
         }
 
@@ -252,12 +268,7 @@ final class Sender {
         }
 
         private void sendAfterCommit() {
-            List<PreparedMessage> all = whole.leaveOutDuplicates(after);
-            try {
-                storage.storeMany(all, after, retryPrepared(all), whole.patience);
-            } finally {
-                whole.addStored(all);
-            }
+            whole.storeOnce(after, first -> storage.storeMany(first, after, retryPrepared(first), whole.patience));
             requireReplicated(after);
         }
 
@@ -270,7 +281,7 @@ final class Sender {
             List<PreparedMessage> duplicates = before.stream()
                     .filter(message -> message.isDuplicate() && !whole.stored.contains(message.key()))
                     .toList();
-            storage.storeAgain(duplicates, whole.patience);
+            storage.storeAgain(firstOfEachKey(duplicates), whole.patience);
             duplicates.forEach(message -> whole.stored.add(message.key()));
         }
 

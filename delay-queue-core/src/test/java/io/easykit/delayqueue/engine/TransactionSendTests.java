@@ -262,6 +262,31 @@ class TransactionSendTests {
         assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE, SendOutcome.DUPLICATE);
     }
 
+    /** Sends that wait for replicas go in a call of their own, and one call takes 100 messages. */
+    @ParameterizedTest
+    @EnumSource(names = {"BEFORE_COMMIT", "AFTER_COMMIT"})
+    void storesAnIdOfOneListOnceAlthoughItIsDoneBetweenTwoCalls(SendPhase phase) {
+        OutgoingMessage message = OutgoingMessage.of(TOPIC, "x").id("a").phase(phase);
+        queue.memory.replicas(1);
+        queue.start(listener(), m -> {});
+        transactions.begin();
+        template.send(message);
+        template.send(message.waitForReplicas(1));
+        template.send(OutgoingMessage.of(TOPIC, "y").id("b").phase(phase).waitForReplicas(1));
+        queue.line.plan(call -> {
+            if (call.equals("sendReplicated")) {
+                queue.time.advance(Duration.ofSeconds(1));
+            }
+            return Fault.NONE;
+        });
+
+        transactions.commit();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runIds()).containsExactly("a", "b");
+        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.STORED, SendOutcome.DUPLICATE);
+    }
+
     @Test
     void storesAnIdOfBothPhasesOnceAlthoughItIsDoneInBetween() {
         queue.start(listener(), m -> {});

@@ -69,14 +69,14 @@ class RedisQueueStoreIntegrationTests {
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private final RedisServer server = RedisServer.start("--appendonly", "yes", "--appendfsync", "always");
-    private final LettuceConnectionFactory connections = impatient(server);
+    private final LettuceConnectionFactory connections = connections(server, TIMEOUT);
     private final RedisQueueStore store = new RedisQueueStore(connections);
 
-    private static LettuceConnectionFactory impatient(RedisServer server) {
+    private static LettuceConnectionFactory connections(RedisServer server, Duration timeout) {
         LettuceConnectionFactory connections = new LettuceConnectionFactory(
                 new RedisStandaloneConfiguration(server.host(), server.port()),
                 LettuceClientConfiguration.builder()
-                        .commandTimeout(TIMEOUT)
+                        .commandTimeout(timeout)
                         .clientOptions(ClientOptions.builder()
                                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                                 .build())
@@ -144,7 +144,7 @@ class RedisQueueStoreIntegrationTests {
                     "m" + i,
                     die("m" + i, awaitDelivery(i + 1).deliveries().get(0).lease())));
         }
-        LettuceConnectionFactory others = impatient(server);
+        LettuceConnectionFactory others = connections(server, TIMEOUT);
         RedisQueueStore other = new RedisQueueStore(others);
         CyclicBarrier atOnce = new CyclicBarrier(2);
 
@@ -241,11 +241,13 @@ class RedisQueueStoreIntegrationTests {
     /** It may carry messages of other threads. */
     @Test
     void waitsForTheReplyToSeveralMessagesAlthoughTheThreadIsInterrupted() throws Exception {
-        store.prepare();
+        LettuceConnectionFactory patient = connections(server, Duration.ofSeconds(30));
+        RedisQueueStore own = new RedisQueueStore(patient);
+        own.prepare();
         server.pause();
         AtomicBoolean isStillInterrupted = new AtomicBoolean();
         FutureTask<List<SendOutcome>> sending = new FutureTask<>(() -> {
-            List<SendOutcome> outcomes = store.send(KEY, List.of(in("a", 0, "one"), in("b", 0, "two")));
+            List<SendOutcome> outcomes = own.send(KEY, List.of(in("a", 0, "one"), in("b", 0, "two")));
             isStillInterrupted.set(Thread.currentThread().isInterrupted());
             return outcomes;
         });
@@ -256,8 +258,10 @@ class RedisQueueStoreIntegrationTests {
         await().until(() -> !thread.isInterrupted() || sending.isDone());
         server.resume();
 
-        assertThat(sending.get(10, TimeUnit.SECONDS)).containsExactly(SendOutcome.STORED, SendOutcome.STORED);
+        assertThat(sending.get(30, TimeUnit.SECONDS)).containsExactly(SendOutcome.STORED, SendOutcome.STORED);
         assertThat(isStillInterrupted).isTrue();
+        own.close();
+        patient.destroy();
     }
 
     @Test
