@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -109,18 +110,23 @@ class FailoverIntegrationTests {
         assertWorksWithin(SOON, cache, SPEC.key(1));
     }
 
+    /** On a busy machine an earlier replacement, for another reason, may have used the line of this minute. */
     @Test
     void saysOnceThatItLeavesAServerThatStaysReadOnly() {
         RedisServer demoted = open(RedisServer.start());
         RedisServer master = open(RedisServer.start());
-        EasyCacheEngine cache = cache(new RedisStandaloneConfiguration(demoted.host(), demoted.port()));
-        assertWorksWithin(SOON, cache, SPEC.key(1));
-
         try (LogCapture log = LogCapture.of("io.easykit.redis.FailureDetector").withDebugs()) {
-            demoted.replicaOf(master);
-            await().atMost(Duration.ofSeconds(30)).until(() -> log.debugs().size() >= 2);
+            EasyCacheEngine cache = cache(new RedisStandaloneConfiguration(demoted.host(), demoted.port()));
+            assertWorksWithin(SOON, cache, SPEC.key(1));
 
-            assertThat(log.infos()).singleElement().asString().contains("READONLY");
+            demoted.replicaOf(master);
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> Stream.concat(log.infos().stream(), log.debugs().stream())
+                                    .filter(line -> line.contains("READONLY"))
+                                    .count()
+                            >= 3);
+
+            assertThat(log.infos()).singleElement().asString().endsWith("Logged once a minute.");
         }
     }
 
