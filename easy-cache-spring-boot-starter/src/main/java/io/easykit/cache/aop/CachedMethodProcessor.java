@@ -114,9 +114,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
                 inspect(type);
             }
         }
-        for (String name : factory.getBeanNamesForType(CacheSpec.class, true, false)) {
-            declareBean(factory, name);
-        }
+        declareSpecs();
         complete = true;
         if (running) {
             warnOfBeansBeforeTheirTime(factory);
@@ -126,6 +124,14 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         all.addAll(
                 notFollowing(problems, methods.get().complete(known.clusterIds, known.problemWith, hidden(factory))));
         return all;
+    }
+
+    /** Declares all {@link CacheSpec} beans, also lazy ones: they apply to the methods of their caches. */
+    public void declareSpecs() {
+        ConfigurableListableBeanFactory factory = beans();
+        for (String name : factory.getBeanNamesForType(CacheSpec.class, true, false)) {
+            declareBean(factory, name);
+        }
     }
 
     /** Beans needed by other post-processors are created before any proxy. Mocks have no proxy either. */

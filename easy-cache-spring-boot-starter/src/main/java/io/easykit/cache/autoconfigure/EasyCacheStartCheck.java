@@ -76,6 +76,7 @@ final class EasyCacheStartCheck implements StartCheck {
     @Override
     public List<Problem> declarations() {
         List<Problem> problems = new ArrayList<>();
+        processor.get().declareSpecs();
         springs.ifAvailable(methods -> problems.addAll(problems(methods.complete())));
         problems.addAll(problems(processor.get().complete()));
         return problems;
