@@ -9,8 +9,9 @@ import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.core.MethodClassKey;
 
 /**
- * Lets one call pass Spring's {@link CacheInterceptor}: the interceptor asks for the operations of the method once, and finds none.
- * Calls of other methods, and further calls of the same method inside it, are not affected.
+ * Lets a call pass Spring's {@link CacheInterceptor}: the interceptor asks for the operations of the method, and finds none. That
+ * holds until the call ends, since an aspect in between may repeat it. Calls of other methods are not affected. Calls of the same
+ * method inside it pass {@link SpringCacheInterceptor} first, which sets its own.
  */
 final class OperationBypass {
 
@@ -25,14 +26,21 @@ final class OperationBypass {
         }
     }
 
-    /** Lets the next call of a method on this thread pass. Returns what {@link #leave} restores. */
+    /** Lets calls of a method on this thread pass. Returns what {@link #restore} takes. */
     @Nullable MethodClassKey enter(Method method, Class<?> targetClass) {
         MethodClassKey before = passing.get();
         passing.set(new MethodClassKey(method, targetClass));
         return before;
     }
 
-    void leave(@Nullable MethodClassKey before) {
+    /** Lets no call pass. Returns what {@link #restore} takes. */
+    @Nullable MethodClassKey suspend() {
+        MethodClassKey before = passing.get();
+        passing.remove();
+        return before;
+    }
+
+    void restore(@Nullable MethodClassKey before) {
         if (before == null) {
             passing.remove();
         } else {
@@ -42,11 +50,7 @@ final class OperationBypass {
 
     private boolean passes(Method method, @Nullable Class<?> targetClass) {
         MethodClassKey expected = passing.get();
-        if (expected == null || !expected.equals(new MethodClassKey(method, targetClass))) {
-            return false;
-        }
-        passing.remove();
-        return true;
+        return expected != null && expected.equals(new MethodClassKey(method, targetClass));
     }
 
     private final class Bypassed implements CacheOperationSource {

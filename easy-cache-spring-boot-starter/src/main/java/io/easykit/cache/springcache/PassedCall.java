@@ -34,7 +34,7 @@ record PassedCall(ProxyMethodInvocation invocation, Call call, AnnotatedMethod m
         try {
             return ExposeInvocationInterceptor.INSTANCE.invoke(next);
         } finally {
-            bypass.leave(before);
+            bypass.restore(before);
         }
     }
 }

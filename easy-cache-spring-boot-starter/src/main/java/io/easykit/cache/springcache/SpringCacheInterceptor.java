@@ -14,6 +14,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.cache.Cache;
 import org.springframework.cache.interceptor.CacheInterceptor;
+import org.springframework.core.MethodClassKey;
 
 /**
  * Runs methods with Spring's cache annotations by the protocol of easy-cache.
@@ -63,18 +64,29 @@ final class SpringCacheInterceptor implements MethodInterceptor {
         AnnotatedMethod method =
                 all.find(invocation.getMethod(), SpringDeclarations.declaringClass(target, invocation.getMethod()));
         if (method == null) {
-            return invocation.proceed();
+            return leaveToSpring(invocation, all.bypass());
         }
         Call call = new Call(target, targetClass, invocation.getMethod(), invocation.getArguments());
         List<Evaluation> evaluations = evaluator.evaluate(method.operations(), call);
         if (AnnotatedMethod.isMixed(method.operations()) || !areOwn(evaluations)) {
-            return invocation.proceed();
+            return leaveToSpring(invocation, all.bypass());
         }
         PassedCall passed = new PassedCall((ProxyMethodInvocation) invocation, call, method, all.bypass());
         AdapterParts parts = manager.get().parts();
         return method.isRead()
                 ? new SpringRead(parts, evaluator, passed).run(evaluations)
                 : new SpringUpdate(parts, evaluator, passed, joins(invocation, target)).run(evaluations);
+    }
+
+    /** The call may come from inside a call of the same method that passes. */
+    private static @Nullable Object leaveToSpring(MethodInvocation invocation, OperationBypass bypass)
+            throws Throwable {
+        MethodClassKey before = bypass.suspend();
+        try {
+            return invocation.proceed();
+        } finally {
+            bypass.restore(before);
+        }
     }
 
     private boolean joins(MethodInvocation invocation, Object target) {
