@@ -65,6 +65,21 @@ public final class SpringDeclarations {
         return new CachedMethod(targetClass, specific, specific, annotation);
     }
 
+    /** The return type of a method that may be declared by a generic interface, as the class of the bean knows it. */
+    public static ResolvableType returnType(Method method, Class<?> targetClass) {
+        return ResolvableType.forMethodReturnType(AopUtils.getMostSpecificMethod(method, targetClass), targetClass);
+    }
+
+    /**
+     * Checks an update whose key is known only after the method.
+     *
+     * @throws InvalidCacheDeclarationException if the cache is serial
+     */
+    public void refuseLateKeyIfSerial(
+            Class<? extends Annotation> annotation, Method method, Class<?> targetClass, CacheSpec<?> spec) {
+        SerialRules.refuseLateKey(where(annotation, method, targetClass), spec);
+    }
+
     /**
      * Declares the cache of a {@code @Cacheable} method, with the type that the method returns.
      *

@@ -1,9 +1,11 @@
 package io.easykit.cache.springcache;
 
+import io.easykit.cache.aop.SpringDeclarations;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cache.interceptor.CacheOperation;
 import org.springframework.cache.interceptor.CacheableOperation;
@@ -15,6 +17,8 @@ import org.springframework.cache.interceptor.CacheableOperation;
  */
 record AnnotatedMethod(Method method, Class<?> targetClass, List<CacheOperation> operations, CallStyle style) {
 
+    private static final Pattern RESULT = Pattern.compile("#result\\b");
+
     boolean isRead() {
         return operations.get(0) instanceof CacheableOperation;
     }
@@ -24,9 +28,14 @@ record AnnotatedMethod(Method method, Class<?> targetClass, List<CacheOperation>
         return reads && !operations.stream().allMatch(CacheableOperation.class::isInstance);
     }
 
-    /** Whether an operation is known only after the method has returned. */
-    static boolean isKnownAfter(CacheOperation operation) {
-        return (operation.getKey() + operation.getCondition()).contains("#result");
+    /** Whether a key is known only after the method has returned. */
+    static boolean hasLateKey(CacheOperation operation) {
+        return RESULT.matcher(operation.getKey()).find();
+    }
+
+    /** Whether a condition is known only after the method has returned. Until then it counts as true. */
+    static boolean hasLateCondition(CacheOperation operation) {
+        return RESULT.matcher(operation.getCondition()).find();
     }
 
     /** What Spring caches of a result: the content of an {@code Optional}. */
@@ -39,6 +48,6 @@ record AnnotatedMethod(Method method, Class<?> targetClass, List<CacheOperation>
     }
 
     private boolean returnsOptional() {
-        return method.getReturnType() == Optional.class;
+        return SpringDeclarations.returnType(method, targetClass).resolve() == Optional.class;
     }
 }

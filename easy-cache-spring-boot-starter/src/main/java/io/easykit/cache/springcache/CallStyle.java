@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 interface CallStyle {
 
     /** The method returns when its work is done. */
-    CallStyle BLOCKING = work -> work.run(result -> result);
+    CallStyle BLOCKING = work -> work.run(new Place(result -> result, false, false));
 
     /** The method returns a future. */
     @SuppressWarnings("FutureReturnValueIgnored") // the caller of the method gets it
     static CallStyle future(Futures futures) {
-        return work -> futures.start(() -> work.run(Futures::await));
+        return work -> futures.start(() -> work.run(new Place(Futures::await, true, false)));
     }
 
     /** Runs work that may wait, and returns its value as the method would. */
@@ -21,7 +21,7 @@ interface CallStyle {
     @FunctionalInterface
     interface Work {
 
-        @Nullable Object run(Awaiter awaiter) throws Throwable;
+        @Nullable Object run(Place place) throws Throwable;
     }
 
     /** Waits for the result of the method. */
@@ -30,4 +30,12 @@ interface CallStyle {
 
         @Nullable Object await(@Nullable Object result) throws Throwable;
     }
+
+    /**
+     * Where the method runs.
+     *
+     * @param isElsewhere whether on another thread than that of the caller
+     * @param isInTransaction whether in a reactive transaction that began before the call
+     */
+    record Place(Awaiter awaiter, boolean isElsewhere, boolean isInTransaction) {}
 }

@@ -2,6 +2,7 @@ package io.easykit.cache.springcache;
 
 import org.springframework.core.ReactiveAdapter;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /**
  * Methods that return a {@code Mono}, or another publisher of one value. Nothing happens before the subscription, and each
@@ -21,13 +22,17 @@ final class ReactiveStyle implements CallStyle {
 
     @Override
     public Object run(Work work) {
-        Mono<Object> value = Mono.deferContextual(context -> Mono.fromFuture(
-                futures.start(() -> work.run(result -> result == null
-                        ? null
-                        : Futures.await(Mono.from(adapter.toPublisher(result))
-                                .contextWrite(context)
-                                .toFuture()))),
-                true));
+        Mono<Object> value =
+                Mono.deferContextual(context -> Mono.fromFuture(futures.start(() -> work.run(place(context))), true));
         return adapter.fromPublisher(value);
+    }
+
+    private Place place(ContextView context) {
+        Awaiter awaiter = result -> result == null
+                ? null
+                : Futures.await(Mono.from(adapter.toPublisher(result))
+                        .contextWrite(context)
+                        .toFuture());
+        return new Place(awaiter, true, ReactiveTransactions.isActive(context));
     }
 }

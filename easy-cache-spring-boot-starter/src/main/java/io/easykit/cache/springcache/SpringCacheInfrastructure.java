@@ -6,6 +6,7 @@ import java.util.TreeSet;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.config.CacheManagementConfigUtils;
+import org.springframework.cache.interceptor.AbstractCacheResolver;
 import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.core.Ordered;
 
@@ -26,6 +27,18 @@ final class SpringCacheInfrastructure {
 
     static Set<String> managers(ConfigurableListableBeanFactory beans) {
         return new TreeSet<>(List.of(beans.getBeanNamesForType(CacheManager.class, true, false)));
+    }
+
+    /** Types of managers other than ours that a {@code CachingConfigurer} has set; they may be no beans. */
+    static Set<String> configuredManagers(ConfigurableListableBeanFactory beans) {
+        Set<String> others = new TreeSet<>();
+        for (CacheInterceptor interceptor : interceptors(beans)) {
+            if (interceptor.getCacheResolver() instanceof AbstractCacheResolver resolver
+                    && !(resolver.getCacheManager() instanceof SpringCacheManager)) {
+                others.add(resolver.getCacheManager().getClass().getName());
+            }
+        }
+        return others;
     }
 
     /** Whether a name in an annotation is that of our manager. */

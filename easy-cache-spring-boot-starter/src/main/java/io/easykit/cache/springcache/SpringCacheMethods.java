@@ -1,10 +1,7 @@
 package io.easykit.cache.springcache;
 
-import io.easykit.cache.CacheSpec;
-import io.easykit.cache.Consistency;
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.cache.aop.SpringDeclarations;
-import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -17,7 +14,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,14 +21,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.cache.annotation.AnnotationCacheOperationSource;
-import org.springframework.cache.annotation.CacheEvict;
-import org.springframework.cache.annotation.CachePut;
-import org.springframework.cache.annotation.Cacheable;
-import org.springframework.cache.interceptor.CacheEvictOperation;
 import org.springframework.cache.interceptor.CacheOperation;
 import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.cache.interceptor.CacheableOperation;
-import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapter;
@@ -121,6 +112,15 @@ public final class SpringCacheMethods {
                     "easy-cache.spring-cache.enabled is true, but Spring's cache annotations are not enabled: methods with"
                             + " @Cacheable run uncached, and @CacheEvict invalidates nothing. Put @EnableCaching on a"
                             + " @Configuration class, with the default mode PROXY.");
+        } else {
+            Set<String> others = SpringCacheInfrastructure.configuredManagers(beans);
+            if (!others.isEmpty()) {
+                log.warn(
+                        "easy-cache.spring-cache.enabled is true, but a CachingConfigurer returns the cache manager {}, which"
+                                + " Spring's annotations go on to use. Remove its methods cacheManager and cacheResolver.",
+                        others);
+                lines.clear();
+            }
         }
         lines.forEach(log::info);
         lines.clear();
@@ -187,8 +187,9 @@ public final class SpringCacheMethods {
             return null;
         }
         if (operations.stream().anyMatch(this::isOwn)) {
-            requireOneKind(operations, method, targetClass);
-            requireOneValue(operations, method, targetClass);
+            OperationRules rules = new OperationRules(declarations, method, targetClass);
+            rules.requireOneKind(operations);
+            rules.requireOneValue(operations);
         }
         for (CacheOperation operation : operations) {
             if (isOwn(operation) && operation instanceof CacheableOperation) {
@@ -197,7 +198,8 @@ public final class SpringCacheMethods {
                 }
             }
         }
-        return new AnnotatedMethod(method, targetClass, List.copyOf(operations), styleOf(method));
+        Class<?> type = SpringDeclarations.returnType(method, targetClass).resolve(Object.class);
+        return new AnnotatedMethod(method, targetClass, List.copyOf(operations), styleOf(type));
     }
 
     private void declareRead(Method method, Class<?> targetClass, String name, String key) {
@@ -219,44 +221,8 @@ public final class SpringCacheMethods {
                         || SpringCacheInfrastructure.isOwn(beans, operation.getCacheManager()));
     }
 
-    private void requireOneKind(Collection<CacheOperation> operations, Method method, Class<?> targetClass) {
-        if (AnnotatedMethod.isMixed(operations)) {
-            throw declarations.problem(
-                    Cacheable.class,
-                    method,
-                    targetClass,
-                    "@CachePut or @CacheEvict is on the same method, so a hit would skip the update or its result",
-                    "Put them on a method of their own, called from another bean.");
-        }
-    }
-
-    private void requireOneValue(Collection<CacheOperation> operations, Method method, Class<?> targetClass) {
-        Class<?> type = method.getReturnType();
-        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
-        boolean unknownFuture = Future.class.isAssignableFrom(type) && !CompletionStage.class.isAssignableFrom(type);
-        if (unknownFuture
-                || (adapter != null && adapter.isMultiValue())
-                || KotlinDetector.isSuspendingFunction(method)) {
-            throw declarations.problem(
-                    annotationOf(operations.iterator().next()),
-                    method,
-                    targetClass,
-                    "the method is asynchronous (" + type.getTypeName()
-                            + ") and does not return one value, which is not" + " supported",
-                    "Return a CompletableFuture or a Mono, for example with Flux.collectList().");
-        }
-    }
-
-    private static Class<? extends Annotation> annotationOf(CacheOperation operation) {
-        if (operation instanceof CacheableOperation) {
-            return Cacheable.class;
-        }
-        return operation instanceof CacheEvictOperation ? CacheEvict.class : CachePut.class;
-    }
-
-    private CallStyle styleOf(Method method) {
+    private CallStyle styleOf(Class<?> type) {
         SpringCacheManager own = manager.get();
-        Class<?> type = method.getReturnType();
         if (own == null) {
             return CallStyle.BLOCKING;
         }
@@ -276,37 +242,15 @@ public final class SpringCacheMethods {
             if (operation instanceof CacheableOperation || !isOwn(operation)) {
                 continue;
             }
+            OperationRules rules = new OperationRules(declarations, method, targetClass);
+            rules.requireTimelyKey(operation);
             for (String name : operation.getCacheNames()) {
                 declarations.use(name);
-                requireDeclared(operation, name, method, targetClass);
-                requirePreparable(operation, name, method, targetClass);
+                if (!refused.contains(name)) {
+                    rules.requireDeclared(operation, name);
+                }
+                rules.requirePreparable(operation, name);
             }
-        }
-    }
-
-    private void requireDeclared(CacheOperation operation, String name, Method method, Class<?> targetClass) {
-        if (!declarations.isDeclared(name) && !declarations.isExternal(name) && !refused.contains(name)) {
-            throw declarations.problem(
-                    annotationOf(operation),
-                    method,
-                    targetClass,
-                    "no @Cacheable has the cache name '" + name + "', so nothing would be invalidated; known are "
-                            + declarations.names(),
-                    "Correct the name. If another application caches it, add it to easy-cache.external-prefixes. If code"
-                            + " reads it, define a CacheSpec bean with this prefix.");
-        }
-    }
-
-    private void requirePreparable(CacheOperation operation, String name, Method method, Class<?> targetClass) {
-        CacheSpec<?> spec = declarations.specOf(name);
-        if (spec.options().consistency() == Consistency.CP && AnnotatedMethod.isKnownAfter(operation)) {
-            throw declarations.problem(
-                    annotationOf(operation),
-                    method,
-                    targetClass,
-                    "key or condition uses #result, but the cache '" + name
-                            + "' is CP, whose entries must be prepared before the commit",
-                    "Use parameters in key and condition, or set easy-cache.caches." + name + ".consistency to ap.");
         }
     }
 }

@@ -39,7 +39,21 @@ final class SpringRead {
             return call.proceed();
         }
         AnnotatedMethod method = call.method();
-        return method.style().run(awaiter -> method.resultOf(read(steps, awaiter)));
+        return method.style().run(place -> {
+            if (place.isElsewhere()) {
+                CallersKeys.requireSame(
+                        keys(steps),
+                        () -> keys(steps(evaluator.evaluate(method.operations(), call.call()))),
+                        call.call().method());
+            }
+            // A value that the transaction has read may be rolled back, and a cached one may be older than its changes.
+            return method.resultOf(
+                    place.isInTransaction() ? call.content(place.awaiter()) : read(steps, place.awaiter()));
+        });
+    }
+
+    private static List<CacheKey<Object>> keys(List<Step> steps) {
+        return steps.stream().map(Step::key).toList();
     }
 
     private @Nullable Object read(List<Step> steps, Awaiter awaiter) throws Throwable {
@@ -147,10 +161,6 @@ final class SpringRead {
             Object content = call.content(again, awaiter);
             hasRun = true;
             return content;
-        }
-
-        private static List<CacheKey<Object>> keys(List<Step> steps) {
-            return steps.stream().map(Step::key).toList();
         }
 
         /** The method may use state of its caller's thread. */

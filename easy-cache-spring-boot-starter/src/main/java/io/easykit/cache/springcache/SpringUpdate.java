@@ -25,7 +25,7 @@ import org.springframework.cache.interceptor.CacheOperation;
  * <p>{@code @CachePut} stores nothing. Its value was read before the commit, and another update may have overtaken it.
  *
  * <p>Keys are computed before the method and once more after it. Those that differ, or that only the result names, are invalidated
- * after it.
+ * after it. A condition over the result counts as true before the method.
  */
 final class SpringUpdate {
 
@@ -45,13 +45,52 @@ final class SpringUpdate {
     }
 
     @Nullable Object run(List<Evaluation> evaluations) throws Throwable {
-        Set<CacheKey<?>> eager = new LinkedHashSet<>();
-        Set<CacheKey<?>> before = new LinkedHashSet<>();
+        Keys keys = keysBefore(evaluations);
+        return call.method().style().run(place -> {
+            if (place.isElsewhere()) {
+                CallersKeys.requireSame(
+                        keys.before,
+                        () -> keysBefore(evaluator.evaluate(call.method().operations(), call.call())).before,
+                        call.call().method());
+            }
+            if (place.isInTransaction() && keys.anyCache != null) {
+                throw inTransaction(keys.anyCache);
+            }
+            return update(List.copyOf(keys.before), List.copyOf(keys.eager), place.awaiter());
+        });
+    }
+
+    /** Keys that are known before the method. */
+    private static final class Keys {
+
+        private final Set<CacheKey<?>> before = new LinkedHashSet<>();
+
+        /** Those that are also invalidated before the method. */
+        private final Set<CacheKey<?>> eager = new LinkedHashSet<>();
+
+        /** Name of a cache that is or may be updated; null if there is none. */
+        private @Nullable String anyCache;
+    }
+
+    private Keys keysBefore(List<Evaluation> evaluations) {
+        Keys keys = new Keys();
         for (Evaluation evaluation : evaluations) {
-            addBefore(evaluation, isBeforeInvocation(evaluation.getOperation()) ? eager : before);
+            addBefore(evaluation, keys);
         }
-        before.addAll(eager);
-        return call.method().style().run(awaiter -> update(List.copyOf(before), List.copyOf(eager), awaiter));
+        keys.before.addAll(keys.eager);
+        return keys;
+    }
+
+    /** The update would end before the transaction, so a reader could store the old row again. */
+    private InvalidCacheCallException inTransaction(String cacheName) {
+        return new InvalidCacheCallException(
+                cacheName,
+                "The update of the cache '" + cacheName + "' is refused: "
+                        + call.call().method()
+                        + " is subscribed inside a reactive transaction, whose commit the update cannot await. The method has"
+                        + " not run. Put @Transactional on the annotated method, and subscribe to it outside of a"
+                        + " transaction.",
+                null);
     }
 
     private @Nullable Object update(List<CacheKey<?>> before, List<CacheKey<?>> eager, Awaiter awaiter)
@@ -61,8 +100,8 @@ final class SpringUpdate {
             if (!eager.isEmpty()) {
                 cache.invalidate(eager);
             }
-            Object content = call.content(awaiter);
-            invalidateOthers(before, content);
+            Object content = content(before, awaiter);
+            invalidateOthers(before, content, true);
             return call.method().resultOf(content);
         };
         if (before.isEmpty()) {
@@ -71,21 +110,53 @@ final class SpringUpdate {
         return joins ? cache.updateInTransaction(before, action) : cache.update(before, action);
     }
 
-    /** A key that cannot be computed yet is left to the time after the method. A CP cache must not wait for it. */
-    private void addBefore(Evaluation evaluation, Set<CacheKey<?>> keys) {
-        if (AnnotatedMethod.isKnownAfter(evaluation.getOperation())) {
-            return;
+    /** The data may have changed although the method fails, as with an exception after the commit. */
+    private @Nullable Object content(List<CacheKey<?>> before, Awaiter awaiter) throws Throwable {
+        try {
+            return call.content(awaiter);
+        } catch (Throwable failure) {
+            try {
+                invalidateOthers(before, null, false);
+            } catch (RuntimeException also) {
+                log.debug(
+                        "A key of {} is not known after its failure",
+                        call.call().method(),
+                        also);
+            }
+            throw failure;
         }
+    }
+
+    /** A key that cannot be computed yet is left to the time after the method. A CP cache must not wait for it. */
+    private void addBefore(Evaluation evaluation, Keys keys) {
+        CacheOperation operation = evaluation.getOperation();
+        boolean early = isBeforeInvocation(operation);
         RuntimeException problem = null;
         try {
-            if (!evaluation.applies(null) || add(evaluation, null, keys)) {
+            if (!AnnotatedMethod.hasLateCondition(operation) && !evaluation.applies(null)) {
+                return;
+            }
+            keys.anyCache = evaluation.caches().iterator().next().getName();
+            if (AnnotatedMethod.hasLateKey(operation) && !early) {
+                return;
+            }
+            if (add(evaluation, null, early ? keys.eager : keys.before)) {
                 return;
             }
         } catch (InvalidCacheKeyException unfit) {
             throw unfit;
         } catch (RuntimeException unknown) {
-            log.debug("A key of {} is not known before the method", evaluation.getOperation(), unknown);
+            if (early) {
+                throw unknown;
+            }
+            log.debug("A key of {} is not known before the method", operation, unknown);
             problem = unknown;
+        }
+        if (early) {
+            throw new InvalidCacheKeyException("The key of " + operation + " is null in a call of "
+                    + call.call().method()
+                    + ", so nothing can be invalidated before it. The method has not run. Set a condition, or correct"
+                    + " the key.");
         }
         for (Cache cache : evaluation.caches()) {
             requireWeak((SpringCache) cache, problem);
@@ -124,13 +195,17 @@ final class SpringUpdate {
         return operation instanceof CacheEvictOperation evict && evict.isBeforeInvocation();
     }
 
-    /** The data have changed already, so an entry without a key must not prevent the invalidation of the others. */
-    private void invalidateOthers(List<CacheKey<?>> before, @Nullable Object content) {
+    /**
+     * The data have changed already, so an entry without a key must not prevent the invalidation of the others.
+     *
+     * @param returned whether there is a result
+     */
+    private void invalidateOthers(List<CacheKey<?>> before, @Nullable Object content, boolean returned) {
         Set<CacheKey<?>> after = new LinkedHashSet<>();
         RuntimeException problem = null;
         for (Evaluation evaluation : evaluator.evaluate(call.method().operations(), call.call())) {
             try {
-                if (!isBeforeInvocation(evaluation.getOperation())
+                if (mayAddAfter(evaluation.getOperation(), returned)
                         && evaluation.applies(content)
                         && !add(evaluation, content, after)) {
                     problem = new InvalidCacheKeyException(
@@ -146,5 +221,10 @@ final class SpringUpdate {
         if (problem != null) {
             throw problem;
         }
+    }
+
+    private static boolean mayAddAfter(CacheOperation operation, boolean returned) {
+        boolean late = AnnotatedMethod.hasLateKey(operation) || AnnotatedMethod.hasLateCondition(operation);
+        return !isBeforeInvocation(operation) && (returned || !late);
     }
 }

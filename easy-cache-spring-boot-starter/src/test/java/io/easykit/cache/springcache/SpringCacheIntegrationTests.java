@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.springcache.SpringShop.Facade;
 import io.easykit.cache.springcache.SpringShop.Product;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.util.AopTestUtils;
 import reactor.core.publisher.Mono;
@@ -102,6 +104,12 @@ class SpringCacheIntegrationTests {
             @Override
             void run(Products products, Product product) {
                 products.renameReactively(product).block(Duration.ofSeconds(30));
+            }
+        },
+        CONDITION {
+            @Override
+            void run(Products products, Product product) {
+                products.renameIf(product);
             }
         },
         BEFORE_INVOCATION {
@@ -253,6 +261,17 @@ class SpringCacheIntegrationTests {
         assertThatThrownBy(() -> here.failToRename(new Product(id, "new"))).hasMessage("rolled back");
 
         assertThat(here.find(id).name()).isEqualTo("old");
+        assertThat(target.loads).hasValue(2);
+    }
+
+    @Test
+    void anUpdateThatFailsAfterItsCommitInvalidatesAKeyThatIsKnownThen() {
+        assertThat(here.find(id).name()).isEqualTo("old");
+
+        assertThatThrownBy(() -> here.failAfterCommit(new AtomicReference<>(), new Product(id, "new")))
+                .hasMessage("after the commit");
+
+        assertThat(here.find(id).name()).isEqualTo("new");
     }
 
     @Test
@@ -330,20 +349,32 @@ class SpringCacheIntegrationTests {
 
     @Test
     void theExceptionOfTheMethodReachesTheCaller() {
-        assertThatThrownBy(() -> here.fail(id)).isExactlyInstanceOf(IOException.class);
-        target.meanwhile = () -> {
-            throw new IllegalStateException("no row");
+        IOException checked = new IOException("no row");
+        target.failure = checked;
+        assertThatThrownBy(() -> here.fail(id)).isSameAs(checked);
+
+        IllegalStateException failure = new IllegalStateException("no row");
+        Runnable fails = () -> {
+            throw failure;
         };
-        assertThatThrownBy(() -> here.findOnce(id)).isExactlyInstanceOf(IllegalStateException.class);
-        target.meanwhile = () -> {
-            throw new IllegalStateException("no row");
-        };
-        assertThatThrownBy(() -> here.findLater(id).join()).hasRootCauseMessage("no row");
-        target.meanwhile = () -> {
-            throw new IllegalStateException("no row");
-        };
+        target.meanwhile = fails;
+        assertThatThrownBy(() -> here.findOnce(id)).isSameAs(failure);
+        target.meanwhile = fails;
+        assertThatThrownBy(() -> here.findLater(id).join()).hasRootCause(failure);
+        target.meanwhile = fails;
         assertThatThrownBy(() -> here.findReactively(id).block(Duration.ofSeconds(30)))
-                .hasStackTraceContaining("no row");
+                .isSameAs(failure);
+        assertThat(here.find(id).name()).isEqualTo("old");
+    }
+
+    /** Its key is needed before the method, and nothing else invalidates the entry. */
+    @Test
+    void anUpdateBeforeTheInvocationNeedsItsKeyThen() {
+        assertThatThrownBy(() -> here.renameEarly(null)).isInstanceOf(SpelEvaluationException.class);
+        assertThatThrownBy(() -> here.renameEarlyById(null, "new"))
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessageContaining("renameEarlyById")
+                .hasMessageContaining("The method has not run");
         assertThat(here.find(id).name()).isEqualTo("old");
     }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.EasyCache;
 import io.easykit.test.RedisServer;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -22,6 +24,7 @@ import org.springframework.core.Ordered;
 import org.springframework.data.annotation.Id;
 import org.springframework.data.keyvalue.repository.KeyValueRepository;
 import org.springframework.data.map.repository.config.EnableMapRepositories;
+import reactor.core.publisher.Mono;
 
 /** Annotations on repositories and interfaces, in an application whose caches stand outside of nearly all other advice. */
 class SpringCacheInterfacesIntegrationTests {
@@ -56,6 +59,66 @@ class SpringCacheInterfacesIntegrationTests {
         }
     }
 
+    /** Its methods return {@code Object} for the proxy. */
+    interface Finder<T> {
+
+        T find(Long id);
+
+        T change(Long id);
+    }
+
+    static final class Later implements Finder<CompletableFuture<City>> {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        @Override
+        @Cacheable("later")
+        public CompletableFuture<City> find(Long id) {
+            return CompletableFuture.completedFuture(new City(id, "Rome " + calls.incrementAndGet()));
+        }
+
+        @Override
+        @CacheEvict("later")
+        public CompletableFuture<City> change(Long id) {
+            return CompletableFuture.completedFuture(
+                    new City(id, Thread.currentThread().getName()));
+        }
+    }
+
+    static final class Reactive implements Finder<Mono<City>> {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        @Override
+        @Cacheable("reactive")
+        public Mono<City> find(Long id) {
+            return Mono.fromCallable(() -> new City(id, "Rome " + calls.incrementAndGet()));
+        }
+
+        @Override
+        @CacheEvict("reactive")
+        public Mono<City> change(Long id) {
+            return Mono.just(new City(id, Thread.currentThread().getName()));
+        }
+    }
+
+    static final class Maybe implements Finder<Optional<City>> {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        @Override
+        @Cacheable("maybe")
+        public Optional<City> find(Long id) {
+            return calls.incrementAndGet() > 1 ? Optional.of(new City(id, "Rome")) : Optional.empty();
+        }
+
+        @Override
+        @CacheEvict("maybe")
+        public Optional<City> change(Long id) {
+            return Optional.empty();
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
     @EnableCaching(order = Ordered.HIGHEST_PRECEDENCE + 10)
@@ -66,8 +129,24 @@ class SpringCacheInterfacesIntegrationTests {
         Weather weather() {
             return new Station();
         }
+
+        @Bean
+        Finder<CompletableFuture<City>> later() {
+            return new Later();
+        }
+
+        @Bean
+        Finder<Mono<City>> reactive() {
+            return new Reactive();
+        }
+
+        @Bean
+        Finder<Optional<City>> maybe() {
+            return new Maybe();
+        }
     }
 
+    private static final Duration WAIT = Duration.ofSeconds(30);
     private static ConfigurableApplicationContext context;
 
     @BeforeAll
@@ -114,5 +193,41 @@ class SpringCacheInterfacesIntegrationTests {
         assertThat(weather.in(new City(7L, "Oslo"))).isEqualTo(1);
         assertThat(weather.in(new City(8L, "Oslo"))).isEqualTo(2);
         assertThat(context.getBean(EasyCache.class).undelivered("default")).isZero();
+    }
+
+    @SuppressWarnings("unchecked") // the type of the bean
+    private static <T> Finder<T> finder(String name) {
+        return (Finder<T>) context.getBean(name, Finder.class);
+    }
+
+    @Test
+    void cachesFuturesOfATypeVariable() {
+        Finder<CompletableFuture<City>> finder = finder("later");
+
+        assertThat(finder.find(1L).join()).isEqualTo(new City(1L, "Rome 1"));
+        assertThat(finder.find(1L).join()).isEqualTo(new City(1L, "Rome 1"));
+        assertThat(finder.change(1L).join().name()).startsWith("easy-cache-spring-");
+        assertThat(finder.find(1L).join()).isEqualTo(new City(1L, "Rome 2"));
+    }
+
+    @Test
+    void cachesPublishersOfATypeVariable() {
+        Finder<Mono<City>> finder = finder("reactive");
+
+        assertThat(finder.find(1L).block(WAIT)).isEqualTo(new City(1L, "Rome 1"));
+        assertThat(finder.find(1L).block(WAIT)).isEqualTo(new City(1L, "Rome 1"));
+        assertThat(finder.change(1L).block(WAIT).name()).startsWith("easy-cache-spring-");
+        assertThat(finder.find(1L).block(WAIT)).isEqualTo(new City(1L, "Rome 2"));
+    }
+
+    @Test
+    void cachesOptionalsOfATypeVariable() {
+        Finder<Optional<City>> finder = finder("maybe");
+
+        assertThat(finder.find(1L)).isEmpty();
+        assertThat(finder.find(1L)).isEmpty();
+        finder.change(1L);
+        assertThat(finder.find(1L)).contains(new City(1L, "Rome"));
+        assertThat(finder.find(1L)).contains(new City(1L, "Rome"));
     }
 }

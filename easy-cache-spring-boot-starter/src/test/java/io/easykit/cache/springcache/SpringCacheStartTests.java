@@ -2,14 +2,16 @@ package io.easykit.cache.springcache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.aop.SpringDeclarations;
 import io.easykit.cache.autoconfigure.DisabledEasyCacheAutoConfiguration;
 import io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration;
 import io.easykit.cache.autoconfigure.EasyCacheSpringCacheAutoConfiguration;
 import io.easykit.test.StartFailure;
-import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -25,10 +27,14 @@ import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.CachingConfigurer;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.cache.support.NoOpCacheManager;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.test.util.AopTestUtils;
 import reactor.core.publisher.Flux;
 
 /** What the start of an application with Spring's annotations accepts, refuses and reports. No Redis answers. */
@@ -45,6 +51,7 @@ class SpringCacheStartTests {
             .withPropertyValues(
                     "spring.data.redis.port=1",
                     "easy-cache.caches.strong.consistency=cp",
+                    "easy-cache.caches.serial.serial=true",
                     "easy-cache.caches.behind.reload=background");
 
     private final ApplicationContextRunner enabled =
@@ -194,7 +201,83 @@ class SpringCacheStartTests {
 
     @Test
     void refusesAKeyOverTheResultForAStrongCache() {
-        refuses(StrongByResult.class, "must be prepared before the commit", "Use parameters in key and condition");
+        refuses(StrongByResult.class, "must be prepared before the commit", "Use parameters in the key");
+    }
+
+    static class SerialByResult {
+        @Cacheable("serial")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @CachePut(cacheNames = "serial", key = "#result.id")
+        public User update(String name) {
+            return new User(1, name);
+        }
+    }
+
+    @Test
+    void refusesAKeyOverTheResultForASerialCache() {
+        refuses(SerialByResult.class, "the method cannot wait for its turn", "Name the key by the arguments");
+    }
+
+    static class EarlyByResult {
+        @Cacheable("user")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @CacheEvict(cacheNames = "user", key = "#result.id", beforeInvocation = true)
+        public User update(String name) {
+            return new User(1, name);
+        }
+    }
+
+    @Test
+    void refusesAKeyOverTheResultBeforeTheInvocation() {
+        refuses(EarlyByResult.class, "beforeInvocation = true", "Remove beforeInvocation");
+    }
+
+    static class StrongUpdates {
+        @Cacheable("strong")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @CacheEvict(cacheNames = "strong", key = "#resultId")
+        public void byName(long resultId) {}
+
+        @CacheEvict(cacheNames = "strong", key = "#id", condition = "#result != null")
+        public User byCondition(long id) {
+            return null;
+        }
+    }
+
+    /** The key is that of a parameter, so the entry can be prepared. */
+    @Test
+    void acceptsAConditionOverTheResultAndParametersWithASimilarName() {
+        enabled.withBean(StrongUpdates.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazySpec {
+
+        @Bean
+        @Lazy
+        CacheSpec<User> users() {
+            return CacheSpec.of("user", User.class)
+                    .withOptions(
+                            CacheOptions.builder().consistency(Consistency.CP).build());
+        }
+    }
+
+    @Test
+    void aLazySpecAppliesToTheMethodsOfItsCache() {
+        enabled.withUserConfiguration(LazySpec.class).withBean(Users.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            CacheSpec<?> spec = context.getBean(SpringDeclarations.class).specOf("user");
+            assertThat(spec.options().consistency()).isEqualTo(Consistency.CP);
+        });
     }
 
     static class Background {
@@ -256,6 +339,7 @@ class SpringCacheStartTests {
             assertThat(users.find(1)).isEqualTo(new User(1, "Ada"));
             users.evict(1);
             assertThat(users.find(1)).isEqualTo(new User(1, "Ada"));
+            assertThat(((Users) AopTestUtils.getTargetObject(users)).loads).hasValue(2);
         });
     }
 
@@ -286,6 +370,25 @@ class SpringCacheStartTests {
         assertThat(output)
                 .containsOnlyOnce("the application has the cache manager [maps]")
                 .contains("easy-cache.spring-cache.primary");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Configurer implements CachingConfigurer {
+
+        @Override
+        public CacheManager cacheManager() {
+            return new ConcurrentMapCacheManager();
+        }
+    }
+
+    @Test
+    void reportsAManagerThatIsNoBean(CapturedOutput output) {
+        enabled.withUserConfiguration(Configurer.class).withBean(Users.class).run(context -> assertThat(context)
+                .hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce("a CachingConfigurer returns the cache manager ["
+                        + ConcurrentMapCacheManager.class.getName() + "]")
+                .doesNotContain("SpringCacheStartTests.Users.find(long) ->");
     }
 
     @Test
@@ -330,7 +433,10 @@ class SpringCacheStartTests {
                     assertThat(context).hasNotFailed();
                     assertThat(context.getBean(CacheManager.class)).isInstanceOf(NoOpCacheManager.class);
                     Users users = context.getBean(Users.class);
-                    assertThat(List.of(users.find(1), users.find(1))).hasSize(2);
+                    users.find(1);
+                    users.find(1);
+                    assertThat(((Users) AopTestUtils.getTargetObject(users)).loads)
+                            .hasValue(2);
                 });
     }
 

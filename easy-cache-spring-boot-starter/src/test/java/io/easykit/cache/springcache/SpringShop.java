@@ -1,10 +1,12 @@
 package io.easykit.cache.springcache;
 
 import io.easykit.test.RedisServer;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -18,6 +20,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import reactor.core.publisher.Mono;
 
 /** An application with Spring's cache annotations. Several contexts of it are nodes that share a Redis and a database. */
@@ -38,6 +42,8 @@ final class SpringShop {
 
         /** Runs in each update, when the row has been changed. */
         volatile Runnable beforeCommit = () -> {};
+
+        volatile IOException failure = new IOException("no row");
 
         Products(JdbcClient jdbc) {
             this.jdbc = jdbc;
@@ -84,9 +90,9 @@ final class SpringShop {
         }
 
         @Cacheable("checked")
-        public Product fail(long id) throws java.io.IOException {
+        public Product fail(long id) throws IOException {
             loads.incrementAndGet();
-            throw new java.io.IOException("no row " + id);
+            throw failure;
         }
 
         @CacheEvict(cacheNames = "product", key = "#product.id")
@@ -121,6 +127,32 @@ final class SpringShop {
         @CacheEvict(cacheNames = "product", key = "#product.id", beforeInvocation = true)
         public void renameEarly(Product product) {
             change(product);
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#id", beforeInvocation = true)
+        public void renameEarlyById(Long id, String name) {
+            beforeCommit.run();
+            jdbc.sql("update product set name = ?").param(name).update();
+        }
+
+        /** Its key is known when it has run. */
+        @CacheEvict(cacheNames = "product", key = "#id.get()")
+        @Transactional
+        public void failAfterCommit(AtomicReference<Long> id, Product product) {
+            id.set(product.id());
+            change(product);
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void afterCommit() {
+                    throw new IllegalStateException("after the commit");
+                }
+            });
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#product.id", condition = "#result != null")
+        public Product renameIf(Product product) {
+            change(product);
+            return product;
         }
 
         @CacheEvict(cacheNames = "product", key = "#product.id")

@@ -1,0 +1,147 @@
+package io.easykit.cache.springcache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.cache.springcache.SpringShop.Product;
+import io.easykit.cache.springcache.SpringShop.Products;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.util.AopTestUtils;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
+import org.springframework.transaction.reactive.GenericReactiveTransaction;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import org.springframework.transaction.reactive.TransactionalOperator;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import reactor.core.publisher.Mono;
+
+/** Publishers that are subscribed inside a reactive transaction, which Reactor's context carries. */
+class SpringCacheReactiveTransactionsIntegrationTests {
+
+    private static final AtomicInteger IDS = new AtomicInteger(2_000_000);
+    private static ConfigurableApplicationContext context;
+
+    private final long id = IDS.incrementAndGet();
+    private final Products products = context.getBean(Products.class);
+    private final Products target = AopTestUtils.getTargetObject(products);
+
+    /** A transaction without a database. */
+    private static final class Manager extends AbstractReactiveTransactionManager {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected Object doGetTransaction(TransactionSynchronizationManager present) {
+            return this;
+        }
+
+        @Override
+        protected Mono<Void> doBegin(
+                TransactionSynchronizationManager present, Object transaction, TransactionDefinition definition) {
+            return Mono.empty();
+        }
+
+        @Override
+        protected Mono<Void> doCommit(
+                TransactionSynchronizationManager present, GenericReactiveTransaction transaction) {
+            return Mono.empty();
+        }
+
+        @Override
+        protected Mono<Void> doRollback(
+                TransactionSynchronizationManager present, GenericReactiveTransaction transaction) {
+            return Mono.empty();
+        }
+    }
+
+    @BeforeAll
+    static void start() {
+        RedisServer.shared().flush();
+        context = SpringShop.start(SpringShop.Application.class);
+        jdbc().sql("create table if not exists product (id bigint primary key, name varchar(20))")
+                .update();
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+    }
+
+    private static JdbcClient jdbc() {
+        return context.getBean(JdbcClient.class);
+    }
+
+    @BeforeEach
+    void addProduct() {
+        jdbc().sql("insert into product values (?, 'old')").param(id).update();
+        target.loads.set(0);
+    }
+
+    private static <T> T in(int propagation, Mono<T> work) {
+        return TransactionalOperator.create(new Manager(), new DefaultTransactionDefinition(propagation))
+                .transactional(work)
+                .block(Duration.ofSeconds(30));
+    }
+
+    /** It may have read a row that is rolled back. */
+    @Test
+    void aReadInATransactionIsNotStored() {
+        Product read = in(
+                TransactionDefinition.PROPAGATION_REQUIRED,
+                Mono.fromRunnable(() -> jdbc().sql("update product set name = 'uncommitted' where id = ?")
+                                .param(id)
+                                .update())
+                        .then(products.findReactively(id)));
+        assertThat(read.name()).isEqualTo("uncommitted");
+        jdbc().sql("update product set name = 'old' where id = ?").param(id).update();
+
+        assertThat(products.find(id).name()).as("after the rollback").isEqualTo("old");
+        assertThat(target.loads).hasValue(2);
+    }
+
+    /** The value of the cache may be older than a change of the transaction. */
+    @Test
+    void aReadInATransactionReadsItsOwnChange() {
+        assertThat(products.find(id).name()).isEqualTo("old");
+        jdbc().sql("update product set name = 'own' where id = ?").param(id).update();
+
+        assertThat(in(TransactionDefinition.PROPAGATION_REQUIRED, products.findReactively(id))
+                        .name())
+                .isEqualTo("own");
+    }
+
+    /** It would be invalidated before the commit, so a reader could store the old row again. */
+    @Test
+    void anUpdateInATransactionIsRefused() {
+        assertThatThrownBy(() -> in(
+                        TransactionDefinition.PROPAGATION_REQUIRED, products.renameReactively(new Product(id, "new"))))
+                .isInstanceOf(InvalidCacheCallException.class)
+                .hasMessageContaining("renameReactively")
+                .hasMessageContaining("The method has not run")
+                .hasMessageContaining("Put @Transactional on the annotated method");
+
+        assertThat(products.find(id).name()).isEqualTo("old");
+    }
+
+    @Test
+    void aContextWithoutATransactionIsCached() {
+        assertThat(in(TransactionDefinition.PROPAGATION_SUPPORTS, products.findReactively(id))
+                        .name())
+                .isEqualTo("old");
+        assertThat(in(TransactionDefinition.PROPAGATION_SUPPORTS, products.renameReactively(new Product(id, "new")))
+                        .name())
+                .isEqualTo("new");
+
+        assertThat(products.find(id).name()).isEqualTo("new");
+        assertThat(products.find(id).name()).isEqualTo("new");
+        assertThat(target.loads).hasValue(2);
+    }
+}

@@ -1,0 +1,219 @@
+package io.easykit.cache.springcache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.test.util.AopTestUtils;
+import reactor.core.publisher.Mono;
+
+/** Keys over state that is bound to the thread of the caller, while the methods run on threads of the cache. */
+class SpringCacheThreadStateIntegrationTests {
+
+    /** The tenant of a thread, as an application without context propagation holds it. */
+    static class Tenant {
+
+        private final ThreadLocal<String> present = ThreadLocal.withInitial(() -> "default");
+
+        public String id() {
+            return present.get();
+        }
+
+        void enter(String id) {
+            present.set(id);
+        }
+
+        void leave() {
+            present.remove();
+        }
+    }
+
+    static class Texts {
+
+        private final Tenant tenant;
+        final List<String> calls = new CopyOnWriteArrayList<>();
+
+        Texts(Tenant tenant) {
+            this.tenant = tenant;
+        }
+
+        @Cacheable(cacheNames = "text", key = "@tenant.id() + ':' + #id")
+        public CompletableFuture<String> later(long id) {
+            return CompletableFuture.completedFuture(load("read", id));
+        }
+
+        @Cacheable(cacheNames = "text", key = "@tenant.id() + ':' + #id")
+        public Mono<String> reactively(long id) {
+            return Mono.just(load("read", id));
+        }
+
+        @CacheEvict(cacheNames = "text", key = "@tenant.id() + ':' + #id")
+        public CompletableFuture<String> update(long id) {
+            return CompletableFuture.completedFuture(load("update", id));
+        }
+
+        @CacheEvict(cacheNames = "text", key = "@tenant.id() + ':' + #id")
+        public Mono<String> updateReactively(long id) {
+            return Mono.just(load("update", id));
+        }
+
+        /** Its key changes if the list changes. */
+        @Cacheable(cacheNames = "list", key = "#ids.toString()")
+        public CompletableFuture<String> ofAll(List<Long> ids) {
+            calls.add("read");
+            ids.sort(null);
+            return CompletableFuture.completedFuture(ids.toString());
+        }
+
+        private String load(String kind, long id) {
+            calls.add(kind);
+            return tenant.id() + id;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+    @EnableCaching
+    static class Application {
+
+        @Bean
+        Tenant tenant() {
+            return new Tenant();
+        }
+
+        @Bean
+        Texts texts(Tenant tenant) {
+            return new Texts(tenant);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Propagating extends Application {
+
+        @Bean
+        TaskDecorator propagation(Tenant tenant) {
+            return task -> {
+                String id = tenant.id();
+                return () -> {
+                    tenant.enter(id);
+                    try {
+                        task.run();
+                    } finally {
+                        tenant.leave();
+                    }
+                };
+            };
+        }
+    }
+
+    private static ConfigurableApplicationContext plain;
+    private static ConfigurableApplicationContext propagating;
+
+    private final Texts texts = plain.getBean(Texts.class);
+    private final List<String> calls = AopTestUtils.<Texts>getTargetObject(texts).calls;
+
+    @BeforeAll
+    static void start() {
+        plain = SpringShop.start(Application.class);
+        propagating = SpringShop.start(Propagating.class);
+    }
+
+    @AfterAll
+    static void stop() {
+        plain.close();
+        propagating.close();
+    }
+
+    @BeforeEach
+    void enterTenant() {
+        RedisServer.shared().flush();
+        plain.getBean(Tenant.class).enter("a");
+        propagating.getBean(Tenant.class).enter("a");
+    }
+
+    @AfterEach
+    void leaveTenant() {
+        plain.getBean(Tenant.class).leave();
+        propagating.getBean(Tenant.class).leave();
+    }
+
+    private void refuses(ThrowingCallable call) {
+        int before = calls.size();
+        assertThatThrownBy(call)
+                .hasRootCauseInstanceOf(InvalidCacheCallException.class)
+                .hasStackTraceContaining("The method has not run")
+                .hasStackTraceContaining("TaskDecorator");
+        assertThat(calls).hasSize(before);
+    }
+
+    @Test
+    void aReadOfAnotherTenantIsRefused() {
+        refuses(() -> texts.later(1).join());
+        refuses(() -> {
+            try {
+                texts.reactively(1).block(Duration.ofSeconds(30));
+            } catch (InvalidCacheCallException refused) {
+                throw new IllegalStateException(refused);
+            }
+        });
+
+        try (RawRedis raw = RedisServer.shared().connect()) {
+            assertThat(raw.command("EXISTS", "ec:text::a%3A1", "ec:text::a:1")).isEqualTo(0L);
+        }
+    }
+
+    @Test
+    void anUpdateOfAnotherTenantIsRefused() {
+        refuses(() -> texts.update(1).join());
+        refuses(() -> {
+            try {
+                texts.updateReactively(1).block(Duration.ofSeconds(30));
+            } catch (InvalidCacheCallException refused) {
+                throw new IllegalStateException(refused);
+            }
+        });
+    }
+
+    @Test
+    void stateThatIsPropagatedIsUsed() {
+        Texts here = propagating.getBean(Texts.class);
+
+        assertThat(here.later(1).join()).isEqualTo("a1");
+        assertThat(here.reactively(1).block(Duration.ofSeconds(30))).isEqualTo("a1");
+        assertThat(here.update(1).join()).isEqualTo("a1");
+        assertThat(here.later(1).join()).isEqualTo("a1");
+
+        assertThat(AopTestUtils.<Texts>getTargetObject(here).calls).containsExactly("read", "update", "read");
+    }
+
+    @Test
+    void aMethodMayChangeItsArguments() {
+        int before = calls.size();
+
+        assertThat(texts.ofAll(new ArrayList<>(List.of(2L, 1L))).join()).isEqualTo("[1, 2]");
+        assertThat(texts.ofAll(new ArrayList<>(List.of(2L, 1L))).join()).isEqualTo("[1, 2]");
+
+        assertThat(calls).hasSize(before + 1);
+    }
+}
