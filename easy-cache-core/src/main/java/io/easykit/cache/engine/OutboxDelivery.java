@@ -67,8 +67,11 @@ final class OutboxDelivery {
     /** Of the preparations. One that stays is renewed, and removed, by the second delivery. */
     private final String token = UUID.randomUUID().toString();
 
-    /** Ids of messages that were delivered for the first time, with the ticker time. */
-    private final Map<String, Long> first = new HashMap<>();
+    /** Of those of a recovery, which must not end the preparations that stay until a second delivery. */
+    private final String tokenBeforeReaders = UUID.randomUUID().toString();
+
+    /** Messages that were delivered for the first of two times, with the ticker time. */
+    private final Map<Message, Long> first = new HashMap<>();
 
     private boolean warnedOfUnreadable;
 
@@ -93,12 +96,14 @@ final class OutboxDelivery {
         }
         List<CacheKey<?>> keys = keys(due);
         List<Due> begun = due.stream().filter(this::isDeliveredAgain).toList();
-        Set<CacheKey<?>> failed = keys.isEmpty() ? Set.of() : deliver(keys, Set.copyOf(keys(begun)));
+        Set<CacheKey<?>> kept = new HashSet<>(keys(begun));
+        kept.addAll(keysOf(firstDeliveredWithin(PREPARED)));
+        Set<CacheKey<?>> failed = keys.isEmpty() ? Set.of() : deliver(keys, kept);
         List<Due> done = new ArrayList<>(due);
         List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
         done.removeAll(stuck);
         done.removeAll(begun);
-        ids(begun.stream().filter(one -> !stuck.contains(one)).toList(), State.WAITING, this::deliverAgain);
+        deliverAgain(begun.stream().filter(one -> !stuck.contains(one)).toList());
         ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
         ids(done, State.OPEN, ids -> outbox.postpone(ids, AGAIN_AFTER));
         ids(done, State.EXPIRED, outbox::delete);
@@ -108,52 +113,51 @@ final class OutboxDelivery {
         return true;
     }
 
+    /** Some of all messages, due or not, in the order of their ids; empty if there are no more after this id. */
+    List<Message> all(String after) {
+        return outbox.all(delivery.clusterId(), after, MESSAGES);
+    }
+
     /**
-     * Delivers all messages to the keys of one partition, whether they are due or not. Notes nothing in the outbox: its reader
-     * delivers them as well. Messages that clear a cache are left to it, since each delivery drops all that was loaded
-     * meanwhile.
+     * Delivers messages to the keys of one partition. Notes nothing in the outbox: its reader delivers them as well. Messages
+     * that clear a cache are left to it, since each delivery drops all that was loaded meanwhile.
      *
      * @param here the keys of the partition
      * @throws StoreUnavailableException if the partition does not answer
      */
-    void deliverAll(Predicate<CacheKey<?>> here) {
-        List<Message> some = outbox.all(delivery.clusterId(), "", MESSAGES);
-        while (!some.isEmpty()) {
-            List<CacheKey<?>> keys = only(keysOf(some), key -> !key.isAll() && here.test(key));
-            if (!keys.isEmpty()) {
-                invalidateUnlessRefused(keys);
-            }
-            String last = some.get(some.size() - 1).id();
-            some = outbox.all(delivery.clusterId(), last, MESSAGES);
-        }
-    }
-
-    /** An entry that Redis refuses to this client must not keep all others away for good. */
-    private void invalidateUnlessRefused(List<CacheKey<?>> keys) {
-        try {
-            invalidate(keys, Set.of());
-        } catch (StoreUnavailableException away) {
-            if (away.isServerFailure() || away.isRefused() || away.isDelayed()) {
-                throw away;
-            }
-            log.debug("Some of {} could not be invalidated", keys, away);
-        }
+    void deliverBeforeReaders(List<Message> some, Predicate<CacheKey<?>> here) {
+        List<CacheKey<?>> keys = only(keysOf(some), key -> !key.isAll() && here.test(key));
+        prepare(keys, tokenBeforeReaders);
+        store.byPartition(keys).forEach((breaker, partition) -> {
+            Set<CacheKey<?>> refused = invalidate(breaker, partition, Set.of(), tokenBeforeReaders);
+            log.debug("Delivered {} entries before readers use them, except {}", partition.size(), refused);
+        });
     }
 
     /** Until all nodes have read the epochs, one can compute an entry of a message from an older value of a cleared one. */
     private boolean isDeliveredAgain(Due due) {
-        if (due.state() != State.WAITING || first.remove(due.message().id()) != null) {
+        if (due.state() != State.WAITING || first.remove(due.message()) != null) {
             return false;
         }
         List<CacheKey<?>> keys = keys(List.of(due));
         return PrefixClearing.isIn(keys) && keys.stream().anyMatch(key -> !key.isAll());
     }
 
-    private void deliverAgain(Collection<String> ids) {
-        outbox.postpone(ids, Epochs.SEEN_BY_ALL);
+    private void deliverAgain(List<Due> begun) {
+        if (!begun.isEmpty()) {
+            outbox.postpone(begun.stream().map(one -> one.message().id()).toList(), Epochs.SEEN_BY_ALL);
+            long now = ticker.nanoTime();
+            first.values().removeIf(at -> now - at > FORGOTTEN.toNanos());
+            begun.forEach(one -> first.put(one.message(), now));
+        }
+    }
+
+    private List<Message> firstDeliveredWithin(Duration time) {
         long now = ticker.nanoTime();
-        first.values().removeIf(at -> now - at > FORGOTTEN.toNanos());
-        ids.forEach(id -> first.put(id, now));
+        return first.entrySet().stream()
+                .filter(one -> now - one.getValue() < time.toNanos())
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     private static boolean has(Due due, Set<CacheKey<?>> failed) {
@@ -191,29 +195,83 @@ final class OutboxDelivery {
     }
 
     private Set<CacheKey<?>> invalidate(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
-        try {
-            inParts(keys, part -> store.prepare(part, token, PREPARED));
-        } catch (StoreUnavailableException full) {
-            // A Redis that is full prepares nothing but invalidates; one that is away does neither.
-            log.debug("Redis cluster '{}' did not prepare", delivery.clusterId(), full);
-        }
+        prepare(keys, token);
         Set<CacheKey<?>> failed = new HashSet<>();
-        for (List<CacheKey<?>> partition : store.byPartition(keys).values()) {
+        store.byPartition(keys).forEach((breaker, partition) -> {
             try {
-                // Readers of this node join no load that began before.
-                delivery.ownUpdates().add(partition);
-                inParts(only(partition, kept::contains), part -> store.invalidateNow(part, NO_TOKEN));
-                inParts(only(partition, key -> !kept.contains(key)), part -> store.invalidateNow(part, token));
-                partition.forEach(delivery.local()::invalidate);
-                delivery.recent().add(partition);
+                failed.addAll(invalidate(breaker, partition, kept, token));
             } catch (StoreUnavailableException away) {
                 failed.addAll(partition);
                 if (failed.size() == keys.size()) {
                     throw away;
                 }
             }
-        }
+        });
         return failed;
+    }
+
+    private void prepare(List<CacheKey<?>> keys, String token) {
+        try {
+            inParts(keys, part -> prepareUnlessRefused(part, token));
+        } catch (StoreUnavailableException full) {
+            // A Redis that is full prepares nothing but invalidates; one that is away does neither.
+            log.debug("Redis cluster '{}' did not prepare", delivery.clusterId(), full);
+        }
+    }
+
+    private void prepareUnlessRefused(List<CacheKey<?>> keys, String token) {
+        try {
+            store.prepare(keys, token, PREPARED);
+        } catch (StoreUnavailableException failed) {
+            if (isOfServer(failed)) {
+                throw failed;
+            }
+            log.debug("Some of {} could not be prepared", keys, failed);
+        }
+    }
+
+    /**
+     * @return keys that Redis refuses to this client, for example by an ACL
+     * @throws StoreUnavailableException if the partition does not answer
+     */
+    private Set<CacheKey<?>> invalidate(
+            CircuitBreaker breaker, List<CacheKey<?>> partition, Set<CacheKey<?>> kept, String token) {
+        // Readers of this node join no load that began before.
+        delivery.ownUpdates().add(partition);
+        Set<CacheKey<?>> refused = new HashSet<>();
+        inParts(
+                only(partition, kept::contains),
+                part -> refused.addAll(invalidateUnlessRefused(breaker, part, NO_TOKEN)));
+        inParts(
+                only(partition, key -> !kept.contains(key)),
+                part -> refused.addAll(invalidateUnlessRefused(breaker, part, token)));
+        partition.forEach(delivery.local()::invalidate);
+        delivery.recent().add(only(partition, key -> !refused.contains(key)));
+        return refused;
+    }
+
+    /** Halves a call that fails because of single keys, so that these keep no others away. */
+    private List<CacheKey<?>> invalidateUnlessRefused(CircuitBreaker breaker, List<CacheKey<?>> keys, String token) {
+        try {
+            store.invalidateNow(keys, token);
+            return List.of();
+        } catch (StoreUnavailableException failed) {
+            if (isOfServer(failed) || !breaker.mayWrite()) {
+                throw failed;
+            }
+            if (keys.size() == 1) {
+                log.debug("{} could not be invalidated", keys, failed);
+                return keys;
+            }
+            int half = keys.size() / 2;
+            List<CacheKey<?>> refused = new ArrayList<>(invalidateUnlessRefused(breaker, keys.subList(0, half), token));
+            refused.addAll(invalidateUnlessRefused(breaker, keys.subList(half, keys.size()), token));
+            return refused;
+        }
+    }
+
+    private static boolean isOfServer(StoreUnavailableException failed) {
+        return failed.isServerFailure() || failed.isRefused() || failed.isDelayed();
     }
 
     private List<CacheKey<?>> keys(List<Due> due) {
@@ -223,7 +281,7 @@ final class OutboxDelivery {
                 .toList());
     }
 
-    private List<CacheKey<?>> keysOf(List<Message> messages) {
+    private List<CacheKey<?>> keysOf(Collection<Message> messages) {
         Set<CacheKey<?>> keys = new LinkedHashSet<>();
         for (Message message : messages) {
             message.keys().forEach(name -> addKey(keys, name, message));

@@ -8,13 +8,10 @@ import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.UUID;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *
  * After an outage of all nodes Redis may return with entries from before it. The node that made an update and the holder of
  * the lease would remove them, but another node may recover first. So each node itself delivers all messages to a partition
- * before its readers use it ({@link #deliverBeforeReaders}).
+ * before its readers use it ({@link OutboxRecovery}).
  */
 final class OutboxRelay {
 
@@ -65,6 +62,7 @@ final class OutboxRelay {
     private final GuardedStore store;
     private final Outbox outbox;
     private final OutboxDelivery messages;
+    private final OutboxRecovery recovery;
     private final Ticker ticker;
     private final String owner = UUID.randomUUID().toString();
 
@@ -83,6 +81,7 @@ final class OutboxRelay {
         this.store = delivery.store();
         this.outbox = outbox;
         this.messages = new OutboxDelivery(delivery, clearing, outbox, ticker);
+        this.recovery = new OutboxRecovery(delivery.clusterId(), messages, ticker);
         store.onReconnect(server -> holdsLease = false);
     }
 
@@ -128,48 +127,20 @@ final class OutboxRelay {
     }
 
     /**
-     * Delivers what other nodes have updated while a partition was away, before its readers are let in. Does not wait long for
-     * the database: it may be under load just because Redis was away.
+     * Delivers what other nodes have updated while a partition was away, before its readers are let in.
      *
      * @param here the keys of the partition
-     * @throws StoreUnavailableException if the partition does not answer
+     * @throws StoreUnavailableException if the partition does not answer, or this relay is stopped
      */
     void deliverBeforeReaders(Predicate<CacheKey<?>> here) {
         ScheduledExecutorService running = thread;
-        if (running == null && wasStarted) {
+        if (running != null) {
+            recovery.deliver(here, running, () -> thread != running);
+        } else if (wasStarted) {
             throw StoreUnavailableException.notCalled("The outbox relay was stopped");
+        } else {
+            recovery.deliver(here, Runnable::run, () -> false);
         }
-        FutureTask<Boolean> delivery = new FutureTask<>(() -> messages.deliverAll(here), true);
-        try {
-            if (running == null) {
-                delivery.run();
-            } else {
-                running.execute(delivery);
-            }
-            delivery.get(Outbox.MAX_DELAY.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException failed) {
-            if (failed.getCause() instanceof StoreUnavailableException away) {
-                throw away;
-            }
-            goOn(failed.getCause());
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw StoreUnavailableException.notCalled("Interrupted while the outbox was delivered");
-        } catch (TimeoutException | RejectedExecutionException failed) {
-            // One that has begun goes on: to interrupt it inside an embedded database can close that.
-            delivery.cancel(false);
-            goOn(failed);
-        }
-    }
-
-    private void goOn(@Nullable Throwable failure) {
-        log.warn(
-                "The outbox was not delivered before readers use Redis cluster '{}' again: {}. Until it is, they may get values"
-                        + " that other nodes have updated meanwhile. Check the database and the table.",
-                delivery.clusterId(),
-                failure instanceof TimeoutException
-                        ? "it took longer than " + Outbox.MAX_DELAY.toMillis() + " ms"
-                        : String.valueOf(failure));
     }
 
     /**
@@ -260,7 +231,8 @@ final class OutboxRelay {
             redeliver();
         }
         while (messages.deliverSome() && lease().isZero()) {
-            log.debug("There may be more messages in the outbox");
+            // A partition that recovers must not wait for the whole backlog.
+            recovery.deliverToWaiting();
         }
         return Duration.ZERO;
     }

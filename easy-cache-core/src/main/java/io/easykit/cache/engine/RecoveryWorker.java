@@ -31,8 +31,9 @@ import org.slf4j.LoggerFactory;
  * server that was just started or promoted refuses calls for a second or two. The first success is confirmed by further probes
  * at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
  * invalidations: first updates are let through again, so that nothing new is left behind; then come the invalidations shortly
- * before the failure, since they may have been lost with the master; then the pending ones; then, for prefixes with more
- * pending invalidations than fit, a raised epoch, which takes effect everywhere within one interval. Readers are let in last.
+ * before the failure, since they may have been lost with the master; then the pending ones; then, the messages that
+ * other nodes have written to the outbox; then, for prefixes with more pending invalidations than fit, a raised epoch, which
+ * takes effect everywhere within one interval. Readers are let in last.
  * Any failure on the way begins again with the probes.
  *
  * <p>After a connection was lost and restored, the invalidations shortly before are repeated; an epoch that a store has lost

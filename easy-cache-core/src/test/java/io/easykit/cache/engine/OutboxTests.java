@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,6 +121,46 @@ class OutboxTests {
         assertThat(reader.fetch(view, () -> "never")).as("cached").isEqualTo("view of new");
     }
 
+    @ParameterizedTest
+    @EnumSource(Between.class)
+    void betweenTheTwoDeliveriesOfAClearingItsEntriesStayPrepared(Between between) {
+        CacheKey<String> view = CacheSpec.of("view", String.class).key(1);
+        update(AP.all(), view);
+        round(other);
+
+        between.happen(this, view);
+        assertThat(bench.store.parts(view)).contains("intents");
+
+        bench.clock.advance(Epochs.SEEN_BY_ALL);
+        round(other);
+        assertThat(bench.store.parts(view)).doesNotContain("intents");
+        assertThat(outbox.waiting()).isZero();
+    }
+
+    enum Between {
+        NOTHING {
+            @Override
+            void happen(OutboxTests test, CacheKey<String> view) {}
+        },
+        THE_NODE_RECOVERS {
+            @Override
+            void happen(OutboxTests test, CacheKey<String> view) {
+                test.cutOffToo();
+                test.bench.store.back();
+                test.recover();
+            }
+        },
+        ANOTHER_MESSAGE_NAMES_THE_ENTRY {
+            @Override
+            void happen(OutboxTests test, CacheKey<String> view) {
+                test.update(view);
+                test.round(test.other);
+            }
+        };
+
+        abstract void happen(OutboxTests test, CacheKey<String> view);
+    }
+
     // The transaction writes to the database of the outbox
 
     @Test
@@ -176,7 +217,7 @@ class OutboxTests {
         cutOffToo();
         outbox.broken(true);
         bench.store.back();
-        try (LogCapture log = LogCapture.of(OutboxRelay.class)) {
+        try (LogCapture log = LogCapture.of(OutboxRecovery.class)) {
             recover();
             assertThat(log.warnings()).singleElement().asString().contains("the database is away");
         }
@@ -184,19 +225,65 @@ class OutboxTests {
     }
 
     @Test
-    void aNodeRecoversAlthoughTheDatabaseHangs() {
+    void aNodeRecoversAlthoughTheDatabaseHangs() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
+        outbox.beforeAll(() -> {
+            begun.countDown();
+            awaitUnlessInterrupted(end);
+        });
         relay(other).start();
-        try (LogCapture log = LogCapture.of(OutboxRelay.class)) {
+        try (LogCapture log = LogCapture.of(OutboxRecovery.class)) {
             cutOffToo();
-            outbox.hangUntil(end);
             bench.store.back();
-            recover();
-            assertThat(log.warnings()).singleElement().asString().contains("longer than 2500 ms");
+            Caller<Boolean> recovery = TwoNodes.inBackground(this::recover);
+            assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+            bench.clock.advance(Outbox.MAX_DELAY);
+            recovery.result();
+            assertThat(log.warnings()).singleElement().asString().contains("2500 ms");
         } finally {
             end.countDown();
             relay(other).stop();
         }
+    }
+
+    private static void awaitUnlessInterrupted(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException stop) {
+            throw new IllegalStateException("interrupted", stop);
+        }
+    }
+
+    @Test
+    void anEntryThatRedisRefusesToANodeThatRecoversKeepsNoOthersAway() {
+        List<CacheKey<String>> keys = put(150);
+        cutOffToo();
+        bench.store.back();
+        bench.store.refuse(keys.get(0));
+        recover();
+        assertThat(keys.subList(1, 150))
+                .allSatisfy(key -> assertThat(other.fetch(key, () -> "new")).isEqualTo("new"));
+    }
+
+    @Test
+    void anEntryThatRedisRefusesHoldsUpNoOtherMessage() {
+        List<CacheKey<String>> keys = put(150);
+        bench.store.refuse(keys.get(0));
+        round(other);
+        assertThat(outbox.waiting()).isEqualTo(1);
+        assertThat(keys.subList(1, 150))
+                .allSatisfy(key -> assertThat(other.fetch(key, () -> "new")).isEqualTo("new"));
+    }
+
+    /** Puts one message for each of these entries, whose old values are cached. */
+    private List<CacheKey<String>> put(int messages) {
+        List<CacheKey<String>> keys =
+                IntStream.range(1000, 1000 + messages).mapToObj(AP::key).toList();
+        EasyCacheEngine reader = node(bench.store, DegradedOptions.defaults());
+        keys.forEach(key -> reader.fetch(key, () -> "old"));
+        keys.forEach(key -> outbox.put(new Outbox.Message(key.name(), CacheSpec.DEFAULT_CLUSTER, List.of(key.name()))));
+        return keys;
     }
 
     @Test

@@ -122,6 +122,7 @@ public final class InMemoryEntryStore implements EntryStore {
     private final Map<Integer, Map<String, Long>> otherEpochs = new HashMap<>();
     private final Map<Integer, Set<Clearing>> clearings = new HashMap<>();
     private final Set<Integer> away = ConcurrentHashMap.newKeySet();
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
     private volatile Partitions partitions = Partitions.ONE;
     private int epochHashes = 1;
     private int epochCopies = 1;
@@ -191,7 +192,16 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     private void requireHere(Operation operation, Collection<? extends CacheKey<?>> keys) {
+        if (keys.stream().anyMatch(key -> refused.contains(key.name()))) {
+            counts.get(operation).incrementAndGet();
+            throw new StoreUnavailableException("Redis answered: NOPERM", false, null);
+        }
         keys.forEach(key -> requireHere(operation, away.isEmpty() ? 0 : partitions.of(key)));
+    }
+
+    /** Calls with this key fail as a whole from now on, and say nothing of the server. */
+    public void refuse(CacheKey<?> key) {
+        refused.add(key.name());
     }
 
     public void failNext(Operation operation, Fault fault) {

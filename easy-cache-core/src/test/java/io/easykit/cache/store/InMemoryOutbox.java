@@ -8,7 +8,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.LongSupplier;
 
 /** An outbox in a map, with a clock that a test moves. */
@@ -21,7 +20,7 @@ public final class InMemoryOutbox implements Outbox {
     private boolean broken;
     private int queries;
     private Runnable surprise = () -> {};
-    private volatile CountDownLatch hang = new CountDownLatch(0);
+    private volatile Runnable beforeAll = () -> {};
 
     public InMemoryOutbox(LongSupplier clock) {
         this.clock = clock;
@@ -110,18 +109,14 @@ public final class InMemoryOutbox implements Outbox {
                 .toList();
     }
 
-    /** The next {@link #all} returns when this is over. */
-    public void hangUntil(CountDownLatch end) {
-        hang = end;
+    /** Does something before each {@link #all}, which may block. */
+    public void beforeAll(Runnable action) {
+        beforeAll = action;
     }
 
     @Override
     public List<Message> all(String clusterId, String after, int limit) {
-        try {
-            hang.await();
-        } catch (InterruptedException e) {
-            throw new OutboxException("interrupted", e);
-        }
+        beforeAll.run();
         return messagesAfter(clusterId, after, limit);
     }
 
