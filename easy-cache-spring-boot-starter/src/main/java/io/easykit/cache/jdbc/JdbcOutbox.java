@@ -197,10 +197,16 @@ public final class JdbcOutbox implements Outbox {
     @Override
     public List<Message> all(String clusterId, String after, int limit) {
         return connections.own(connection -> {
-            Set<String> ids = first(limit, OutboxRows.ids(connection, SELECT_ALL, scope + clusterId, after));
-            return OutboxRows.messages(connection, clusterId, ids, any -> true).stream()
-                    .map(Due::message)
-                    .toList();
+            String last = after;
+            while (true) {
+                Set<String> ids = first(limit, OutboxRows.ids(connection, SELECT_ALL, scope + clusterId, last));
+                List<Due> found = OutboxRows.messages(connection, clusterId, ids, any -> true);
+                if (ids.isEmpty() || !found.isEmpty()) {
+                    return found.stream().map(Due::message).toList();
+                }
+                // Another node has deleted all of them since the query.
+                last = List.copyOf(ids).get(ids.size() - 1);
+            }
         });
     }
 

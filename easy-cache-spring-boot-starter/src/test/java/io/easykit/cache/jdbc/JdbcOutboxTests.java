@@ -10,6 +10,7 @@ import io.easykit.cache.store.Outbox.Due;
 import io.easykit.cache.store.Outbox.Message;
 import io.easykit.cache.store.Outbox.State;
 import io.easykit.cache.store.OutboxException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -37,6 +39,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.TransactionDefinition;
@@ -464,6 +467,46 @@ class JdbcOutboxTests {
     void durationsMayBeLong() {
         outbox.add(message("m", "user::1"), false, Duration.ofDays(30));
         assertThat(due()).extracting(Due::state).containsExactly(State.OPEN);
+    }
+
+    /** Another node delivers them between the two queries of a page. */
+    @Test
+    void aPageWhoseMessagesHaveJustBeenDeletedIsNotTheLastOne() {
+        List<String> ids = IntStream.range(0, 6).mapToObj(i -> "m" + i).toList();
+        ids.forEach(id -> outbox.add(message(id, "user::" + id), false, Duration.ZERO));
+        outbox.delivered(ids, RETENTION);
+        Deque<String> deleted = new ArrayDeque<>(ids.subList(0, 4));
+        JdbcOutbox reader =
+                new JdbcOutbox(beforeEach("message_id in", () -> outbox.delete(next(deleted, 2))), "ec:", begun::peek);
+        List<String> read = new ArrayList<>();
+        for (List<Message> page = reader.all("default", "", 2); !page.isEmpty(); ) {
+            page.forEach(message -> read.add(message.id()));
+            page = reader.all("default", read.get(read.size() - 1), 2);
+        }
+        assertThat(deleted).isEmpty();
+        assertThat(read).contains("m4", "m5");
+    }
+
+    private static List<String> next(Deque<String> ids, int count) {
+        return Stream.generate(ids::poll).limit(count).filter(Objects::nonNull).toList();
+    }
+
+    /** The data source, with an action before each query that contains these words. */
+    private DataSource beforeEach(String words, Runnable action) {
+        return new DelegatingDataSource(dataSource) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                return (Connection) Proxy.newProxyInstance(
+                        getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                            boolean isQuery = method.getName().equals("prepareStatement");
+                            if (isQuery && String.valueOf(arguments[0]).contains(words)) {
+                                action.run();
+                            }
+                            return method.invoke(connection, arguments);
+                        });
+            }
+        };
     }
 
     private static Message message(String id, String key) {
