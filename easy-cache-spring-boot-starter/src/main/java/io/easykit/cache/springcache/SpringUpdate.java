@@ -2,6 +2,7 @@ package io.easykit.cache.springcache;
 
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.InvalidCacheKeyException;
@@ -75,7 +76,9 @@ final class SpringUpdate {
     private Keys keysBefore(List<Evaluation> evaluations) {
         Keys keys = new Keys();
         for (Evaluation evaluation : evaluations) {
-            addBefore(evaluation, keys);
+            if (addBefore(evaluation, keys)) {
+                keys.anyCache = evaluation.caches().iterator().next().getName();
+            }
         }
         keys.before.addAll(keys.eager);
         return keys;
@@ -127,21 +130,25 @@ final class SpringUpdate {
         }
     }
 
-    /** A key that cannot be computed yet is left to the time after the method. A CP cache must not wait for it. */
-    private void addBefore(Evaluation evaluation, Keys keys) {
+    /**
+     * Adds the key of an operation. One that cannot be computed yet is left to the time after the method, which a CP cache or a
+     * serial one must not wait for.
+     *
+     * @return false if the operation does not apply
+     */
+    private boolean addBefore(Evaluation evaluation, Keys keys) {
         CacheOperation operation = evaluation.getOperation();
         boolean early = isBeforeInvocation(operation);
         RuntimeException problem = null;
         try {
             if (!AnnotatedMethod.hasLateCondition(operation) && !evaluation.applies(null)) {
-                return;
+                return false;
             }
-            keys.anyCache = evaluation.caches().iterator().next().getName();
             if (AnnotatedMethod.hasLateKey(operation) && !early) {
-                return;
+                return true;
             }
             if (add(evaluation, null, early ? keys.eager : keys.before)) {
-                return;
+                return true;
             }
         } catch (InvalidCacheKeyException unfit) {
             throw unfit;
@@ -159,18 +166,22 @@ final class SpringUpdate {
                     + " the key.");
         }
         for (Cache cache : evaluation.caches()) {
-            requireWeak((SpringCache) cache, problem);
+            requireNoPreparation((SpringCache) cache, problem);
         }
+        return true;
     }
 
-    private void requireWeak(SpringCache cache, @Nullable RuntimeException problem) {
-        if (cache.spec().options().consistency() == Consistency.CP) {
+    private void requireNoPreparation(SpringCache cache, @Nullable RuntimeException problem) {
+        CacheOptions options = cache.spec().options();
+        boolean strong = options.consistency() == Consistency.CP;
+        if (strong || options.serial() != null) {
             throw new InvalidCacheCallException(
                     cache.getName(),
-                    "The update of the CP cache '" + cache.getName() + "' is refused: "
-                            + call.call().method()
-                            + " has no key before it runs, so no entry can be prepared before the commit. The method has not"
-                            + " run. Compute key and condition from parameters that are set then, or use EasyCache.update.",
+                    "The update of the " + (strong ? "CP" : "serial") + " cache '" + cache.getName() + "' is refused: "
+                            + call.call().method() + " has no key before it runs, so "
+                            + (strong ? "no entry can be prepared before the commit" : "it cannot wait for its turn")
+                            + ". The method has not run. Compute key and condition from parameters that are set then, or"
+                            + " use EasyCache.update.",
                     problem);
         }
     }

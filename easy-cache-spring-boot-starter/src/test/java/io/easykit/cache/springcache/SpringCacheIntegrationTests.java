@@ -240,6 +240,20 @@ class SpringCacheIntegrationTests {
         assertThat(target.loads).hasValue(2);
     }
 
+    /** It would run beside the calls that wait for each other. */
+    @Test
+    void anUpdateOfASerialCacheNeedsItsKeyBeforeTheMethod() {
+        assertThat(here.findSerial(id).name()).isEqualTo("old");
+
+        assertThatThrownBy(() -> here.renameSerial(null, "new"))
+                .isInstanceOf(InvalidCacheCallException.class)
+                .hasMessageContaining("cannot wait for its turn");
+        assertThat(here.findSerial(id).name()).isEqualTo("old");
+
+        here.renameSerial(id, "new");
+        assertThat(here.findSerial(id).name()).isEqualTo("new");
+    }
+
     @Test
     void clearsTwoCachesWithAllEntries() {
         assertThat(here.find(id).name()).isEqualTo("old");

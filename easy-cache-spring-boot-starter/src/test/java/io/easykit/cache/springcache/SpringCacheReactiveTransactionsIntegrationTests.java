@@ -5,17 +5,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.springcache.SpringShop.Product;
 import io.easykit.cache.springcache.SpringShop.Products;
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.util.AopTestUtils;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
@@ -38,6 +46,9 @@ class SpringCacheReactiveTransactionsIntegrationTests {
 
         private static final long serialVersionUID = 1L;
 
+        /** Runs in each commit. */
+        private volatile Runnable commit = () -> {};
+
         @Override
         protected Object doGetTransaction(TransactionSynchronizationManager present) {
             return this;
@@ -52,7 +63,7 @@ class SpringCacheReactiveTransactionsIntegrationTests {
         @Override
         protected Mono<Void> doCommit(
                 TransactionSynchronizationManager present, GenericReactiveTransaction transaction) {
-            return Mono.empty();
+            return Mono.fromRunnable(commit);
         }
 
         @Override
@@ -62,10 +73,46 @@ class SpringCacheReactiveTransactionsIntegrationTests {
         }
     }
 
+    static class Writer {
+
+        private final JdbcClient jdbc;
+
+        Writer(JdbcClient jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#product.id")
+        @Transactional
+        public Mono<Product> rename(Product product) {
+            return Mono.fromCallable(() -> {
+                jdbc.sql("update product set name = ? where id = ?")
+                        .params(product.name(), product.id())
+                        .update();
+                return product;
+            });
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableCaching
+    @Import(SpringShop.Application.class)
+    static class Application {
+
+        @Bean
+        Manager manager() {
+            return new Manager();
+        }
+
+        @Bean
+        Writer writer(JdbcClient jdbc) {
+            return new Writer(jdbc);
+        }
+    }
+
     @BeforeAll
     static void start() {
         RedisServer.shared().flush();
-        context = SpringShop.start(SpringShop.Application.class);
+        context = SpringShop.start(Application.class);
         jdbc().sql("create table if not exists product (id bigint primary key, name varchar(20))")
                 .update();
     }
@@ -143,5 +190,26 @@ class SpringCacheReactiveTransactionsIntegrationTests {
         assertThat(products.find(id).name()).isEqualTo("new");
         assertThat(products.find(id).name()).isEqualTo("new");
         assertThat(target.loads).hasValue(2);
+    }
+
+    /** The remedy of the refusal. */
+    @Test
+    void theTransactionOfTheMethodIsPartOfItsUpdate() {
+        assertThat(products.find(id).name()).isEqualTo("old");
+        AtomicReference<Object> prepared = new AtomicReference<>();
+        context.getBean(Manager.class).commit = () -> prepared.set(isPrepared());
+
+        Mono<Product> update = context.getBean(Writer.class).rename(new Product(id, "new"));
+        assertThat(update.block(Duration.ofSeconds(30)).name()).isEqualTo("new");
+
+        assertThat(prepared).as("during the commit").hasValue(1L);
+        assertThat(isPrepared()).isEqualTo(0L);
+        assertThat(products.find(id).name()).isEqualTo("new");
+    }
+
+    private Object isPrepared() {
+        try (RawRedis raw = RedisServer.shared().connect()) {
+            return raw.command("HEXISTS", "ec:product::" + id, "i");
+        }
     }
 }

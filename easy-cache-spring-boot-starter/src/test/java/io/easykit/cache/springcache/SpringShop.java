@@ -184,6 +184,16 @@ final class SpringShop {
             return load(id);
         }
 
+        @Cacheable("serial")
+        public Product findSerial(long id) {
+            return load(id);
+        }
+
+        @CacheEvict(cacheNames = "serial", key = "#id")
+        public void renameSerial(Long id, String name) {
+            jdbc.sql("update product set name = ?").param(name).update();
+        }
+
         private void change(Product product) {
             jdbc.sql("update product set name = ? where id = ?")
                     .params(product.name(), product.id())
@@ -258,6 +268,7 @@ final class SpringShop {
                         "easy-cache.spring-cache.enabled=true",
                         "easy-cache.command-timeout=10s",
                         "easy-cache.caches.strong.consistency=cp",
+                        "easy-cache.caches.serial.serial=true",
                         "spring.main.web-application-type=none")
                 .properties(Stream.of(settings).toArray(String[]::new))
                 .run();
