@@ -31,9 +31,18 @@ final class ClusterTopology {
         return factory.getNativeClient() instanceof RedisClusterClient cluster ? cluster : null;
     }
 
+    /** Null also if the factory is stopped. Its connection may still be open then, so commands may still arrive. */
+    private @Nullable RedisClusterClient clientUnlessStopped() {
+        try {
+            return client();
+        } catch (IllegalStateException stopped) {
+            return null;
+        }
+    }
+
     /** Names the node that serves the key. */
     String nodeOf(byte[] key) {
-        RedisClusterClient cluster = client();
+        RedisClusterClient cluster = clientUnlessStopped();
         if (cluster == null) {
             return SINGLE;
         }
@@ -43,7 +52,7 @@ final class ClusterTopology {
 
     /** The masters that serve slots; empty if this is no cluster, or if there is no connection. Does not block. */
     List<ClusterMaster> masters() {
-        RedisClusterClient cluster = client();
+        RedisClusterClient cluster = clientUnlessStopped();
         if (cluster == null || !connection.isOpen()) {
             return List.of();
         }
