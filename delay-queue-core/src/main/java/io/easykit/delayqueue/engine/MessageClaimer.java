@@ -91,7 +91,12 @@ final class MessageClaimer {
         return context.nanos() - dueAt >= 0;
     }
 
-    boolean isTimeToPoll() {
+    /** Whether a message is due, or it is time to look for one whose wakeup was lost. */
+    boolean wantsToClaim() {
+        return isDue() || isTimeToPoll();
+    }
+
+    private boolean isTimeToPoll() {
         return context.nanos() - pollAt >= 0;
     }
 

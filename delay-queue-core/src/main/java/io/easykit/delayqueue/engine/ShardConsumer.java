@@ -219,7 +219,8 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     // ---- Claim messages and start their runs
 
     private void claim() {
-        boolean wanted = claimer.isDue() || claimer.isTimeToPoll() || settlements.hasAcknowledged();
+        // A permit that comes after the time to poll is used: without wakeups the shard has no other chance.
+        boolean wanted = waitsForPermit || claimer.isDue() || claimer.isTimeToPoll() || settlements.hasAcknowledged();
         if (!claimer.isUnanswered() && !(wanted && mayClaim())) {
             waitsForPermit = false;
             container.limiter().cancelWait(waiter);

@@ -105,16 +105,26 @@ final class WakeupSubscriptions implements AutoCloseable {
         task.completeOnTimeout(null, 1, TimeUnit.SECONDS).join();
     }
 
-    /** Subscribes the subscribers that have no subscription yet. */
+    /**
+     * Subscribes the subscribers that have no subscription yet. The first one whose server is away ends this, and comes last in the
+     * next attempt: the thread waits for one server at a time, and in a cluster the others get their turn.
+     */
     private void subscribeAll() {
         try {
-            for (Subscriber subscriber : subscribers) {
-                if (!subscriber.subscribed) {
-                    requireAnswer(subscriber);
-                    started().addMessageListener(subscriber, subscriber.topics());
-                    subscriber.subscribed = true;
-                    subscriber.begin();
+            for (Subscriber subscriber : List.copyOf(subscribers)) {
+                if (subscriber.subscribed) {
+                    continue;
                 }
+                DataAccessException silence = silence(subscriber);
+                if (silence != null) {
+                    subscribers.remove(subscriber);
+                    subscribers.add(subscriber);
+                    again(silence);
+                    return;
+                }
+                started().addMessageListener(subscriber, subscriber.topics());
+                subscriber.subscribed = true;
+                subscriber.begin();
             }
         } catch (RuntimeException e) {
             disconnect();
@@ -122,15 +132,18 @@ final class WakeupSubscriptions implements AutoCloseable {
         }
     }
 
-    /** Spring Data logs a subscription that fails with a stack trace. An outage is logged elsewhere. */
-    private void requireAnswer(Subscriber subscriber) {
+    /**
+     * Asks the server of a shard, because Spring Data logs a subscription that fails with a stack trace. An outage is logged
+     * elsewhere.
+     *
+     * @return null if the server answers; a refusal is an answer, too
+     */
+    private @Nullable DataAccessException silence(Subscriber subscriber) {
         try (RedisConnection connection = connections.getConnection()) {
             connection.keyCommands().exists(RedisKeys.bytes(keys.settings(subscriber.oneShard())));
+            return null;
         } catch (DataAccessException e) {
-            // A refusal is an answer, too.
-            if (ErrorReply.of(e) == null) {
-                throw e;
-            }
+            return ErrorReply.of(e) == null ? e : null;
         }
     }
 

@@ -98,6 +98,23 @@ class DeliveryTests {
         assertThat(queue.runIds()).containsExactly("near");
     }
 
+    /** Their consumers poll at the same time, and one place serves them one after the other. */
+    @Test
+    void deliversFromAllShardsWithinASecondWhenTheWakeupsAreLost() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 8));
+        sharded.line.cutWakeups();
+        sharded.start(
+                listener().concurrency(1).ackMode(AckMode.MANUAL),
+                message ->
+                        sharded.node.after(MILLI, () -> message.acknowledgment().acknowledge()));
+        sharded.time.advance(Duration.ofSeconds(5));
+
+        IntStream.range(0, 40).forEach(i -> sharded.send("m" + i, Duration.ZERO));
+        sharded.time.advance(Duration.ofMillis(1_050));
+
+        assertThat(sharded.runIds()).hasSize(40).doesNotHaveDuplicates();
+    }
+
     @Test
     void asksAboutOnceASecondWhenIdle() {
         queue.start(listener(), message -> {});

@@ -10,21 +10,27 @@ import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.test.RawRedis;
+import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** WakeupSubscriptions over a driver that does everything on threads of its own, and over one whose subscriptions keep their thread. */
 class WakeupSubscriptionsIntegrationTests {
@@ -170,5 +176,37 @@ class WakeupSubscriptionsIntegrationTests {
                     assertThat(event.getThrowableProxy()).isNull();
                 });
         destroy(connections);
+    }
+
+    @Test
+    void hearsTheShardsOfOtherMastersWhileOneIsAway() {
+        try (RedisCluster cluster = RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no")) {
+            List<ShardKey> shards =
+                    IntStream.range(0, 12).mapToObj(i -> new ShardKey("t", i)).toList();
+            RedisServer away = cluster.masterOf(keys.prefix(shards.get(0)));
+            Map<Boolean, List<ShardKey>> byAnswer = shards.stream()
+                    .collect(Collectors.partitioningBy(shard -> cluster.masterOf(keys.prefix(shard)) != away));
+            LettuceConnectionFactory connections = new LettuceConnectionFactory(
+                    new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
+            connections.afterPropertiesSet();
+            connections.start();
+            away.kill();
+
+            WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
+            shards.forEach(shard -> listen(wakeups, shard));
+            RedisServer other = cluster.masters().stream()
+                    .filter(master -> master != away)
+                    .findFirst()
+                    .orElseThrow();
+            try (RawRedis redis = other.connect()) {
+                await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+                    shards.forEach(shard -> redis.command("PUBLISH", keys.wakeup(shard), "1000"));
+                    assertThat(heard).containsAll(byAnswer.get(true));
+                });
+            }
+            assertThat(byAnswer.get(true)).isNotEmpty();
+            wakeups.close();
+            connections.destroy();
+        }
     }
 }
