@@ -220,7 +220,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     private void claim() {
         // A permit that comes after the time to poll is used: without wakeups the shard has no other chance.
-        boolean wanted = waitsForPermit || claimer.isDue() || claimer.isTimeToPoll() || settlements.hasAcknowledged();
+        boolean wanted = waitsForPermit || claimer.wantsToClaim() || settlements.hasAcknowledged();
         if (!claimer.isUnanswered() && !(wanted && mayClaim())) {
             waitsForPermit = false;
             container.limiter().cancelWait(waiter);
