@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Claims.</b> As many messages as there are free permits. If the handler is quick, also messages that will begin within
  * a moment ({@link PrefetchPolicy}), so that waiting messages are not bound to a busy node. Acknowledgements travel in the
- * same call.
+ * same call. A permit that comes late is used, although the time to poll has passed: without wakeups there is no other chance.
  *
  * <p><b>Batching.</b> With runs under way, the loop makes its next call when all of them are done, or after a moment that
  * only short handlers notice. So runs that end shortly after each other share a call. A call costs Redis about as much as ten
@@ -219,7 +219,6 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     // ---- Claim messages and start their runs
 
     private void claim() {
-        // A permit that comes after the time to poll is used: without wakeups the shard has no other chance.
         boolean wanted = waitsForPermit || claimer.wantsToClaim() || settlements.hasAcknowledged();
         if (!claimer.isUnanswered() && !(wanted && mayClaim())) {
             waitsForPermit = false;
