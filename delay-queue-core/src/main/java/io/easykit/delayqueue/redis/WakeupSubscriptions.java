@@ -133,10 +133,10 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     /**
-     * Asks the server of a shard, because Spring Data logs a subscription that fails with a stack trace. An outage is logged
-     * elsewhere.
+     * Sends a command to the server of a shard, because Spring Data logs a subscription that fails with a stack trace. An outage
+     * is logged elsewhere.
      *
-     * @return null if the server answers; a refusal is an answer, too
+     * @return null if there is a reply, also a refusal
      */
     private @Nullable DataAccessException silence(Subscriber subscriber) {
         try (RedisConnection connection = connections.getConnection()) {
