@@ -25,7 +25,7 @@ final class PreparedMessage {
 
     private final long nonce;
     private final Duration sendTimeout;
-    private final @Nullable ReplicaWait replicaWait;
+    private @Nullable ReplicaWait replicaWait;
     private ShardKey shard;
     private NewMessage message;
     private boolean isIdPromised;
@@ -60,6 +60,15 @@ final class PreparedMessage {
     /** Null if the send does not wait for replicas. */
     @Nullable ReplicaWait replicaWait() {
         return replicaWait;
+    }
+
+    /** Stands for another message with this key, which is not sent: waits for as many replicas. Returns this message. */
+    PreparedMessage alsoFor(PreparedMessage other) {
+        ReplicaWait wait = other.replicaWait;
+        if (wait != null && (replicaWait == null || replicaWait.replicas() < wait.replicas())) {
+            replicaWait = wait;
+        }
+        return this;
     }
 
     String id() {

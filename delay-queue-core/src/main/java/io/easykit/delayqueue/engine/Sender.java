@@ -153,7 +153,7 @@ final class Sender {
 
     private static List<PreparedMessage> firstOfEachKey(List<PreparedMessage> messages) {
         Map<Map.Entry<ShardKey, String>, PreparedMessage> first = new LinkedHashMap<>();
-        messages.forEach(message -> first.putIfAbsent(message.key(), message));
+        messages.forEach(message -> first.merge(message.key(), message, PreparedMessage::alsoFor));
         return List.copyOf(first.values());
     }
 
@@ -174,19 +174,21 @@ final class Sender {
         private int open;
         private Patience patience = new Patience(loops::nanos);
 
-        /** Of several messages with one key only the first is stored, also if it has run before the call of the last. */
+        /**
+         * Of several messages with one key only the first is stored, also if it has run before the call of the last. The others are
+         * duplicates, even if the first fails: it is the one to send again.
+         */
         void storeOnce(List<PreparedMessage> messages, Consumer<List<PreparedMessage>> store) {
             List<PreparedMessage> open = messages.stream()
                     .filter(message -> !stored.contains(message.key()))
                     .toList();
             List<PreparedMessage> first = firstOfEachKey(open);
-            storage.leaveOut(without(messages, open));
+            storage.leaveOut(without(messages, first));
             try {
                 store.accept(first);
             } finally {
                 addStored(first);
             }
-            storage.leaveOut(without(open, first));
         }
 
         void addStored(List<PreparedMessage> messages) {

@@ -219,8 +219,8 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     // ---- Claim messages and start their runs
 
     private void claim() {
-        boolean wanted = waitsForPermit || claimer.wantsToClaim() || settlements.hasAcknowledged();
-        if (!claimer.isUnanswered() && !(wanted && mayClaim())) {
+        boolean looks = waitsForPermit || claimer.wantsToClaim();
+        if (!claimer.isUnanswered() && !((looks || settlements.hasAcknowledged()) && mayClaim())) {
             waitsForPermit = false;
             container.limiter().cancelWait(waiter);
             return;
@@ -228,8 +228,8 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         boolean expectsSome = claimer.isDue() || claimer.isUnanswered();
         ConcurrencyLimiter.Permits permits =
                 container.limiter().take(waiter, expectsSome ? QueueStore.MAX_BATCH / endpoint.batchSize() : 1);
-        waitsForPermit = permits.all() == 0;
-        if (waitsForPermit && !claimer.isUnanswered()) {
+        waitsForPermit = looks && permits.all() == 0;
+        if (permits.all() == 0 && !claimer.isUnanswered()) {
             return;
         }
         boolean blockedByPrefetchRule = false;

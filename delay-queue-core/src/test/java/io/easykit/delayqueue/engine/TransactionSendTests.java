@@ -13,6 +13,7 @@ import io.easykit.delayqueue.BatchSendException;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.NotReplicatedException;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendPhase;
@@ -262,19 +263,20 @@ class TransactionSendTests {
         assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE, SendOutcome.DUPLICATE);
     }
 
-    /** Sends that wait for replicas go in a call of their own, and one call takes 100 messages. */
+    /** One call takes 100 messages. */
     @ParameterizedTest
     @EnumSource(names = {"BEFORE_COMMIT", "AFTER_COMMIT"})
     void storesAnIdOfOneListOnceAlthoughItIsDoneBetweenTwoCalls(SendPhase phase) {
         OutgoingMessage message = OutgoingMessage.of(TOPIC, "x").id("a").phase(phase);
-        queue.memory.replicas(1);
         queue.start(listener(), m -> {});
         transactions.begin();
         template.send(message);
-        template.send(message.waitForReplicas(1));
-        template.send(OutgoingMessage.of(TOPIC, "y").id("b").phase(phase).waitForReplicas(1));
+        IntStream.range(0, 100)
+                .forEach(i ->
+                        template.send(OutgoingMessage.of(TOPIC, "x").id("m" + i).phase(phase)));
+        template.send(message);
         queue.line.plan(call -> {
-            if (call.equals("sendReplicated")) {
+            if (call.equals("send")) {
                 queue.time.advance(Duration.ofSeconds(1));
             }
             return Fault.NONE;
@@ -283,8 +285,44 @@ class TransactionSendTests {
         transactions.commit();
         queue.time.advance(Duration.ofSeconds(1));
 
-        assertThat(queue.runIds()).containsExactly("a", "b");
-        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.STORED, SendOutcome.DUPLICATE);
+        assertThat(queue.runIds()).hasSize(101).doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BEFORE_COMMIT", "AFTER_COMMIT"})
+    void waitsForTheReplicasOfADuplicate(SendPhase phase) {
+        OutgoingMessage message = OutgoingMessage.of(TOPIC, "x").id("a").phase(phase);
+        transactions.begin();
+        template.send(message);
+        template.send(message.waitForReplicas(1));
+        queue.line.takeCalls();
+
+        assertThatThrownBy(transactions::commit).isInstanceOf(NotReplicatedException.class);
+
+        assertThat(queue.line.takeCalls()).contains("sendReplicated").doesNotContain("send");
+    }
+
+    /** Otherwise the caller would send it again, although the first one may have run. */
+    @Test
+    void reportsADuplicateAlthoughALaterMessageFails() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 8).transactions(transactions));
+        DelayQueueTemplate several = sharded.engine.template();
+        ShardKey failing = new ShardKey(TOPIC, MessageIds.shardOf("a", 8) == 0 ? 1 : 0);
+        String other = IntStream.range(0, 1_000)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> MessageIds.shardOf(id, 8) == failing.shard())
+                .findFirst()
+                .orElseThrow();
+        transactions.begin();
+        for (String id : List.of("a", "a", other)) {
+            several.send(OutgoingMessage.of(TOPIC, "x").id(id).phase(SendPhase.AFTER_COMMIT));
+        }
+        sharded.line.planByShard(shard -> shard.equals(failing) ? Fault.REFUSED : Fault.NONE);
+
+        assertThatThrownBy(transactions::commit)
+                .isInstanceOfSatisfying(BatchSendException.class, failure -> assertThat(failure.results())
+                        .extracting(SendResult::outcome)
+                        .containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE, null));
     }
 
     @Test
