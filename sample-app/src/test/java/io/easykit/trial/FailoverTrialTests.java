@@ -30,7 +30,8 @@ class FailoverTrialTests {
         try (Trial trial = new Trial(start.get(), Pace.SHORT)) {
             for (Fault fault : faults) {
                 Report report = new Report(trial.topology().toString(), fault, trial.run(fault, 1));
-                report.faults(0, AGAIN_WITHIN_MILLIS).forEach(one -> wrong.add(fault + ": " + one + " " + report));
+                report.faults(Report.lossByLag(trial.topology(), fault, 1), AGAIN_WITHIN_MILLIS)
+                        .forEach(one -> wrong.add(fault + ": " + one + " " + report));
             }
         }
         return wrong;

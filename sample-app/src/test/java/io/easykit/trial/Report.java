@@ -9,6 +9,9 @@ import java.util.function.ToLongFunction;
 /** The rounds of one topology and fault as a row of a table, and the violations they show. */
 record Report(String topology, Fault fault, List<Round> rounds) {
 
+    /** In messages, at 200 sends a second. */
+    private static final int LAG_OF_A_REPLICA = 5;
+
     static final String HEADER =
             """
             | topology | fault | rounds | promotion after | sends (failed) | lost | twice | early | reads (failed) | longest read \
@@ -51,6 +54,14 @@ record Report(String topology, Fault fault, List<Round> rounds) {
                                 .mapToObj("%.0f"::formatted)
                                 .reduce((first, last) -> last)
                                 .orElse(""));
+    }
+
+    /**
+     * Returns how many acknowledged messages may be lost, if the senders do not wait for replicas: those that no replica had
+     * received when their master hung.
+     */
+    static int lossByLag(Topology topology, Fault fault, int rounds) {
+        return topology.shares() == 1 && fault == Fault.PAUSE ? LAG_OF_A_REPLICA * rounds : 0;
     }
 
     /**

@@ -27,9 +27,6 @@ class TopologyTrialTests {
     /** A lower p99 depends more on the machine than on Redis. */
     private static final long P99_FLOOR_MICROS = 20_000;
 
-    /** In messages, at 200 sends a second. */
-    private static final int LAG_OF_A_REPLICA = 5;
-
     /** Each send waits for both replicas. A send that they do not confirm is stored, but may be lost. */
     private static final List<String> ALL_REPLICAS =
             List.of("--delay-queue.defaults.wait-for-replicas=2", "--delay-queue.defaults.replica-timeout=200ms");
@@ -97,13 +94,8 @@ class TopologyTrialTests {
         assertThat(wrong).isEmpty();
     }
 
-    /**
-     * Data that a replica had not received when its master hung are lost, unless the senders waited for the replicas.
-     */
     private static int allowedLoss(Topology topology, List<String> settings, Fault fault) {
-        return topology.shares() == 1 && fault == Fault.PAUSE && !settings.equals(ALL_REPLICAS)
-                ? LAG_OF_A_REPLICA * ROUNDS
-                : 0;
+        return settings.equals(ALL_REPLICAS) ? 0 : Report.lossByLag(topology, fault, ROUNDS);
     }
 
     @AfterAll
