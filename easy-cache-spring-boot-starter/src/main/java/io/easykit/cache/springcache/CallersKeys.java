@@ -5,28 +5,37 @@ import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keys of a call that runs on a thread of the cache. State of the caller's thread, such as its tenant, may be missing there. Then the
  * method would read or change the data of another key.
+ *
+ * <p>A publisher runs the method at each subscription, and the method may change its arguments. So the keys may differ when a
+ * subscription has passed already.
  */
 final class CallersKeys {
 
-    private CallersKeys() {}
+    private final Set<CacheKey<?>> expected;
+    private final Method method;
+    private final AtomicBoolean passed = new AtomicBoolean();
+
+    /** @param callers keys that were computed on the thread of the caller */
+    CallersKeys(Collection<? extends CacheKey<?>> callers, Method method) {
+        this.expected = new LinkedHashSet<>(callers);
+        this.method = method;
+    }
 
     /**
      * Has to be called before the method, on the thread that will call it.
      *
-     * @param callers keys that were computed on the thread of the caller
-     * @param here computes them on this thread
-     * @throws InvalidCacheCallException if they differ
+     * @param here computes the keys on this thread
+     * @return false if they differ or are not known, and a subscription has passed before
+     * @throws InvalidCacheCallException if they differ or are not known, and none has passed before
      */
-    static void requireSame(
-            Collection<? extends CacheKey<?>> callers,
-            Supplier<? extends Collection<? extends CacheKey<?>>> here,
-            Method method) {
+    boolean pass(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
         Set<CacheKey<?>> now = new LinkedHashSet<>();
         RuntimeException problem = null;
         try {
@@ -34,14 +43,15 @@ final class CallersKeys {
         } catch (RuntimeException unknown) {
             problem = unknown;
         }
-        Set<CacheKey<?>> expected = new LinkedHashSet<>(callers);
-        if (problem != null || !now.equals(expected)) {
-            throw refusal(expected, now, method, problem);
+        boolean same = problem == null && now.equals(expected);
+        if (!same && !passed.get()) {
+            throw refusal(now, problem);
         }
+        passed.set(true);
+        return same;
     }
 
-    private static InvalidCacheCallException refusal(
-            Set<CacheKey<?>> expected, Set<CacheKey<?>> now, Method method, @Nullable RuntimeException problem) {
+    private InvalidCacheCallException refusal(Set<CacheKey<?>> now, @Nullable RuntimeException problem) {
         Set<CacheKey<?>> all = new LinkedHashSet<>(expected);
         all.addAll(now);
         String name = all.isEmpty() ? "" : all.iterator().next().spec().prefix();

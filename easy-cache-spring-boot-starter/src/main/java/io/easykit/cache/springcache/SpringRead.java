@@ -39,16 +39,13 @@ final class SpringRead {
             return call.proceed();
         }
         AnnotatedMethod method = call.method();
+        CallersKeys callers = new CallersKeys(keys(steps), call.call().method());
         return method.style().run(place -> {
-            if (place.isElsewhere()) {
-                CallersKeys.requireSame(
-                        keys(steps),
-                        () -> keys(steps(evaluator.evaluate(method.operations(), call.call()))),
-                        call.call().method());
-            }
+            boolean same = !place.isElsewhere()
+                    || callers.pass(() -> keys(steps(evaluator.evaluate(method.operations(), call.call()))));
             // A value that the transaction has read may be rolled back, and a cached one may be older than its changes.
-            return method.resultOf(
-                    place.isInTransaction() ? call.content(place.awaiter()) : read(steps, place.awaiter()));
+            boolean uncached = place.isInTransaction() || !same;
+            return method.resultOf(uncached ? call.content(place.awaiter()) : read(steps, place.awaiter()));
         });
     }
 

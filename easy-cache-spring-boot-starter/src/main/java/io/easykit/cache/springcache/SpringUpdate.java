@@ -46,13 +46,17 @@ final class SpringUpdate {
     }
 
     @Nullable Object run(List<Evaluation> evaluations) throws Throwable {
-        Keys keys = keysBefore(evaluations);
+        Keys first = keysBefore(evaluations);
+        CallersKeys callers = new CallersKeys(first.before, call.call().method());
         return call.method().style().run(place -> {
+            Keys keys = new Keys();
+            keys.addAll(first);
             if (place.isElsewhere()) {
-                CallersKeys.requireSame(
-                        keys.before,
-                        () -> keysBefore(evaluator.evaluate(call.method().operations(), call.call())).before,
-                        call.call().method());
+                callers.pass(() -> {
+                    Keys now = keysBefore(evaluator.evaluate(call.method().operations(), call.call()));
+                    keys.addAll(now);
+                    return now.before;
+                });
             }
             if (place.isInTransaction() && keys.anyCache != null) {
                 throw inTransaction(keys.anyCache);
@@ -71,6 +75,12 @@ final class SpringUpdate {
 
         /** Name of a cache that is or may be updated; null if there is none. */
         private @Nullable String anyCache;
+
+        void addAll(Keys others) {
+            before.addAll(others.before);
+            eager.addAll(others.eager);
+            anyCache = others.anyCache == null ? anyCache : others.anyCache;
+        }
     }
 
     private Keys keysBefore(List<Evaluation> evaluations) {

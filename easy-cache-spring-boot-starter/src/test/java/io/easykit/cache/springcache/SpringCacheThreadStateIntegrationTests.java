@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -84,6 +86,35 @@ class SpringCacheThreadStateIntegrationTests {
             calls.add("read");
             ids.sort(null);
             return CompletableFuture.completedFuture(ids.toString());
+        }
+
+        @Cacheable(cacheNames = "list", key = "#ids.toString()")
+        public Mono<String> ofAllReactively(List<Long> ids) {
+            calls.add("read");
+            ids.sort(null);
+            return Mono.just(ids.toString());
+        }
+
+        /** Sets its key, and fails once after it. */
+        @CachePut(cacheNames = "list", key = "#key.get()")
+        public Mono<String> save(AtomicReference<String> key) {
+            calls.add("update");
+            return key.getAndSet("[1, 2]") == null
+                    ? Mono.error(new IllegalStateException("the first time"))
+                    : Mono.just("saved");
+        }
+
+        @Cacheable(cacheNames = "strong", key = "#ids.toString()")
+        public String strong(List<Long> ids) {
+            return ids.toString();
+        }
+
+        /** Changes its key, which a CP cache refuses after the method. */
+        @CacheEvict(cacheNames = "strong", key = "#ids.toString()")
+        public Mono<String> sortStrong(List<Long> ids) {
+            calls.add("update");
+            ids.sort(null);
+            return Mono.just(ids.toString());
         }
 
         private String load(String kind, long id) {
@@ -215,5 +246,69 @@ class SpringCacheThreadStateIntegrationTests {
         assertThat(texts.ofAll(new ArrayList<>(List.of(2L, 1L))).join()).isEqualTo("[1, 2]");
 
         assertThat(calls).hasSize(before + 1);
+    }
+
+    /** The first subscription has changed the argument. */
+    @Test
+    void aReadThatIsSubscribedAgainWithAnotherKeyRunsWithoutTheCache() {
+        int before = calls.size();
+        Mono<String> read = texts.ofAllReactively(new ArrayList<>(List.of(2L, 1L)));
+
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
+
+        assertThat(calls).hasSize(before + 3);
+        try (RawRedis raw = RedisServer.shared().connect()) {
+            assertThat(raw.command("KEYS", "ec:list::*").toString()).doesNotContain("1, 2", "1%2C 2", "1%2C%202");
+        }
+    }
+
+    @Test
+    void aReadThatIsSubscribedAgainWithItsKeyIsCached() {
+        int before = calls.size();
+        Mono<String> read = texts.ofAllReactively(new ArrayList<>(List.of(1L, 2L)));
+
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
+
+        assertThat(calls).hasSize(before + 1);
+    }
+
+    @Test
+    void anUpdateThatSetsItsKeyCanBeRepeated() {
+        int before = calls.size();
+        assertThat(texts.ofAll(new ArrayList<>(List.of(1L, 2L))).join()).isEqualTo("[1, 2]");
+
+        assertThat(texts.save(new AtomicReference<>()).retry(1).block(Duration.ofSeconds(30)))
+                .isEqualTo("saved");
+        assertThat(texts.ofAll(new ArrayList<>(List.of(1L, 2L))).join()).isEqualTo("[1, 2]");
+
+        assertThat(calls.subList(before, calls.size())).containsExactly("read", "update", "update", "read");
+    }
+
+    @Test
+    void aRepeatedUpdateIsPreparedForItsPresentKey() {
+        int before = calls.size();
+        Mono<String> update = texts.sortStrong(new ArrayList<>(List.of(2L, 1L)));
+
+        assertThatThrownBy(() -> update.block(Duration.ofSeconds(30)))
+                .isInstanceOf(InvalidCacheCallException.class)
+                .hasMessageContaining("was not prepared");
+        assertThat(update.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
+
+        assertThat(calls).hasSize(before + 2);
+    }
+
+    @Test
+    void aRefusedSubscriptionIsRefusedAgain() {
+        int before = calls.size();
+
+        assertThatThrownBy(() -> texts.reactively(1).retry(1).block(Duration.ofSeconds(30)))
+                .isInstanceOf(InvalidCacheCallException.class);
+        assertThatThrownBy(() -> texts.updateReactively(1).retry(1).block(Duration.ofSeconds(30)))
+                .isInstanceOf(InvalidCacheCallException.class);
+
+        assertThat(calls).hasSize(before);
     }
 }
