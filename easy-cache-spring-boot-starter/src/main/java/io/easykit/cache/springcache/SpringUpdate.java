@@ -227,7 +227,7 @@ final class SpringUpdate {
         for (Evaluation evaluation : evaluator.evaluate(call.method().operations(), call.call())) {
             try {
                 if (mayAddAfter(evaluation.getOperation(), returned)
-                        && evaluation.applies(content)
+                        && (mustAddAfter(evaluation.getOperation(), returned) || evaluation.applies(content))
                         && !add(evaluation, content, after)) {
                     problem = new InvalidCacheKeyException(
                             "The key of " + evaluation.getOperation()
@@ -245,7 +245,11 @@ final class SpringUpdate {
     }
 
     private static boolean mayAddAfter(CacheOperation operation, boolean returned) {
-        boolean late = AnnotatedMethod.hasLateKey(operation) || AnnotatedMethod.hasLateCondition(operation);
-        return !isBeforeInvocation(operation) && (returned || !late);
+        return !isBeforeInvocation(operation) && (returned || !AnnotatedMethod.hasLateKey(operation));
+    }
+
+    /** Whether the condition needs a result that does not exist. */
+    private static boolean mustAddAfter(CacheOperation operation, boolean returned) {
+        return !returned && AnnotatedMethod.hasLateCondition(operation);
     }
 }

@@ -289,6 +289,16 @@ class SpringCacheIntegrationTests {
     }
 
     @Test
+    void anUpdateThatFailsAfterItsCommitInvalidatesWhateverItsConditionOverTheResult() {
+        assertThat(here.find(id).name()).isEqualTo("old");
+
+        assertThatThrownBy(() -> here.failAfterCommitIf(new AtomicReference<>(), new Product(id, "new")))
+                .hasMessage("after the commit");
+
+        assertThat(here.find(id).name()).isEqualTo("new");
+    }
+
+    @Test
     void aTransactionReadsItsOwnChange() {
         assertThat(here.find(id).name()).isEqualTo("old");
 

@@ -141,6 +141,20 @@ final class SpringShop {
         public void failAfterCommit(AtomicReference<Long> id, Product product) {
             id.set(product.id());
             change(product);
+            failAfterCommit();
+        }
+
+        /** Its condition is never evaluated, since there is no result. */
+        @CacheEvict(cacheNames = "product", key = "#id.get()", condition = "#result != null")
+        @Transactional
+        public Product failAfterCommitIf(AtomicReference<Long> id, Product product) {
+            id.set(product.id());
+            change(product);
+            failAfterCommit();
+            return product;
+        }
+
+        private static void failAfterCommit() {
             TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
                 @Override
                 public void afterCommit() {
