@@ -19,11 +19,11 @@ import org.springframework.cache.interceptor.CacheResolver;
  */
 final class OperationEvaluator extends CacheAspectSupport {
 
-    private final Supplier<CacheInterceptor> configured;
+    private final Supplier<@Nullable CacheInterceptor> configured;
     private volatile boolean ready;
 
     /** @param configured the interceptor whose key generator and cache resolver apply */
-    OperationEvaluator(Supplier<CacheInterceptor> configured, BeanFactory beans) {
+    OperationEvaluator(Supplier<@Nullable CacheInterceptor> configured, BeanFactory beans) {
         this.configured = configured;
         setBeanFactory(beans);
     }
@@ -32,8 +32,8 @@ final class OperationEvaluator extends CacheAspectSupport {
     boolean isReady() {
         if (!ready) {
             CacheInterceptor interceptor = configured.get();
-            CacheResolver resolver = interceptor.getCacheResolver();
-            if (resolver == null) {
+            CacheResolver resolver = interceptor == null ? null : interceptor.getCacheResolver();
+            if (interceptor == null || resolver == null) {
                 return false;
             }
             setCacheResolver(resolver);

@@ -1,44 +1,70 @@
 package io.easykit.cache.springcache;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.config.CacheManagementConfigUtils;
 import org.springframework.cache.interceptor.AbstractCacheResolver;
 import org.springframework.cache.interceptor.CacheInterceptor;
+import org.springframework.cache.support.CompositeCacheManager;
 import org.springframework.core.Ordered;
 
 /** The beans of Spring's cache in an application. */
 final class SpringCacheInfrastructure {
 
+    private static final Logger log = LoggerFactory.getLogger(SpringCacheInfrastructure.class);
+
     private SpringCacheInfrastructure() {}
 
-    /** Whether {@code @EnableCaching} has defined an interceptor. */
-    static boolean isPresent(ConfigurableListableBeanFactory beans) {
-        return !interceptors(beans).isEmpty();
-    }
-
-    static List<CacheInterceptor> interceptors(ConfigurableListableBeanFactory beans) {
-        return List.copyOf(
-                beans.getBeansOfType(CacheInterceptor.class, true, false).values());
+    /**
+     * The interceptor of {@code @EnableCaching}, or null if there is none. Others come from {@code <cache:advice>}, and are left
+     * alone.
+     */
+    static @Nullable CacheInterceptor interceptor(ConfigurableListableBeanFactory beans) {
+        String advisor = CacheManagementConfigUtils.CACHE_ADVISOR_BEAN_NAME;
+        if (beans.containsLocalBean(advisor)
+                && beans.getBean(advisor) instanceof Advisor bean
+                && bean.getAdvice() instanceof CacheInterceptor interceptor) {
+            return interceptor;
+        }
+        Collection<CacheInterceptor> all =
+                beans.getBeansOfType(CacheInterceptor.class, true, false).values();
+        return all.size() == 1 ? all.iterator().next() : null;
     }
 
     static Set<String> managers(ConfigurableListableBeanFactory beans) {
         return new TreeSet<>(List.of(beans.getBeanNamesForType(CacheManager.class, true, false)));
     }
 
-    /** Types of managers other than ours that a {@code CachingConfigurer} has set; they may be no beans. */
-    static Set<String> configuredManagers(ConfigurableListableBeanFactory beans) {
-        Set<String> others = new TreeSet<>();
-        for (CacheInterceptor interceptor : interceptors(beans)) {
-            if (interceptor.getCacheResolver() instanceof AbstractCacheResolver resolver
-                    && !(resolver.getCacheManager() instanceof SpringCacheManager)) {
-                others.add(resolver.getCacheManager().getClass().getName());
-            }
+    /** Type of a manager other than ours that a {@code CachingConfigurer} has set; it may be no bean. Null if there is none. */
+    static @Nullable String configuredManager(ConfigurableListableBeanFactory beans, SpringCacheManager own) {
+        CacheInterceptor interceptor = interceptor(beans);
+        if (interceptor == null || !(interceptor.getCacheResolver() instanceof AbstractCacheResolver resolver)) {
+            return null;
         }
-        return others;
+        CacheManager manager;
+        try {
+            manager = resolver.getCacheManager();
+        } catch (IllegalStateException none) {
+            log.debug("The cache resolver {} has no cache manager", resolver, none);
+            return null;
+        }
+        return manager instanceof SpringCacheManager || asks(manager, own)
+                ? null
+                : manager.getClass().getName();
+    }
+
+    /** Whether a manager over several ones finds a cache of ours. */
+    private static boolean asks(CacheManager manager, SpringCacheManager own) {
+        return manager instanceof CompositeCacheManager
+                && own.getCacheNames().stream().anyMatch(name -> manager.getCache(name) instanceof SpringCache);
     }
 
     /** Whether a name in an annotation is that of our manager. */

@@ -13,7 +13,6 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.cache.Cache;
-import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.core.MethodClassKey;
 
 /**
@@ -50,7 +49,7 @@ final class SpringCacheInterceptor implements MethodInterceptor {
         this.methods = methods;
         this.manager = manager;
         this.transactional = transactional;
-        this.evaluator = new OperationEvaluator(() -> beans.getBean(CacheInterceptor.class), beans);
+        this.evaluator = new OperationEvaluator(() -> SpringCacheInfrastructure.interceptor(beans), beans);
     }
 
     @Override

@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.cache.annotation.AnnotationCacheOperationSource;
+import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.cache.interceptor.CacheOperation;
 import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.cache.interceptor.CacheableOperation;
@@ -81,7 +82,8 @@ public final class SpringCacheMethods {
      */
     public List<InvalidCacheDeclarationException> complete() {
         List<InvalidCacheDeclarationException> problems = new ArrayList<>();
-        if (manager.get() == null || !SpringCacheInfrastructure.isPresent(beans)) {
+        CacheInterceptor interceptor = manager.get() == null ? null : SpringCacheInfrastructure.interceptor(beans);
+        if (interceptor == null) {
             return problems;
         }
         Set<Class<?>> types = types();
@@ -95,14 +97,15 @@ public final class SpringCacheMethods {
                 collect(problems, () -> requireUpdatable(method, type));
             }
         }
-        SpringCacheInfrastructure.interceptors(beans).forEach(bypass::install);
+        bypass.install(interceptor);
         complete = true;
         return problems;
     }
 
     /** Logs the cached methods, or the reason why there are none. */
     public void report() {
-        if (manager.get() == null) {
+        SpringCacheManager own = manager.get();
+        if (own == null) {
             log.warn(
                     "easy-cache.spring-cache.enabled is true, but the application has the cache manager {}, which Spring's"
                             + " annotations go on to use. Remove it, or set easy-cache.spring-cache.primary to true.",
@@ -113,12 +116,12 @@ public final class SpringCacheMethods {
                             + " @Cacheable run uncached, and @CacheEvict invalidates nothing. Put @EnableCaching on a"
                             + " @Configuration class, with the default mode PROXY.");
         } else {
-            Set<String> others = SpringCacheInfrastructure.configuredManagers(beans);
-            if (!others.isEmpty()) {
+            String other = SpringCacheInfrastructure.configuredManager(beans, own);
+            if (other != null) {
                 log.warn(
-                        "easy-cache.spring-cache.enabled is true, but a CachingConfigurer returns the cache manager {}, which"
+                        "easy-cache.spring-cache.enabled is true, but a CachingConfigurer returns the cache manager [{}], which"
                                 + " Spring's annotations go on to use. Remove its methods cacheManager and cacheResolver.",
-                        others);
+                        other);
                 lines.clear();
             }
         }

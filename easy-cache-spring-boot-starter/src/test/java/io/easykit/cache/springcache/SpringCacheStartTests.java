@@ -16,6 +16,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -30,6 +31,12 @@ import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.CachingConfigurer;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.cache.interceptor.CacheInterceptor;
+import org.springframework.cache.interceptor.CacheOperationSource;
+import org.springframework.cache.interceptor.CacheResolver;
+import org.springframework.cache.interceptor.NameMatchCacheOperationSource;
+import org.springframework.cache.interceptor.SimpleCacheResolver;
+import org.springframework.cache.support.CompositeCacheManager;
 import org.springframework.cache.support.NoOpCacheManager;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -389,6 +396,62 @@ class SpringCacheStartTests {
                 .containsOnlyOnce("a CachingConfigurer returns the cache manager ["
                         + ConcurrentMapCacheManager.class.getName() + "]")
                 .doesNotContain("SpringCacheStartTests.Users.find(long) ->");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Composing implements CachingConfigurer {
+
+        private final ObjectProvider<SpringCacheManager> own;
+
+        Composing(ObjectProvider<SpringCacheManager> own) {
+            this.own = own;
+        }
+
+        @Override
+        public CacheManager cacheManager() {
+            return new CompositeCacheManager(own.getObject());
+        }
+    }
+
+    @Test
+    void doesNotReportAManagerThatAsksTheOwnOne(CapturedOutput output) {
+        enabled.withUserConfiguration(Composing.class).withBean(Users.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            context.getBean(Users.class).find(1);
+        });
+        assertThat(output)
+                .doesNotContain("a CachingConfigurer returns the cache manager")
+                .contains("SpringCacheStartTests.Users.find(long) ->");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Resolving implements CachingConfigurer {
+
+        @Override
+        public CacheResolver cacheResolver() {
+            return new SimpleCacheResolver();
+        }
+    }
+
+    @Test
+    void startsWithAResolverThatHasNoManager() {
+        enabled.withUserConfiguration(Resolving.class).withBean(Users.class).run(context -> assertThat(context)
+                .hasNotFailed());
+    }
+
+    /** As {@code <cache:advice>} defines it. */
+    @Test
+    void leavesAnotherInterceptorAlone() {
+        CacheOperationSource source = new NameMatchCacheOperationSource();
+        CacheInterceptor other = new CacheInterceptor();
+        other.setCacheOperationSource(source);
+        enabled.withBean("advice", CacheInterceptor.class, () -> other)
+                .withBean(Users.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(Users.class).find(1)).isEqualTo(new User(1, "Ada"));
+                    assertThat(other.getCacheOperationSource()).isSameAs(source);
+                });
     }
 
     @Test
