@@ -154,10 +154,8 @@ final class SpringUpdate {
             if (!AnnotatedMethod.hasLateCondition(operation) && !evaluation.applies(null)) {
                 return false;
             }
-            if (AnnotatedMethod.hasLateKey(operation) && !early) {
-                return true;
-            }
-            if (add(evaluation, null, early ? keys.eager : keys.before)) {
+            boolean known = early || !AnnotatedMethod.hasLateKey(operation);
+            if (known && add(evaluation, null, early ? keys.eager : keys.before)) {
                 return true;
             }
         } catch (InvalidCacheKeyException unfit) {

@@ -1,6 +1,7 @@
 package io.easykit.cache.springcache;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
@@ -12,6 +13,7 @@ import io.easykit.cache.autoconfigure.DisabledEasyCacheAutoConfiguration;
 import io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration;
 import io.easykit.cache.autoconfigure.EasyCacheSpringCacheAutoConfiguration;
 import io.easykit.test.StartFailure;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -451,6 +453,45 @@ class SpringCacheStartTests {
                     assertThat(context).hasNotFailed();
                     assertThat(context.getBean(Users.class).find(1)).isEqualTo(new User(1, "Ada"));
                     assertThat(other.getCacheOperationSource()).isSameAs(source);
+                });
+    }
+
+    static class Resolved {
+
+        final AtomicInteger updates = new AtomicInteger();
+
+        @Cacheable("serial")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @CachePut(cacheResolver = "serialCache", key = "#result.id")
+        public User update(String name) {
+            updates.incrementAndGet();
+            return new User(1, name);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class SerialResolver {
+
+        @Bean
+        CacheResolver serialCache(ObjectProvider<SpringCacheManager> manager) {
+            return context -> List.of(manager.getObject().getCache("serial"));
+        }
+    }
+
+    @Test
+    void refusesAKeyOverTheResultForASerialCacheOfAResolver() {
+        enabled.withUserConfiguration(SerialResolver.class)
+                .withBean(Resolved.class)
+                .run(context -> {
+                    Resolved bean = context.getBean(Resolved.class);
+                    assertThatThrownBy(() -> bean.update("Ada"))
+                            .isInstanceOf(InvalidCacheCallException.class)
+                            .hasMessageContaining("cannot wait for its turn");
+                    assertThat(((Resolved) AopTestUtils.getTargetObject(bean)).updates)
+                            .hasValue(0);
                 });
     }
 
