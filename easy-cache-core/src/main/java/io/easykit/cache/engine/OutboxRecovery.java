@@ -116,6 +116,11 @@ final class OutboxRecovery {
         return atWork && Math.min(waited, now - progressAt) >= STANDSTILL.toNanos() ? STANDSTILL : null;
     }
 
+    /** How many partitions wait for the next pass. */
+    int waiting() {
+        return waiting.size();
+    }
+
     private static StoreUnavailableException relayStopped() {
         return StoreUnavailableException.notCalled("The outbox relay was stopped");
     }

@@ -118,6 +118,14 @@ final class OutboxRelay {
         }
     }
 
+    boolean isStopped() {
+        return wasStarted && thread == null;
+    }
+
+    OutboxRecovery recovery() {
+        return recovery;
+    }
+
     private void schedule(ScheduledExecutorService executor, Duration delay) {
         try {
             var unused = executor.schedule(() -> schedule(executor, round()), delay.toNanos(), TimeUnit.NANOSECONDS);
@@ -163,6 +171,10 @@ final class OutboxRelay {
     }
 
     private void count() {
+        if (Thread.currentThread().isInterrupted()) {
+            // See stop().
+            return;
+        }
         if (!holdsLease && store.availability().state() == Availability.State.AVAILABLE) {
             backlog = null;
             countedAt = null;
@@ -230,11 +242,20 @@ final class OutboxRelay {
             againAt = null;
             redeliver();
         }
-        while (messages.deliverSome() && lease().isZero()) {
-            // A partition that recovers must not wait for the whole backlog.
-            recovery.deliverToWaiting();
+        while (!isStopped() && messages.deliverSome() && letRecoveriesIn()) {
+            log.debug("Another batch of the outbox of Redis cluster '{}' may be due", delivery.clusterId());
         }
         return Duration.ZERO;
+    }
+
+    /**
+     * A partition that recovers must not wait for the whole backlog. It may take longer than the lease, which is renewed after it.
+     *
+     * @return whether this node still holds the lease
+     */
+    private boolean letRecoveriesIn() {
+        recovery.deliverToWaiting();
+        return lease().isZero();
     }
 
     private Duration lease() {

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.AvailabilityOptions;
@@ -22,6 +23,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -71,8 +73,9 @@ class OutboxRecoveryTests {
         try (LogCapture log = LogCapture.of(OutboxRecovery.class)) {
             Caller<Boolean> first = recover(0);
             awaitBegun();
-            Caller<Boolean> second = recover(1).awaitWaiting();
-            Caller<Boolean> third = recover(2).awaitWaiting();
+            Caller<Boolean> second = recover(1);
+            Caller<Boolean> third = recover(2);
+            awaitQueued(2);
             end.countDown();
             first.result();
             second.result();
@@ -94,12 +97,54 @@ class OutboxRecoveryTests {
         Held round = bench.store.hold(Operation.DROP);
         relay().start();
         round.awaitReached();
-        Caller<Boolean> recovery = recover(1).awaitWaiting();
+        Caller<Boolean> recovery = recover(1);
+        awaitQueued(1);
         round.release();
         recovery.result();
 
         assertThat(states()).containsEntry("part 1", State.AVAILABLE);
         assertThat(left.get(0)).as("messages left to the round").isGreaterThanOrEqualTo(800);
+    }
+
+    @Test
+    void theLeaseIsFreshAfterAPassInBetween() throws Exception {
+        List<Duration> others = new CopyOnWriteArrayList<>();
+        AtomicBoolean passed = new AtomicBoolean();
+        String lease = "outbox:" + outbox.id();
+        outbox.beforeAll(() -> {
+            if (passed.compareAndSet(false, true)) {
+                bench.clock.advance(OutboxRelay.LEASE);
+                bench.store.onNext(
+                        Operation.DROP,
+                        () -> others.add(bench.store.takeWorkLease(lease, "another", OutboxRelay.LEASE)));
+            }
+        });
+        cutOff(1);
+        IntStream.range(0, 1000).forEach(i -> put("due" + i, key(3 * i)));
+        Held round = bench.store.hold(Operation.DROP);
+        relay().start();
+        round.awaitReached();
+        Caller<Boolean> recovery = recover(1);
+        awaitQueued(1);
+        round.release();
+        recovery.result();
+
+        await().until(() -> !others.isEmpty());
+        assertThat(others.get(0)).as("left of the lease of this node").isEqualTo(OutboxRelay.LEASE);
+    }
+
+    @Test
+    void aRoundEndsWhenTheRelayIsStopped() throws Exception {
+        IntStream.range(0, 1000).forEach(i -> put("due" + i, key(3 * i)));
+        Held round = bench.store.hold(Operation.DROP);
+        relay().start();
+        round.awaitReached();
+        Caller<Boolean> stop = TwoNodes.inBackground(relay()::stop);
+        await().until(relay()::isStopped);
+        round.release();
+        stop.result();
+
+        assertThat(outbox.waiting()).isGreaterThanOrEqualTo(800);
     }
 
     @Test
@@ -110,7 +155,8 @@ class OutboxRecoveryTests {
         try (LogCapture log = LogCapture.of(OutboxRecovery.class)) {
             Caller<Boolean> first = recover(0);
             awaitBegun();
-            Caller<Boolean> second = recover(1).awaitWaiting();
+            Caller<Boolean> second = recover(1);
+            awaitQueued(1);
             Caller<Boolean> stop = TwoNodes.inBackground(relay()::stop);
             second.result();
             end.countDown();
@@ -148,6 +194,10 @@ class OutboxRecoveryTests {
 
     private void awaitBegun() throws InterruptedException {
         assertThat(begun.await(10, TimeUnit.SECONDS)).as("the outbox was read").isTrue();
+    }
+
+    private void awaitQueued(int partitions) {
+        await().until(() -> relay().recovery().waiting() == partitions);
     }
 
     private void cutOff(int part) {
