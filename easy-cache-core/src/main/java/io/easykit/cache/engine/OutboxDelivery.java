@@ -10,15 +10,18 @@ import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +54,12 @@ final class OutboxDelivery {
 
     /** Open messages, and those that could not be delivered, are due again after this time. */
     private static final Duration AGAIN_AFTER = Duration.ofSeconds(1);
+
+    /** A key that Redis refuses, for example by an ACL, stays refused until someone changes that. */
+    private static final Duration REFUSED_AGAIN_AFTER = Duration.ofSeconds(30);
+
+    /** Keys that were not tried alone since too many were refused. */
+    private static final Duration LEFT_OUT_AGAIN_AFTER = Duration.ofSeconds(5);
 
     /** For the time between preparing and invalidating in one delivery, or in two. */
     private static final Duration PREPARED = Duration.ofSeconds(10);
@@ -98,7 +107,8 @@ final class OutboxDelivery {
         List<Due> begun = due.stream().filter(this::isDeliveredAgain).toList();
         Set<CacheKey<?>> kept = new HashSet<>(keys(begun));
         kept.addAll(keysOf(firstDeliveredWithin(PREPARED)));
-        Set<CacheKey<?>> failed = keys.isEmpty() ? Set.of() : deliver(keys, kept);
+        Map<String, Duration> failed = keys.isEmpty() ? Map.of() : deliver(keys, kept);
+        requireNotInterrupted();
         List<Due> done = new ArrayList<>(due);
         List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
         done.removeAll(stuck);
@@ -108,8 +118,11 @@ final class OutboxDelivery {
         ids(done, State.OPEN, ids -> outbox.postpone(ids, AGAIN_AFTER));
         ids(done, State.EXPIRED, outbox::delete);
         // One partition that is away must not hold up the messages for the others.
-        ids(stuck, State.WAITING, ids -> outbox.postpone(ids, AGAIN_AFTER));
-        ids(stuck, State.OPEN, ids -> outbox.postpone(ids, AGAIN_AFTER));
+        stuck.stream()
+                .collect(Collectors.groupingBy(
+                        one -> againAfter(one, failed),
+                        Collectors.mapping(one -> one.message().id(), Collectors.toList())))
+                .forEach((again, ids) -> outbox.postpone(ids, again));
         return true;
     }
 
@@ -129,9 +142,14 @@ final class OutboxDelivery {
         List<CacheKey<?>> keys = only(keysOf(some), key -> !key.isAll() && here.test(key));
         prepare(keys, tokenBeforeReaders);
         store.byPartition(keys).forEach((breaker, partition) -> {
-            Set<CacheKey<?>> refused = invalidate(breaker, partition, Set.of(), tokenBeforeReaders);
-            log.debug("Delivered {} entries before readers use them, except {}", partition.size(), refused);
+            OutboxInvalidation result = invalidate(breaker, partition, Set.of(), tokenBeforeReaders);
+            log.debug(
+                    "Delivered {} entries before readers use them, except {} refused ones and {} others",
+                    partition.size(),
+                    result.refused().size(),
+                    result.leftOut().size());
         });
+        requireNotInterrupted();
     }
 
     /** Until all nodes have read the epochs, one can compute an entry of a message from an older value of a cleared one. */
@@ -160,32 +178,43 @@ final class OutboxDelivery {
                 .toList();
     }
 
-    private static boolean has(Due due, Set<CacheKey<?>> failed) {
-        return due.state() != State.EXPIRED
-                && failed.stream().anyMatch(key -> due.message().keys().contains(key.name()));
+    private static boolean has(Due due, Map<String, Duration> failed) {
+        return due.state() != State.EXPIRED && due.message().keys().stream().anyMatch(failed::containsKey);
+    }
+
+    private static Duration againAfter(Due due, Map<String, Duration> failed) {
+        return due.message().keys().stream()
+                .map(failed::get)
+                .filter(Objects::nonNull)
+                .min(Comparator.naturalOrder())
+                .orElse(AGAIN_AFTER);
+    }
+
+    private static void put(Map<String, Duration> failed, Collection<CacheKey<?>> keys, Duration again) {
+        keys.forEach(key -> failed.put(key.name(), again));
     }
 
     /**
      * @param kept stay prepared
-     * @return keys of partitions that do not answer
-     * @throws StoreUnavailableException if none answers
+     * @return names of keys that are not invalidated, and after which time they are due again
+     * @throws StoreUnavailableException if no partition answers
      */
-    private Set<CacheKey<?>> deliver(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
-        Set<CacheKey<?>> failed = new HashSet<>();
+    private Map<String, Duration> deliver(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
+        Map<String, Duration> failed = new HashMap<>();
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
         try {
             if (!cleared.isEmpty()) {
                 clearing.raise(cleared);
             }
         } catch (StoreUnavailableException away) {
-            failed.addAll(cleared);
+            put(failed, cleared, AGAIN_AFTER);
             if (cleared.size() == keys.size()) {
                 throw away;
             }
         }
         List<CacheKey<?>> entries = List.copyOf(PrefixClearing.entriesOf(keys));
         if (!entries.isEmpty()) {
-            failed.addAll(invalidate(entries, kept));
+            failed.putAll(invalidate(entries, kept));
         }
         log.debug(
                 "Delivered {} invalidations from the outbox to Redis cluster '{}'",
@@ -194,14 +223,16 @@ final class OutboxDelivery {
         return failed;
     }
 
-    private Set<CacheKey<?>> invalidate(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
+    private Map<String, Duration> invalidate(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
         prepare(keys, token);
-        Set<CacheKey<?>> failed = new HashSet<>();
+        Map<String, Duration> failed = new HashMap<>();
         store.byPartition(keys).forEach((breaker, partition) -> {
             try {
-                failed.addAll(invalidate(breaker, partition, kept, token));
+                OutboxInvalidation result = invalidate(breaker, partition, kept, token);
+                put(failed, result.refused(), REFUSED_AGAIN_AFTER);
+                put(failed, result.leftOut(), LEFT_OUT_AGAIN_AFTER);
             } catch (StoreUnavailableException away) {
-                failed.addAll(partition);
+                put(failed, partition, AGAIN_AFTER);
                 if (failed.size() == keys.size()) {
                     throw away;
                 }
@@ -223,55 +254,31 @@ final class OutboxDelivery {
         try {
             store.prepare(keys, token, PREPARED);
         } catch (StoreUnavailableException failed) {
-            if (isOfServer(failed)) {
+            if (!OutboxInvalidation.isOfSingleKeys(failed)) {
                 throw failed;
             }
             log.debug("Some of {} could not be prepared", keys, failed);
         }
     }
 
-    /**
-     * @return keys that Redis refuses to this client, for example by an ACL
-     * @throws StoreUnavailableException if the partition does not answer
-     */
-    private Set<CacheKey<?>> invalidate(
+    /** @throws StoreUnavailableException if the partition does not answer */
+    private OutboxInvalidation invalidate(
             CircuitBreaker breaker, List<CacheKey<?>> partition, Set<CacheKey<?>> kept, String token) {
         // Readers of this node join no load that began before.
         delivery.ownUpdates().add(partition);
-        Set<CacheKey<?>> refused = new HashSet<>();
-        inParts(
-                only(partition, kept::contains),
-                part -> refused.addAll(invalidateUnlessRefused(breaker, part, NO_TOKEN)));
-        inParts(
-                only(partition, key -> !kept.contains(key)),
-                part -> refused.addAll(invalidateUnlessRefused(breaker, part, token)));
+        OutboxInvalidation invalidation = new OutboxInvalidation(store, breaker);
+        inParts(only(partition, kept::contains), part -> invalidation.invalidate(part, NO_TOKEN));
+        inParts(only(partition, key -> !kept.contains(key)), part -> invalidation.invalidate(part, token));
         partition.forEach(delivery.local()::invalidate);
-        delivery.recent().add(only(partition, key -> !refused.contains(key)));
-        return refused;
+        delivery.recent().add(only(partition, invalidation::isDone));
+        return invalidation;
     }
 
-    /** Halves a call that fails because of single keys, so that these keep no others away. */
-    private List<CacheKey<?>> invalidateUnlessRefused(CircuitBreaker breaker, List<CacheKey<?>> keys, String token) {
-        try {
-            store.invalidateNow(keys, token);
-            return List.of();
-        } catch (StoreUnavailableException failed) {
-            if (isOfServer(failed) || !breaker.mayWrite()) {
-                throw failed;
-            }
-            if (keys.size() == 1) {
-                log.debug("{} could not be invalidated", keys, failed);
-                return keys;
-            }
-            int half = keys.size() / 2;
-            List<CacheKey<?>> refused = new ArrayList<>(invalidateUnlessRefused(breaker, keys.subList(0, half), token));
-            refused.addAll(invalidateUnlessRefused(breaker, keys.subList(half, keys.size()), token));
-            return refused;
+    /** To use an embedded database on a thread that is interrupted can close it. */
+    private static void requireNotInterrupted() {
+        if (Thread.currentThread().isInterrupted()) {
+            throw StoreUnavailableException.notCalled("Interrupted while the outbox was delivered");
         }
-    }
-
-    private static boolean isOfServer(StoreUnavailableException failed) {
-        return failed.isServerFailure() || failed.isRefused() || failed.isDelayed();
     }
 
     private List<CacheKey<?>> keys(List<Due> due) {

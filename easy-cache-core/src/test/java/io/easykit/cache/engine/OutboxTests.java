@@ -22,11 +22,13 @@ import io.easykit.cache.store.InMemoryEntryStore.Fault;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.Outbox;
+import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -274,6 +276,78 @@ class OutboxTests {
         assertThat(outbox.waiting()).isEqualTo(1);
         assertThat(keys.subList(1, 150))
                 .allSatisfy(key -> assertThat(other.fetch(key, () -> "new")).isEqualTo("new"));
+    }
+
+    @Test
+    void manyEntriesThatRedisRefusesCostFewCalls() {
+        put(200).forEach(bench.store::refuse);
+        int before = bench.store.count(Operation.DROP);
+        round(other);
+        assertThat(bench.store.count(Operation.DROP) - before).isBetween(4, 20);
+        pass(SECOND);
+        assertThat(bench.store.count(Operation.DROP) - before)
+                .as("not again after a second")
+                .isBetween(4, 20);
+        assertThat(outbox.waiting()).isEqualTo(200);
+    }
+
+    @Test
+    void manyEntriesThatRedisRefusesToANodeThatRecoversCostFewCalls() {
+        List<CacheKey<String>> keys = put(200);
+        cutOffToo();
+        bench.store.back();
+        keys.forEach(bench.store::refuse);
+        int before = bench.store.count(Operation.DROP);
+        recover();
+        assertThat(bench.store.count(Operation.DROP) - before).isBetween(4, 20);
+    }
+
+    @Test
+    void someEntriesThatRedisRefusesHoldUpOtherMessagesForSecondsOnly() {
+        List<CacheKey<String>> keys = put(150);
+        keys.subList(0, 10).forEach(bench.store::refuse);
+        round(other);
+        pass(Duration.ofSeconds(29));
+        assertThat(outbox.waiting()).isEqualTo(10);
+        assertThat(keys.subList(10, 150))
+                .allSatisfy(key -> assertThat(other.fetch(key, () -> "new")).isEqualTo("new"));
+    }
+
+    /** To use an embedded database on a thread that is interrupted can close it. */
+    @Test
+    void aRoundThatIsInterruptedLeavesTheDatabaseAlone() {
+        put(8);
+        int before = bench.store.count(Operation.DROP);
+        interruptNext(Operation.DROP);
+        try {
+            round(other);
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(bench.store.count(Operation.DROP) - before).isEqualTo(1);
+        assertThat(outbox.due(CacheSpec.DEFAULT_CLUSTER, 10)).hasSize(8);
+    }
+
+    @Test
+    void aPassThatIsInterruptedLeavesTheDatabaseAlone() {
+        put(8);
+        AtomicInteger queries = new AtomicInteger();
+        outbox.beforeAll(queries::incrementAndGet);
+        interruptNext(Operation.PREPARE);
+        try {
+            assertThatThrownBy(() -> relay(other).deliverBeforeReaders(key -> true))
+                    .isInstanceOf(StoreUnavailableException.class);
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(queries).hasValue(1);
+    }
+
+    private void interruptNext(Operation operation) {
+        bench.store.onNext(operation, () -> {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException("interrupted", false, new InterruptedException());
+        });
     }
 
     /** Puts one message for each of these entries, whose old values are cached. */
