@@ -32,8 +32,9 @@ final class CallersKeys {
      * Has to be called before the method, on the thread that will call it.
      *
      * @param here computes the keys on this thread
-     * @return false if they differ or are not known, and a subscription has passed before
+     * @return false if they differ, and a subscription has passed before
      * @throws InvalidCacheCallException if they differ or are not known, and none has passed before
+     * @throws RuntimeException if they are not known, as in any call without a key
      */
     boolean pass(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
         Set<CacheKey<?>> now = new LinkedHashSet<>();
@@ -46,6 +47,9 @@ final class CallersKeys {
         boolean same = problem == null && now.equals(expected);
         if (!same && !passed.get()) {
             throw refusal(now, problem);
+        }
+        if (problem != null) {
+            throw problem;
         }
         passed.set(true);
         return same;

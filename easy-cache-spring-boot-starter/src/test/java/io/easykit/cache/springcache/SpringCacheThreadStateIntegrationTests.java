@@ -117,6 +117,14 @@ class SpringCacheThreadStateIntegrationTests {
             return Mono.just(ids.toString());
         }
 
+        /** Loses its key, and fails after it. */
+        @CacheEvict(cacheNames = "strong", key = "#key.get()")
+        public Mono<String> loseKey(AtomicReference<String> key) {
+            calls.add("update");
+            key.set(null);
+            return Mono.error(new IllegalStateException("the first time"));
+        }
+
         private String load(String kind, long id) {
             calls.add(kind);
             return tenant.id() + id;
@@ -298,6 +306,18 @@ class SpringCacheThreadStateIntegrationTests {
         assertThat(update.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
 
         assertThat(calls).hasSize(before + 2);
+    }
+
+    @Test
+    void aRepeatedUpdateWithoutAKeyIsRefused() {
+        int before = calls.size();
+
+        assertThatThrownBy(() ->
+                        texts.loseKey(new AtomicReference<>("[1, 2]")).retry(1).block(Duration.ofSeconds(30)))
+                .isInstanceOf(InvalidCacheCallException.class)
+                .hasMessageContaining("has no key before it runs");
+
+        assertThat(calls).hasSize(before + 1);
     }
 
     @Test
