@@ -5,6 +5,7 @@ import io.easykit.redis.ErrorReply;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -33,10 +34,17 @@ final class SlotRetry {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(40);
 
     private final Duration bound;
+    private final LongSupplier nanos;
 
     /** @param bound time from the first attempt to the begin of the last one; zero to try once */
     SlotRetry(Duration bound) {
+        this(bound, System::nanoTime);
+    }
+
+    /** @param nanos a clock that only moves forward */
+    SlotRetry(Duration bound, LongSupplier nanos) {
         this.bound = bound;
+        this.nanos = nanos;
     }
 
     /** For calls over this factory: within their command timeout, at most {@link #LONGEST}. */
@@ -53,7 +61,7 @@ final class SlotRetry {
 
     /** To be called before the first attempt. */
     Attempts begin() {
-        return new Attempts(System.nanoTime());
+        return new Attempts(nanos.getAsLong());
     }
 
     /** The attempts of one call, or of several that are made together. */
@@ -68,7 +76,7 @@ final class SlotRetry {
 
         /** Whether the call failed because its slot moves, and there is time for another attempt. */
         boolean mayRepeat(Throwable failure) {
-            Duration next = Duration.ofNanos(System.nanoTime() - began).plus(pause);
+            Duration next = Duration.ofNanos(nanos.getAsLong() - began).plus(pause);
             return next.compareTo(limit(failure)) < 0;
         }
 

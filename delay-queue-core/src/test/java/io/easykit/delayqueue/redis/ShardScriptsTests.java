@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
@@ -186,7 +187,7 @@ class ShardScriptsTests {
             })
     void repeatsACallWhileItsSlotMoves(String error) {
         FakeExecutor redis = new FakeExecutor(error, 3);
-        ShardScripts runner = runner(redis, Duration.ofMinutes(1));
+        ShardScripts runner = runner(redis, new SlotRetry(Duration.ofMinutes(1), () -> 0));
 
         assertThat(runner.number(QueueScript.PAUSE, SHARD, new Arguments())).isOne();
         assertThat(redis.calls).isEqualTo(4);
@@ -201,13 +202,18 @@ class ShardScriptsTests {
     void givesUpOnAMovingSlotWithinTheBound() {
         FakeExecutor redis =
                 new FakeExecutor("TRYAGAIN Multiple keys request during rehashing of slot", Integer.MAX_VALUE);
-        ShardScripts runner = runner(redis, Duration.ofMillis(100));
+        AtomicLong clock = new AtomicLong();
+        ShardScripts runner = runner(
+                redis,
+                new SlotRetry(
+                        Duration.ofMillis(100),
+                        () -> clock.getAndAdd(Duration.ofMillis(20).toNanos())));
 
         assertThatThrownBy(() -> runner.number(QueueScript.PAUSE, SHARD, new Arguments()))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("cannot carry out")
                 .hasMessageContaining("TRYAGAIN");
-        assertThat(redis.calls).isBetween(2, 10);
+        assertThat(redis.calls).isEqualTo(5);
 
         assertThat(runner.lists(QueueScript.DECLARE, List.of(SHARD), new Arguments()))
                 .singleElement()
@@ -265,7 +271,11 @@ class ShardScriptsTests {
     }
 
     private static ShardScripts runner(ScriptExecutor executor, Duration bound) {
-        return new ShardScripts(executor, null, new RedisKeys("dq:"), new SlotRetry(bound), UnaryOperator.identity());
+        return runner(executor, new SlotRetry(bound));
+    }
+
+    private static ShardScripts runner(ScriptExecutor executor, SlotRetry retry) {
+        return new ShardScripts(executor, null, new RedisKeys("dq:"), retry, UnaryOperator.identity());
     }
 
     /** Fails some calls, and answers the others with 1, or a list of it. */
