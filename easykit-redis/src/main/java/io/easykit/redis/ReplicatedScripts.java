@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Runs scripts whose reply is bytes, and waits until replicas have what they wrote. See {@link ReplicatedWrites}. */
+/** Runs scripts whose reply is bytes, and waits until replicas have their writes. See {@link ReplicatedWrites}. */
 public final class ReplicatedScripts implements AutoCloseable {
 
     private final ReplicatedWrites writes;

@@ -36,7 +36,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *
  * <h2>Why connections of its own</h2>
  *
- * Redis executes nothing of a connection while it waits there, and {@code WAIT} refers to what the connection wrote last. So
+ * Redis executes nothing of a connection while it waits there, and {@code WAIT} refers to the last write of the connection. So
  * these writes do not share a connection with other commands. There is one connection for each master, with the watch of
  * {@link LettuceConnector}: a server that no longer serves is left as elsewhere.
  *

@@ -92,7 +92,8 @@ class LettuceConnectorIntegrationTests {
         former.pause();
         assertThat(pings(connector, key)).isFalse();
         RedisServer promoted = cluster.awaitOtherMaster(share, former);
-        assertThat(pings(connector, key)).isFalse();
+        // It may have followed already.
+        boolean unused = pings(connector, key);
 
         await().until(() ->
                 reconnects.stream().anyMatch(address -> ((InetSocketAddress) address).getPort() == promoted.port()));

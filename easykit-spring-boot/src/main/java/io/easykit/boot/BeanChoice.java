@@ -2,7 +2,9 @@ package io.easykit.boot;
 
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
@@ -15,9 +17,18 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 public record BeanChoice(List<String> names) {
 
     public static BeanChoice of(ConfigurableListableBeanFactory beans, Class<?> type) {
-        List<String> all = Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false))
-                .filter(name -> isCandidate(beans, name))
-                .toList();
+        return among(beans, BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false));
+    }
+
+    /** The beans of the nearest context that has some: this one, or its parents. */
+    public static BeanChoice nearest(ConfigurableListableBeanFactory beans, Class<?> type) {
+        BeanChoice own = among(beans, beans.getBeanNamesForType(type, true, false));
+        return own.names().isEmpty() ? of(beans, type) : own;
+    }
+
+    private static BeanChoice among(ConfigurableListableBeanFactory beans, String[] names) {
+        List<String> all =
+                Arrays.stream(names).filter(name -> isCandidate(beans, name)).toList();
         List<String> primary =
                 all.stream().filter(name -> is(beans, name, true)).toList();
         List<String> regular =
@@ -30,7 +41,11 @@ public record BeanChoice(List<String> names) {
 
     /** Returns a problem if Spring cannot choose one bean. */
     public static List<Problem> several(ConfigurableListableBeanFactory beans, Class<?> type) {
-        List<String> names = of(beans, type).names();
+        return of(beans, type).problems(type);
+    }
+
+    /** Returns a problem if there are several. */
+    public List<Problem> problems(Class<?> type) {
         return names.size() <= 1
                 ? List.of()
                 : List.of(new Problem(
@@ -40,19 +55,22 @@ public record BeanChoice(List<String> names) {
     }
 
     private static boolean isCandidate(ConfigurableListableBeanFactory beans, String name) {
-        if (!beans.containsBeanDefinition(name)
-                || !(beans.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition)) {
-            return true;
-        }
-        return definition.isAutowireCandidate() && definition.isDefaultCandidate();
+        return !(definition(beans, name) instanceof AbstractBeanDefinition definition)
+                || (definition.isAutowireCandidate() && definition.isDefaultCandidate());
     }
 
     /** @param primary true to check for primary beans, false for fallbacks */
     private static boolean is(ConfigurableListableBeanFactory beans, String name, boolean primary) {
-        if (!beans.containsBeanDefinition(name)) {
-            return false;
+        BeanDefinition definition = definition(beans, name);
+        return definition != null && (primary ? definition.isPrimary() : definition.isFallback());
+    }
+
+    /** The definition in this context or a parent of it; null for a singleton that was registered by hand. */
+    private static @Nullable BeanDefinition definition(ConfigurableListableBeanFactory beans, String name) {
+        try {
+            return beans.getMergedBeanDefinition(name);
+        } catch (NoSuchBeanDefinitionException none) {
+            return null;
         }
-        BeanDefinition definition = beans.getMergedBeanDefinition(name);
-        return primary ? definition.isPrimary() : definition.isFallback();
     }
 }

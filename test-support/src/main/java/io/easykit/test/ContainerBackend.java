@@ -100,7 +100,7 @@ final class ContainerBackend implements RedisBackend {
     }
 
     private static List<Integer> pickPorts() {
-        return Stream.generate(Ports::free).distinct().limit(PORTS).toList();
+        return Stream.generate(Ports::reserve).distinct().limit(PORTS).toList();
     }
 
     private static List<ExposedPort> exposed(List<Integer> ports) {

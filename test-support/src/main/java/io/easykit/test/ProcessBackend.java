@@ -23,12 +23,12 @@ final class ProcessBackend implements RedisBackend {
 
     @Override
     public Instance prepare(List<String> arguments) {
-        return new ProcessInstance(program, Ports.free(), arguments);
+        return new ProcessInstance(program, Ports.reserve(), arguments);
     }
 
     @Override
     public Instance prepareSentinel(List<String> arguments) {
-        return new SentinelInstance(program, Ports.free(), arguments);
+        return new SentinelInstance(program, Ports.reserve(), arguments);
     }
 
     /** A sentinel requires a configuration file to which it can write its state. */

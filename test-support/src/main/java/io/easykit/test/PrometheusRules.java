@@ -38,7 +38,7 @@ public final class PrometheusRules {
      * Reads them.
      *
      * @param group  name of the group of rules
-     * @param series with what the names of its series begin
+     * @param series beginning of the names of its series
      */
     public PrometheusRules(String group, String series) throws IOException {
         this.series = series;

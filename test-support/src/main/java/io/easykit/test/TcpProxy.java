@@ -40,6 +40,7 @@ public final class TcpProxy implements AutoCloseable {
     private @Nullable Listener listener;
     private boolean closed;
     private boolean frozen;
+    private boolean holdReplies;
     private boolean dropRequests;
     private boolean dropReplies;
     private boolean dropNextReply;
@@ -109,6 +110,11 @@ public final class TcpProxy implements AutoCloseable {
         change(() -> frozen = true);
     }
 
+    /** While on, the server runs every request, and its replies wait. Nothing is lost. */
+    public void holdReplies(boolean on) {
+        change(() -> holdReplies = on);
+    }
+
     /**
      * While on, the server gets no requests.
      *
@@ -166,6 +172,7 @@ public final class TcpProxy implements AutoCloseable {
     public void heal() {
         change(() -> {
             frozen = false;
+            holdReplies = false;
             dropRequests = false;
             dropReplies = false;
             dropNextReply = false;
@@ -185,7 +192,7 @@ public final class TcpProxy implements AutoCloseable {
 
     private int listenOnFreePort() {
         for (int attempt = 1; ; attempt++) {
-            int candidate = Ports.free();
+            int candidate = Ports.reserve();
             try {
                 listen(candidate);
                 return candidate;
@@ -415,7 +422,9 @@ public final class TcpProxy implements AutoCloseable {
         private boolean replyMayPass() throws InterruptedException {
             lock.lock();
             try {
-                awaitThaw();
+                while ((frozen || stranded || holdReplies) && !linkClosed) {
+                    changed.await();
+                }
                 if (closeOnReply) {
                     close();
                 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class TcpProxyIntegrationTests {
     private static final Duration PATIENT = Duration.ofSeconds(10);
-    private static final Duration IMPATIENT = Duration.ofMillis(100);
+    private static final Duration IMPATIENT = Duration.ofSeconds(1);
 
     private final RawRedis direct = RedisServer.shared().connect();
     private final TcpProxy proxy = TcpProxy.to(RedisServer.shared());
