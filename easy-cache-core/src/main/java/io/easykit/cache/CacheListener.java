@@ -59,7 +59,9 @@ public interface CacheListener {
         /** An invalidated value inside the stale window. */
         STALE,
         /** The local level, while Redis is away. */
-        LOCAL
+        LOCAL,
+        /** A value whose TTL is over: the load of a new one has failed, or takes too long. */
+        EXPIRED
     }
 
     /** What became of a load. */

@@ -26,6 +26,7 @@ public final class CacheOptions {
     private final Duration updateLease;
     private final Reload reload;
     private final @Nullable SerialOptions serial;
+    private final @Nullable StaleOnErrorOptions staleOnError;
 
     private final Duration effectiveStaleWindow;
     private final Duration effectiveRefreshAhead;
@@ -44,22 +45,8 @@ public final class CacheOptions {
         this.ttlJitter = builder.ttlJitter;
         this.reload = builder.reload;
         this.serial = builder.serial;
-        if (!(ttlJitter >= 0 && ttlJitter <= 0.5)) {
-            throw new InvalidCacheOptionsException(
-                    "ttl-jitter", "is " + ttlJitter, "Choose a part of the ttl between 0 and 0.5.");
-        }
-        if (consistency == Consistency.AP && staleWindow.compareTo(ttl) >= 0) {
-            throw new InvalidCacheOptionsException(
-                    "stale-window",
-                    "of " + text(staleWindow) + " is not shorter than the ttl of " + text(ttl),
-                    "Lengthen the ttl or shorten the stale window: 0s for none.");
-        }
-        if (consistency == Consistency.CP && !nearTtl.isZero()) {
-            throw new InvalidCacheOptionsException(
-                    "near-ttl",
-                    "of " + text(nearTtl) + " cannot be used with consistency CP: other nodes' updates would be missed",
-                    "Set it to 0s for this cache, or choose consistency AP.");
-        }
+        this.staleOnError = builder.staleOnError;
+        InvalidCacheOptionsException.check(this);
         this.effectiveStaleWindow = consistency == Consistency.CP ? Duration.ZERO : staleWindow;
         this.effectiveRefreshAhead = refreshAheadOf(ttl);
         this.effectiveNullRefreshAhead = refreshAheadOf(nullTtl);
@@ -89,7 +76,8 @@ public final class CacheOptions {
                 .loadWaitTimeout(loadWaitTimeout)
                 .updateLease(updateLease)
                 .reload(reload)
-                .serial(serial);
+                .serial(serial)
+                .staleOnError(staleOnError);
     }
 
     public Consistency consistency() {
@@ -141,6 +129,16 @@ public final class CacheOptions {
     /** How calls of one key wait for their turn; null if they run in no order. */
     public @Nullable SerialOptions serial() {
         return serial;
+    }
+
+    /** How expired values are returned if the load of a new one fails; null if they are not. */
+    public @Nullable StaleOnErrorOptions staleOnError() {
+        return staleOnError;
+    }
+
+    /** How long after the end of its TTL a value is kept, for readers whose load fails; zero if it is not. */
+    public Duration keptPastEnd() {
+        return staleOnError == null ? Duration.ZERO : staleOnError.keptFor();
     }
 
     /** The effective stale window: zero for a CP entry, regardless of the setting. */
@@ -216,7 +214,8 @@ public final class CacheOptions {
                 loadWaitTimeout,
                 updateLease,
                 reload,
-                serial);
+                serial,
+                staleOnError);
     }
 
     @Override
@@ -225,7 +224,7 @@ public final class CacheOptions {
                 + ttlJitter + ", staleWindow=" + staleWindow + ", refreshAhead=" + refreshAhead + ", nearTtl=" + nearTtl
                 + ", loadLease="
                 + loadLease + ", loadWaitTimeout=" + loadWaitTimeout + ", updateLease=" + updateLease + ", reload="
-                + reload + ", serial=" + serial + "]";
+                + reload + ", serial=" + serial + ", staleOnError=" + staleOnError + "]";
     }
 
     /** Makes {@link CacheOptions}. */
@@ -243,6 +242,7 @@ public final class CacheOptions {
         private Duration updateLease = Duration.ofSeconds(30);
         private Reload reload = Reload.BACKGROUND;
         private @Nullable SerialOptions serial;
+        private @Nullable StaleOnErrorOptions staleOnError;
 
         private Builder() {}
 
@@ -327,6 +327,12 @@ public final class CacheOptions {
         /** Lets reads and writes of one key run one after the other in this JVM; null, the default, for no order. */
         public Builder serial(@Nullable SerialOptions value) {
             this.serial = value;
+            return this;
+        }
+
+        /** Lets readers have an expired value if their load fails; null, the default, for an exception. AP only. */
+        public Builder staleOnError(@Nullable StaleOnErrorOptions value) {
+            this.staleOnError = value;
             return this;
         }
 

@@ -77,7 +77,7 @@ public interface EasyCache {
             throws X;
 
     /**
-     * Returns the cached value, without loading. Counts as no read, and gives nobody the right to load. While Redis is away the
+     * Returns the cached value, without loading. Counts as no read, and gives no right to load. While Redis is away the
      * value of the local level, for an AP cache.
      *
      * @return null if no reader could have a cached value now
@@ -97,7 +97,7 @@ public interface EasyCache {
      * }
      * }</pre>
      *
-     * @return null if there is a value that is not yet due for a refresh, if somebody else loads it, or if nothing may be
+     * @return null if there is a value that is not yet due for a refresh, if another reader loads it, or if nothing may be
      *     stored now: during an update, while Redis is away, or on a thread to which Spring has bound anything (a
      *     transaction, a session, a connection), which may show older data
      */
@@ -167,6 +167,9 @@ public interface EasyCache {
     default void invalidate(CacheKey<?> key) {
         invalidate(List.of(key));
     }
+
+    /** The same calls without waiting, for code that must not block its thread. */
+    AsyncEasyCache async();
 
     /**
      * Returns the availability of one Redis, to read or to force it.

@@ -1,5 +1,7 @@
 package io.easykit.cache;
 
+import static io.easykit.cache.CacheOptions.text;
+
 import java.time.Duration;
 
 /** A setting that cannot work. The message names it and the remedy. */
@@ -47,5 +49,39 @@ public final class InvalidCacheOptionsException extends EasyCacheException {
                     "Choose " + CacheOptions.text(least) + " or more, for example 10s or 5m.");
         }
         return value;
+    }
+
+    /** Checks what makes no sense, alone or beside other options. */
+    static void check(CacheOptions options) {
+        if (!(options.ttlJitter() >= 0 && options.ttlJitter() <= 0.5)) {
+            throw new InvalidCacheOptionsException(
+                    "ttl-jitter", "is " + options.ttlJitter(), "Choose a part of the ttl between 0 and 0.5.");
+        }
+        if (options.consistency() == Consistency.CP) {
+            checkStrong(options);
+        } else if (options.staleWindow().compareTo(options.ttl()) >= 0) {
+            throw new InvalidCacheOptionsException(
+                    "stale-window",
+                    "of " + text(options.staleWindow()) + " is not shorter than the ttl of " + text(options.ttl()),
+                    "Lengthen the ttl or shorten the stale window: 0s for none.");
+        }
+    }
+
+    private static void checkStrong(CacheOptions options) {
+        if (!options.nearTtl().isZero()) {
+            throw new InvalidCacheOptionsException(
+                    "near-ttl",
+                    "of " + text(options.nearTtl())
+                            + " cannot be used with consistency CP: other nodes' updates would be missed",
+                    "Set it to 0s for this cache, or choose consistency AP.");
+        }
+        StaleOnErrorOptions staleOnError = options.staleOnError();
+        if (staleOnError != null) {
+            throw new InvalidCacheOptionsException(
+                    "stale-on-error",
+                    "of " + text(staleOnError.keptFor())
+                            + " cannot be used with consistency CP: an expired value need not be the present one",
+                    "Set it to 0s for this cache, or choose consistency AP.");
+        }
     }
 }

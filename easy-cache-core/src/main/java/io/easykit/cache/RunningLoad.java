@@ -2,6 +2,7 @@ package io.easykit.cache;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinWorkerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 public abstract class RunningLoad {
 
     private static final ThreadLocal<RunningLoad> CURRENT = new InheritableThreadLocal<>();
+
+    /** Set while a thread runs a task that a thread of a fork-join pool has handed over. */
+    private static final ThreadLocal<Boolean> FORK_JOIN_TASK = new ThreadLocal<>();
 
     /** Only the cache makes one. */
     protected RunningLoad() {}
@@ -36,40 +40,70 @@ public abstract class RunningLoad {
         }
     }
 
+    /** Whether the calling thread, or the one that it runs a task for, is of a fork-join pool: those may work for any load. */
+    protected static boolean isOfForkJoinPool() {
+        return Thread.currentThread() instanceof ForkJoinWorkerThread || FORK_JOIN_TASK.get() != null;
+    }
+
     /** The same task for another thread, where it still belongs to the caller's load. */
     public static Runnable carry(Runnable task) {
-        RunningLoad scope = current();
-        return scope == null ? task : () -> scope.run(task);
+        Origin origin = new Origin(current(), isOfForkJoinPool());
+        return origin.isOutside()
+                ? task
+                : () -> {
+                    Origin before = origin.enter();
+                    try {
+                        task.run();
+                    } finally {
+                        before.returnTo();
+                    }
+                };
     }
 
     /** The same task for another thread, where it still belongs to the caller's load. */
     public static <T> Callable<T> carry(Callable<T> task) {
-        RunningLoad scope = current();
-        return scope == null ? task : () -> scope.call(task);
-    }
-
-    private void run(Runnable task) {
-        RunningLoad before = CURRENT.get();
-        CURRENT.set(this);
-        try {
-            task.run();
-        } finally {
-            restore(before);
-        }
-    }
-
-    private <T> T call(Callable<T> task) throws Exception {
-        RunningLoad before = CURRENT.get();
-        CURRENT.set(this);
-        try {
-            return task.call();
-        } finally {
-            restore(before);
-        }
+        Origin origin = new Origin(current(), isOfForkJoinPool());
+        return origin.isOutside()
+                ? task
+                : () -> {
+                    Origin before = origin.enter();
+                    try {
+                        return task.call();
+                    } finally {
+                        before.returnTo();
+                    }
+                };
     }
 
     /** An executor whose tasks belong to the load that hands them over. */
     public static Executor carrying(Executor executor) {
         return task -> executor.execute(carry(task));
+    }
+
+    /** What a thread knows of the loads that it works for. */
+    private record Origin(@Nullable RunningLoad scope, boolean ofForkJoinPool) {
+
+        boolean isOutside() {
+            return scope == null && !ofForkJoinPool;
+        }
+
+        /** Returns the origin that the thread had before. */
+        Origin enter() {
+            Origin before = new Origin(CURRENT.get(), FORK_JOIN_TASK.get() != null);
+            if (scope != null) {
+                CURRENT.set(scope);
+            }
+            if (ofForkJoinPool) {
+                FORK_JOIN_TASK.set(true);
+            }
+            return before;
+        }
+
+        void returnTo() {
+            restore(scope);
+            if (!ofForkJoinPool) {
+                FORK_JOIN_TASK.remove();
+            }
+        }
     }
 }

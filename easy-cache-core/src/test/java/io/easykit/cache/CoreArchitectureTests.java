@@ -26,6 +26,7 @@ class CoreArchitectureTests {
 
     private static final String ROOT = "io.easykit.cache";
     private static final String TYPE = ROOT + ".type";
+    private static final String ASYNC = ROOT + ".async";
     private static final String ADMIN = ROOT + ".admin";
     private static final String STORE = ROOT + ".store";
     private static final String ENGINE = ROOT + ".engine";
@@ -38,9 +39,10 @@ class CoreArchitectureTests {
     private static final Map<String, List<String>> ARROWS = Map.of(
             TYPE, List.of(),
             ROOT, List.of(TYPE),
+            ASYNC, List.of(ROOT),
             ADMIN, List.of(ROOT),
             STORE, List.of(ROOT),
-            ENGINE, List.of(ROOT, TYPE, ADMIN, STORE),
+            ENGINE, List.of(ROOT, TYPE, ASYNC, ADMIN, STORE),
             REDIS, List.of(ROOT, STORE),
             CAFFEINE, List.of(ROOT, STORE),
             JACKSON, List.of(ROOT, TYPE),
@@ -76,11 +78,11 @@ class CoreArchitectureTests {
     void apiStoresAndEngineKnowNoClientAndNoSpring() {
         check(classes()
                 .that()
-                .resideInAnyPackage(ROOT, TYPE, ADMIN, STORE, ENGINE)
+                .resideInAnyPackage(ROOT, TYPE, ASYNC, ADMIN, STORE, ENGINE)
                 .should()
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(
-                        ROOT, TYPE, ADMIN, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
+                        ROOT, TYPE, ASYNC, ADMIN, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
     }
 
     @Test

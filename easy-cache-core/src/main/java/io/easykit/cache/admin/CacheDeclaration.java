@@ -5,6 +5,7 @@ import static io.easykit.cache.CacheOptions.text;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.SerialOptions;
+import io.easykit.cache.StaleOnErrorOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +51,8 @@ public record CacheDeclaration(
 
     /**
      * Lists the settings of a cache as they are in force: the stale window of a CP cache is zero, and values are refreshed at
-     * most a tenth of their TTL ahead. The settings of the order are listed for serial caches only.
+     * most a tenth of their TTL ahead. The settings of the order are listed for serial caches only, and those of expired
+     * values for caches that keep them.
      *
      * @param sources returns the source of a setting by its name
      */
@@ -77,6 +79,12 @@ public record CacheDeclaration(
                 setting("load-wait-timeout", text(options.loadWaitTimeout()), sources),
                 setting("update-lease", text(options.updateLease()), sources),
                 setting("reload", options.reload().name().toLowerCase(Locale.ROOT), sources)));
+        StaleOnErrorOptions staleOnError = options.staleOnError();
+        if (staleOnError != null) {
+            settings.add(setting("stale-on-error", text(staleOnError.keptFor()), sources));
+            settings.add(setting("load-soft-timeout", text(staleOnError.loadSoftTimeout()), sources));
+            settings.add(setting("load-retry-after", text(staleOnError.loadRetryAfter()), sources));
+        }
         SerialOptions serial = options.serial();
         if (serial != null) {
             settings.add(setting("serial", "true", sources));

@@ -14,11 +14,12 @@ import java.util.stream.Collectors;
  * @param near   reads that got a value of the near level
  * @param stale  reads that got an invalidated value inside the stale window
  * @param local  reads that got a value of the local level, while Redis was away
+ * @param expired reads that got a value whose TTL was over, because their load failed or took too long
  * @param misses reads that loaded, or waited for a load
  * @param loads  loads by what became of them; all kinds are present
  */
 public record CacheNumbers(
-        Duration over, long hits, long near, long stale, long local, long misses, Map<Load, Long> loads) {
+        Duration over, long hits, long near, long stale, long local, long expired, long misses, Map<Load, Long> loads) {
 
     public CacheNumbers {
         loads = Map.copyOf(loads);
@@ -27,6 +28,13 @@ public record CacheNumbers(
     /** The numbers of a cache that was not used. */
     public static CacheNumbers none(Duration over) {
         return new CacheNumbers(
-                over, 0, 0, 0, 0, 0, Arrays.stream(Load.values()).collect(Collectors.toMap(load -> load, load -> 0L)));
+                over,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                Arrays.stream(Load.values()).collect(Collectors.toMap(load -> load, load -> 0L)));
     }
 }

@@ -35,7 +35,7 @@ public interface EasyCacheAdmin {
     /**
      * Makes the key of an entry from texts, as a person types them. Each text is read as the declared type of its part: for a
      * {@code long} part {@code 42} is the number, for a {@code String} part it is the text. Of a part whose type is not known,
-     * a whole number without leading zeros, {@code true}, {@code false} and a UUID are what they look like; all else is a
+     * a whole number without leading zeros, {@code true}, {@code false} and a UUID have these types; all else is a
      * text.
      *
      * @param clusterId null if this node has the prefix on one cluster only

@@ -28,7 +28,7 @@ public record EntryExplanation(
         fields = List.copyOf(fields);
     }
 
-    /** A part of what is stored. */
+    /** A part of the stored entry. */
     public record Field(String name, String meaning) {}
 
     /** The reason for the answer to the next reader. */
@@ -84,7 +84,7 @@ public record EntryExplanation(
 
         /**
          * An invalidation of this node waits until Redis takes it. Readers on this node load for themselves; those of other
-         * nodes still get what is stored.
+         * nodes still get the stored value.
          */
         UNDELIVERED,
 

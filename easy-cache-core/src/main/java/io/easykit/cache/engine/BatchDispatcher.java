@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>One round</h2>
  *
  * <ol>
- *   <li><b>Join.</b> The reader becomes the owner of the loads that nobody runs in this JVM. It does not wait for the others.
+ *   <li><b>Join.</b> The reader becomes the owner of the loads that are not running in this JVM. It does not wait for the others.
  *   <li><b>Fetch.</b> The store decides about all elements of its own in one pipeline.
  *   <li><b>Load.</b> One call of the loader, for the elements with a load lease, and for those that cannot be stored at all.
  *       Meanwhile the reader does not own the loads of elements that it will poll: other readers need not wait for the loader.
@@ -37,15 +37,15 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * <p>So a reader that waits for other readers holds no load, and one that polls holds only loads that other nodes run. Take two
- * batches that overlap in opposite orders: each loads its own elements first, whatever the order, and neither waits for a load
+ * batches that overlap in opposite orders: each loads its own elements first, in any order, and neither waits for a load
  * that waits for it. Two nodes store their elements before they poll each other's.
  *
  * <h2>The second round</h2>
  *
  * Elements without a result go through a second round: those whose loads have failed elsewhere, are too old for this reader,
  * or have ended without a value; and CP elements whose store was rejected, which keep the loaded value in case there is no
- * newer one. What is open after that is loaded and not stored ({@link BatchUnstored}). So a batch calls its loader twice at
- * most, unless other readers fail it a second time.
+ * newer one. Elements that are open after that are loaded and not stored ({@link BatchUnstored}). So a batch calls its loader
+ * twice at most, unless other readers fail it a second time.
  *
  * <h2>Failures</h2>
  *
@@ -61,6 +61,7 @@ final class BatchDispatcher {
     private final BatchEntries batches;
     private final BatchRefreshes refreshes;
     private final BatchJoins joins;
+    private final BatchStaleOnError staleOnError;
     private final BatchLoads loads;
     private final BatchUnstored unstored;
     private final BatchPoller otherNodes;
@@ -73,6 +74,7 @@ final class BatchDispatcher {
         this.entries = parts.entries();
         this.refreshes = new BatchRefreshes(parts, batch, engine);
         this.joins = new BatchJoins(parts.flights(), limit, engine);
+        this.staleOnError = new BatchStaleOnError(parts, batch, joins, new ExpiredValues(entries, freshness));
         this.batches = batch.entries();
         this.loads = batch.loads();
         this.unstored = batch.unstored();
@@ -106,7 +108,7 @@ final class BatchDispatcher {
 
     private <K, V> void readHits(BatchRead<K, V> batch) {
         List<BatchElement<K, V>> due = new ArrayList<>();
-        // Before the read: what is delivered after its reply is not in its reply.
+        // Before the read: its reply does not have an invalidation that is delivered later.
         batch.elements().stream()
                 .filter(element -> freshness.isUndelivered(element.key()))
                 .forEach(element -> element.go(Way.UNSTORED));
@@ -125,7 +127,7 @@ final class BatchDispatcher {
         refreshes.start(batch, due);
     }
 
-    /** What is being cleared is not taken from the store. */
+    /** Elements that are being cleared are not taken from the store. */
     private <K, V> void leaveCleared(List<BatchElement<K, V>> elements) {
         List<EntryReply<Boolean>> replies =
                 batches.areClearing(elements.stream().map(BatchElement::read).toList());
@@ -160,12 +162,19 @@ final class BatchDispatcher {
     private <K, V> void fetchMissed(BatchRead<K, V> batch) throws Throwable {
         try {
             for (int round = 0; round < ROUNDS && batch.hasOpen(); round++) {
+                staleOnError.servePaused(batch.open());
                 runRound(batch, round == 0);
             }
             batch.open().stream().filter(BatchElement::isRepeated).forEach(BatchElement::settle);
+            staleOnError.servePaused(batch.open());
             unstored.load(batch, batch.open(), false);
+        } catch (Throwable failure) {
+            if (!staleOnError.serveAll(batch, failure)) {
+                throw failure;
+            }
         } finally {
             batch.elements().forEach(BatchElement::letGo);
+            batch.elements().forEach(joins::countDeferredMiss);
         }
     }
 
@@ -180,6 +189,9 @@ final class BatchDispatcher {
                     .toList();
             fetch(own, new Round<>(permits, toPoll, toRefresh));
             refresh(batch, toRefresh);
+            // Its leases are held now: a failure of an earlier holder is known.
+            staleOnError.servePaused(
+                    open.stream().filter(element -> element.lease() != null).toList());
             List<BatchElement<K, V>> toLoad =
                     open.stream().filter(this::isToBeLoaded).toList();
             if (!toLoad.isEmpty()) {

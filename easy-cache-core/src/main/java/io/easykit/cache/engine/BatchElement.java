@@ -30,6 +30,7 @@ final class BatchElement<K, V> {
     private @Nullable Awaited<V> awaited;
     private @Nullable StoreUnavailableException away;
     private boolean counted;
+    private boolean missDeferred;
     private boolean tried;
     private boolean overdue;
 
@@ -75,7 +76,7 @@ final class BatchElement<K, V> {
         return arrived;
     }
 
-    /** What the plain read found. */
+    /** The entry as the plain read found it. */
     Snapshot seen() {
         return seen;
     }
@@ -102,7 +103,7 @@ final class BatchElement<K, V> {
         return result;
     }
 
-    /** Sets the result, and gives it to those who wait for a load that is held. */
+    /** Sets the result, and gives it to the readers that wait for a held load. */
     void done(LoadResult<V> loaded) {
         this.result = loaded;
         complete(loaded);
@@ -166,7 +167,7 @@ final class BatchElement<K, V> {
         return !held.isEmpty();
     }
 
-    /** Lets those who wait for a load that is held try again. */
+    /** Lets the readers that wait for a held load try again. */
     void letGo() {
         complete(new LoadResult.Unshared<>(null));
     }
@@ -205,6 +206,15 @@ final class BatchElement<K, V> {
         boolean first = !counted;
         counted = true;
         return first;
+    }
+
+    /** Whether it is a miss, unless it gets an expired value. */
+    boolean isMissDeferred() {
+        return missDeferred;
+    }
+
+    void deferMiss(boolean value) {
+        missDeferred = value;
     }
 
     /** Whether it has not waited for an update to end before, nor removed an unreadable value. */

@@ -5,12 +5,14 @@ import io.easykit.cache.store.EntryReply;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.Peeked;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Reads and fetches several entries together. */
@@ -56,20 +58,25 @@ final class BatchEntries {
 
     /** See {@link StoredEntries#read}. One reply for each read, in their order. */
     List<EntryReply<Snapshot>> read(List<? extends ReadRequest<?>> reads) {
-        return callAll(reads, (read, epoch) -> new EntryCall.Read(read.key(), epoch));
+        return callAll(reads, read -> new EntryCall.Read(read.key(), epochs.of(read.key())));
     }
 
     /** See {@link StoredEntries#fetch}. One reply for each read, in their order. */
     List<EntryReply<Fetched>> fetch(List<? extends ReadRequest<?>> reads) {
-        return callAll(reads, (read, epoch) -> new EntryCall.Fetch(read.key(), epoch, read.allowsStale()));
+        return callAll(reads, read -> new EntryCall.Fetch(read.key(), epochs.of(read.key()), read.allowsStale()));
+    }
+
+    /** See {@link StoredEntries#peekExpired}. One reply for each read, in their order. */
+    List<EntryReply<Optional<Peeked>>> peekExpired(List<? extends ReadRequest<?>> reads) {
+        return callAll(reads, read -> new EntryCall.PeekExpired(read.key(), epochs.strictOf(read.key())));
     }
 
     private interface CallOf<T> {
 
-        EntryCall<T> of(ReadRequest<?> read, long epoch);
+        EntryCall<T> of(ReadRequest<?> read);
     }
 
-    /** A partition that does not give its epochs is asked once, not once for each entry that needs them. */
+    /** A partition that does not give its epochs is called once, not once for each entry that needs them. */
     private <T> List<EntryReply<T>> callAll(List<? extends ReadRequest<?>> reads, CallOf<T> callOf) {
         Map<CircuitBreaker, StoreUnavailableException> unknown = new HashMap<>();
         List<EntryCall<T>> calls = new ArrayList<>(reads.size());
@@ -78,7 +85,7 @@ final class BatchEntries {
             StoreUnavailableException failure = unknown.isEmpty() ? null : unknown.get(epochs.askedFor(read.key()));
             if (failure == null) {
                 try {
-                    calls.add(callOf.of(read, epochs.of(read.key())));
+                    calls.add(callOf.of(read));
                 } catch (StoreUnavailableException away) {
                     unknown.put(epochs.askedFor(read.key()), away);
                     failure = away;

@@ -43,9 +43,14 @@ final class BatchIds<K, V> {
         }
     }
 
+    /** The elements, without duplicates. */
+    List<K> ids() {
+        return List.copyOf(firsts.values());
+    }
+
     /** Loads all elements, without a cache. */
     <X extends Throwable> Map<K, V> loadAll(BatchLoader<K, V, X> loader) throws X {
-        return keys.isEmpty() ? new LinkedHashMap<>() : inOrder(load(loader, List.copyOf(firsts.values())));
+        return keys.isEmpty() ? new LinkedHashMap<>() : inOrder(load(loader, ids()));
     }
 
     /**

@@ -73,7 +73,26 @@ final class BatchJoins {
 
     void countMiss(BatchElement<?, ?> element) {
         if (element.isFirstCount()) {
+            if (ExpiredValues.areUsedBy(element.read())) {
+                element.deferMiss(true);
+            } else {
+                listener.onMiss(element.key());
+            }
+        }
+    }
+
+    /** An element without a value that may still get an expired one is a miss in the end. */
+    void countDeferredMiss(BatchElement<?, ?> element) {
+        if (element.isMissDeferred()) {
+            element.deferMiss(false);
             listener.onMiss(element.key());
+        }
+    }
+
+    void countExpired(BatchElement<?, ?> element) {
+        if (element.isFirstCount() || element.isMissDeferred()) {
+            element.deferMiss(false);
+            listener.onHit(element.key(), Hit.EXPIRED);
         }
     }
 

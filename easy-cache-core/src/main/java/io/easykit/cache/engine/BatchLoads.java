@@ -156,6 +156,7 @@ final class BatchLoads {
     /** Other readers of the elements do not fail with a batch that is not theirs: they load for themselves. */
     private <K, V> void fail(List<BatchElement<K, V>> group, LoadResult<Map<K, V>> failed, LoadReport report) {
         Throwable failure = requireNonNull(failed.failure());
+        group.forEach(element -> stored.failed(element.key(), failure));
         release(group);
         for (BatchElement<K, V> element : group) {
             LoadResult<V> own = failed instanceof LoadResult.Unsharable

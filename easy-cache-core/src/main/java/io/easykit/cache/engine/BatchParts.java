@@ -2,7 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.store.EntryStore;
 
-/** What the batch reads of one store need besides the parts that they share with single reads. */
+/** The parts of the batch reads of one store that single reads do not share. */
 record BatchParts(BatchEntries entries, BatchLoads loads, BatchUnstored unstored) {
 
     static BatchParts of(EntryStore store, Epochs epochs, ReadParts reads, LoadBulkhead limit, EngineContext engine) {

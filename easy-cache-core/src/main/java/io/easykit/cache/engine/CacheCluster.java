@@ -320,7 +320,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         lateCommits.endClosed();
     }
 
-    /** Delivers what other nodes have written to the outbox. */
+    /** Delivers the messages of other nodes in the outbox to a partition. */
     @Override
     public void deliverOutbox(Predicate<CacheKey<?>> here) {
         if (relay != null) {

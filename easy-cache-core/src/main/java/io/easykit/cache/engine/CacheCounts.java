@@ -36,6 +36,7 @@ final class CacheCounts implements CacheListener {
             case NEAR -> counts.near.increment();
             case STALE -> counts.stale.increment();
             case LOCAL -> counts.local.increment();
+            case EXPIRED -> counts.expired.increment();
         }
     }
 
@@ -110,6 +111,7 @@ final class CacheCounts implements CacheListener {
         private final LongAdder near = new LongAdder();
         private final LongAdder stale = new LongAdder();
         private final LongAdder local = new LongAdder();
+        private final LongAdder expired = new LongAdder();
         private final LongAdder misses = new LongAdder();
         private final Map<Load, LongAdder> loads = new EnumMap<>(Load.class);
         private volatile CacheSpec<?> spec;
@@ -139,7 +141,8 @@ final class CacheCounts implements CacheListener {
         CacheNumbers numbers(Duration over) {
             Map<Load, Long> sums = new EnumMap<>(Load.class);
             loads.forEach((load, count) -> sums.put(load, count.sum()));
-            return new CacheNumbers(over, hits.sum(), near.sum(), stale.sum(), local.sum(), misses.sum(), sums);
+            return new CacheNumbers(
+                    over, hits.sum(), near.sum(), stale.sum(), local.sum(), expired.sum(), misses.sum(), sums);
         }
     }
 }

@@ -75,6 +75,7 @@ final class CacheDispatcher implements CacheReader {
     private final EntryPoller otherNodes;
     private final Freshness freshness;
     private final LoadBulkhead limit;
+    private final StaleOnError staleOnError;
     private final Transactions transactions;
     private final CacheListener listener;
     private final Ticker ticker;
@@ -90,6 +91,7 @@ final class CacheDispatcher implements CacheReader {
         this.otherNodes = parts.otherNodes();
         this.freshness = freshness;
         this.limit = limit;
+        this.staleOnError = new StaleOnError(parts, new ExpiredValues(entries, freshness), limit, engine);
         this.transactions = engine.transactions();
         this.listener = engine.listener();
         this.ticker = engine.ticker();
@@ -101,7 +103,7 @@ final class CacheDispatcher implements CacheReader {
         if (kept != null) {
             return kept.value();
         }
-        // Before the read: what is delivered after its reply is not in its reply.
+        // Before the read: its reply does not have an invalidation that is delivered later.
         boolean unusable = entries.isClearing(read.key()) || freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
@@ -115,11 +117,14 @@ final class CacheDispatcher implements CacheReader {
             String attached = scope.attachedReason();
             if (attached == null) {
                 ReadRequest<V> apart = strict.in(scope);
-                return (unusable ? loadUnstored(apart) : fetchMissed(apart, seen)).get();
+                return (unusable
+                                ? loadUnstored(apart)
+                                : staleOnError.read(apart, (missed, count) -> fetchMissed(missed, seen, count)))
+                        .get();
             }
             listener.onMiss(read.key());
             hints.notStored(read.key(), attached);
-            return uncachedLoads.load(strict).get();
+            return uncachedLoads.loadAttached(strict).get();
         }
     }
 
@@ -158,52 +163,54 @@ final class CacheDispatcher implements CacheReader {
         return uncachedLoads.join(read);
     }
 
-    private <V> LoadResult<V> fetchMissed(ReadRequest<V> read, Snapshot first) {
-        LoadResult<V> result = mayBeServed(read, first) ? decide(read, true) : join(read, true);
+    private <V> LoadResult<V> fetchMissed(ReadRequest<V> read, Snapshot first, ReadCount count) {
+        LoadResult<V> result = mayBeServed(read, first) ? decide(read, count) : join(read, count);
         while (result == null) {
+            if (read.pausable() && loads.isPaused(read.key())) {
+                return paused();
+            }
             Snapshot seen = entries.read(read.key());
             Decoded<V> hit = entries.fresh(read.key(), seen);
             if (hit != null) {
                 refreshes.startIfDue(read, seen);
                 return new LoadResult.Unshared<>(hit.value());
             }
-            result = mayBeServed(read, seen) ? decide(read, false) : join(read, false);
+            result = mayBeServed(read, seen) ? decide(read, count) : join(read, count);
         }
         return result;
     }
 
-    /** One call counts as one hit or one miss, however often it reads the store. */
-    private void report(ReadRequest<?> read, @Nullable Hit hit, boolean first) {
-        if (first && hit != null) {
-            listener.onHit(read.key(), hit);
-        } else if (first) {
-            listener.onMiss(read.key());
-        }
+    private <V> LoadResult<V> paused() {
+        return new LoadResult.Failed<>(new LoadPausedException(), ticker.nanoTime());
     }
 
     private static boolean mayBeServed(ReadRequest<?> read, Snapshot seen) {
-        return seen.value() != null && (!seen.invalidated() || read.allowsStale());
+        return seen.value() != null && !seen.expired() && (!seen.invalidated() || read.allowsStale());
     }
 
     /** There is a stale value that the store may return: then no reader waits. */
-    private <V> @Nullable LoadResult<V> decide(ReadRequest<V> read, boolean first) {
+    private <V> @Nullable LoadResult<V> decide(ReadRequest<V> read, ReadCount count) {
         Fetched fetched = entries.fetch(read);
         if (fetched instanceof Fetched.Served answer) {
             Decoded<V> served = serve(read, answer);
             if (served != null) {
-                report(read, answer.stale() ? Hit.STALE : Hit.FRESH, first);
+                count.hit(answer.stale() ? Hit.STALE : Hit.FRESH);
                 return new LoadResult.Unshared<>(served.value());
             }
-        } else if (fetched instanceof Fetched.NeedQuery) {
-            report(read, null, first);
-            return runAsOwner(flights.lead(read.key()), read, fetched);
+        } else if (fetched instanceof Fetched.NeedQuery mine) {
+            if (!read.pausable() || !flights.isRunning(read.key())) {
+                count.miss();
+                return runAsOwner(flights.lead(read.key()), read, fetched);
+            }
+            // The load of this JVM has outlasted its lease, or polls for this one.
+            loads.release(read.key(), mine.lease());
         }
-        return join(read, first);
+        return join(read, count);
     }
 
     /** Joins this JVM's load of the key. Null if the reader has to try again. */
-    private <V> @Nullable LoadResult<V> join(ReadRequest<V> read, boolean first) {
-        report(read, null, first);
+    private <V> @Nullable LoadResult<V> join(ReadRequest<V> read, ReadCount count) {
+        count.miss();
         Joined<V> joined = flights.join(read, read.remainingWait(ticker), null);
         if (joined instanceof Joined.Owner<V> own) {
             return runAsOwner(own.load(), read, null);
@@ -212,16 +219,29 @@ final class CacheDispatcher implements CacheReader {
         } else if (joined instanceof Joined.Alone) {
             return uncachedLoads.load(read);
         } else if (joined instanceof Joined.Overdue<V> overdue) {
-            return overdue.stuck() ? takeOver(overdue.load(), read) : uncachedLoads.join(read, overdue.load());
+            return overdue.stuck() ? takeOver(overdue.load(), read) : loadBeside(overdue.load(), read);
         }
         return null;
     }
 
-    /** Loads and stores in place of a load that may never return. As many such loads as overdue readers may run. */
+    private <V> LoadResult<V> loadBeside(InFlightLoad<V> other, ReadRequest<V> read) {
+        return read.pausable() ? paused() : uncachedLoads.join(read, other);
+    }
+
+    /**
+     * Loads and stores in place of a load that may never return, which counts as a failure: pausable readers do so after the
+     * pause. As many such loads as overdue readers may run.
+     */
     private <V> @Nullable LoadResult<V> takeOver(InFlightLoad<V> stuck, ReadRequest<V> read) {
+        if (stuck.isFoundStuckNow()) {
+            loads.hangs(read.key());
+        }
+        if (read.pausable() && loads.isPaused(read.key())) {
+            return paused();
+        }
         try (LoadBulkhead.Permit permit = limit.tryEnterOverdue(read.key())) {
             if (permit == null) {
-                return uncachedLoads.join(read, stuck);
+                return loadBeside(stuck, read);
             }
             InFlightLoad<V> mine = flights.replace(read.key(), stuck);
             return mine == null ? null : runAsOwner(mine, read, null);
@@ -289,7 +309,7 @@ final class CacheDispatcher implements CacheReader {
             } else if (fetched instanceof Fetched.NeedWait other) {
                 result = foreignLoads++ < FOREIGN_LOADS ? otherNodes.awaitLoad(read, other.leaseLeft()) : null;
                 if (result == null && (foreignLoads > FOREIGN_LOADS || read.remainingWait(ticker) <= 0)) {
-                    result = uncachedLoads.join(read);
+                    result = read.pausable() ? paused() : uncachedLoads.join(read);
                 }
             } else {
                 result = waitedForUpdate ? uncachedLoads.join(read) : otherNodes.awaitUpdate(read);
@@ -301,7 +321,7 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
-    /** What was fetched for all readers; null if it is unreadable. */
+    /** The value that was fetched for all readers; null if it is unreadable. */
     private <V> @Nullable LoadResult<V> served(ReadRequest<V> read, Fetched.Served fetched, long requestedAt) {
         Decoded<V> served = serve(read, fetched);
         if (served == null) {

@@ -90,7 +90,7 @@ final class DirectCalls {
         return kept == null ? null : new CachedValue<>(kept.value(), null, false);
     }
 
-    /** Null if nobody may store now, if somebody loads, or if there is a value. */
+    /** Null if nothing may be stored now, if another reader loads, or if there is a value. */
     <V> @Nullable FillTicket<V> startFill(CacheKey<V> key) {
         if (isAttached()) {
             return null;

@@ -1,7 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.Action;
-import io.easykit.cache.Availability;
+import io.easykit.cache.AsyncEasyCache;
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.BatchLoader;
 import io.easykit.cache.CacheKey;
@@ -13,11 +13,11 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.FillTicket;
 import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Loader;
-import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.EasyCacheAdmin;
+import io.easykit.cache.async.Futures;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
@@ -27,7 +27,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -35,24 +34,26 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The cache: puts the stores, their clusters and the updates together. {@link #builder} makes one. Thread-safe. */
-public final class EasyCacheEngine implements EasyCache, AutoCloseable {
+public final class EasyCacheEngine extends ClusteredCache {
 
-    private final CacheClusters clusters;
     private final Updates updates;
     private final OrderedCalls ordered;
     private final ValueEnvelopes values;
     private final CacheCounts counts;
     private final Ticker ticker;
+    private final AsyncEasyCache async;
     private final boolean disabled;
 
-    private EasyCacheEngine(CacheClusters clusters, EngineContext engine, CacheCounts counts, boolean disabled) {
-        this.clusters = clusters;
+    private EasyCacheEngine(
+            CacheClusters clusters, EngineContext engine, CacheCounts counts, @Nullable Futures futures) {
+        super(clusters);
         this.counts = counts;
-        this.disabled = disabled;
+        this.disabled = futures == null;
         this.updates = new Updates(clusters, engine);
         this.ordered = new OrderedCalls(updates, engine);
         this.values = engine.values();
         this.ticker = engine.ticker();
+        this.async = futures == null ? new UncachedAsyncCalls() : new AsyncCalls(this, engine.transactions(), futures);
     }
 
     /** Starts to put a cache together; without a store it has no Redis. */
@@ -68,7 +69,7 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
             return loader.load();
         }
         PrefixClearing.requireEntry(key);
-        FallbackReader reader = clusters.of(key).readers().single();
+        FallbackReader reader = clusters().of(key).readers().single();
         if (updates.isUpdatedHere(key)) {
             LoadInProgress.markUnstorable();
             return loader.load();
@@ -94,7 +95,7 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
         if (disabled) {
             return batch.loadAll(loader);
         }
-        BatchReader reader = clusters.of(spec).readers().batch();
+        BatchReader reader = clusters().of(spec).readers().batch();
         try {
             return batch.fetchAll(loader, storable, updates::isUpdatedHere, reader, ticker.nanoTime());
         } catch (Throwable failure) {
@@ -115,13 +116,13 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
     private <T> @Nullable T directly(CacheKey<?> key, Function<DirectCalls, @Nullable T> call) {
         PrefixClearing.requireEntry(key);
         boolean unusable = disabled || updates.isUpdatedHere(key);
-        return unusable ? null : call.apply(clusters.of(key).readers().direct());
+        return unusable ? null : call.apply(clusters().of(key).readers().direct());
     }
 
     /** Refuses keys of an unknown Redis, unless the cache is switched off. */
     private boolean isOff(Collection<? extends CacheKey<?>> keys) {
         if (!disabled) {
-            keys.forEach(clusters::of);
+            keys.forEach(clusters()::of);
         }
         return disabled;
     }
@@ -159,31 +160,13 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
     }
 
     @Override
-    public @Nullable Availability availability(String clusterId) {
-        CacheCluster cluster = cluster(clusterId);
-        return cluster == null ? null : cluster.availability();
-    }
-
-    @Override
-    public Set<String> clusterIds() {
-        return clusters.byId().keySet();
+    public AsyncEasyCache async() {
+        return async;
     }
 
     @Override
     public @Nullable String problemWith(Type type) {
         return values.problemWith(type);
-    }
-
-    @Override
-    public int undelivered(String clusterId) {
-        CacheCluster cluster = cluster(clusterId);
-        return cluster == null ? 0 : cluster.pending().size();
-    }
-
-    @Override
-    public @Nullable OutboxBacklog outboxBacklog(String clusterId) {
-        CacheCluster cluster = cluster(clusterId);
-        return cluster == null ? null : cluster.outboxBacklog();
     }
 
     /** Shows and changes this cache for operators, with the caches that it has used. */
@@ -199,31 +182,12 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
     public EasyCacheAdmin admin(Supplier<List<CacheDeclaration>> declared) {
         return disabled
                 ? new DisabledAdministration()
-                : new CacheAdministration(clusters, new KnownCaches(declared, counts));
+                : new CacheAdministration(clusters(), new KnownCaches(declared, counts));
     }
 
     /** How many keys of serial caches have calls that run or wait. */
     int busyKeys() {
         return ordered.busyKeys();
-    }
-
-    @Nullable CacheCluster cluster(String clusterId) {
-        return clusters.byId().get(clusterId);
-    }
-
-    /** Starts the recovery workers again after {@link #stop()}; a cache that was built has started. */
-    public void start() {
-        clusters.all().forEach(CacheCluster::start);
-    }
-
-    /** Stops the recovery workers. Reads and updates go on, but nothing recovers. */
-    public void stop() {
-        clusters.all().forEach(CacheCluster::stop);
-    }
-
-    @Override
-    public void close() {
-        stop();
     }
 
     /** Puts a cache together. */
@@ -239,6 +203,7 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
         private DegradedOptions degraded = DegradedOptions.defaults();
         private @Nullable Outbox outbox;
         private @Nullable Executor background;
+        private Futures futures = Futures.onNewThreads();
         private LoadObserver loadObserver = LoadObserver.NONE;
         private Ticker ticker = Ticker.SYSTEM;
         private boolean disabled;
@@ -298,6 +263,15 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
             return this;
         }
 
+        /**
+         * Sets the executor of {@link EasyCache#async() asynchronous calls}. It must not queue tasks, since one may wait for
+         * another. It may reject them. Default: a new thread for each.
+         */
+        public Builder async(Executor value) {
+            this.futures = new Futures(value);
+            return this;
+        }
+
         /** Sets the observer of loads, for traces; without it there is none. */
         public Builder loadObserver(LoadObserver value) {
             this.loadObserver = value;
@@ -344,7 +318,7 @@ public final class EasyCacheEngine implements EasyCache, AutoCloseable {
                 CacheCluster.Levels levels = new CacheCluster.Levels(localLevels.get(), nearLevels.get());
                 return new CacheCluster(id, store, levels, options, outbox, engine);
             });
-            return new EasyCacheEngine(all, engine, counts, disabled);
+            return new EasyCacheEngine(all, engine, counts, disabled ? null : futures);
         }
     }
 }

@@ -6,7 +6,6 @@ import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.Loader;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,12 +43,8 @@ final class ElementLoader<K, V> implements Loader<V, Throwable> {
      * @throws InvalidCacheKeyException if it is null, or has an element that was not asked for
      */
     static <K, V> Map<K, V> requireAsked(CacheSpec<V> spec, @Nullable Map<K, V> loaded, Set<K> asked) {
-        if (loaded == null) {
-            throw new InvalidCacheKeyException("The loader of '" + spec.prefix()
-                    + "' returned null instead of a map. Return an empty map if no element has a value.");
-        }
-        Collection<K> keys = loaded.keySet();
-        for (K key : keys) {
+        Map<K, V> found = requireMap(spec, loaded);
+        for (K key : found.keySet()) {
             if (!asked.contains(key)) {
                 throw new InvalidCacheKeyException(
                         "The loader of '" + spec.prefix() + "' returned a value for " + describe(key)
@@ -58,6 +53,15 @@ final class ElementLoader<K, V> implements Loader<V, Throwable> {
                                 + (asked.size() == 1 ? "" : " and " + (asked.size() - 1) + " more")
                                 + ". Return a map with exactly the elements of the call as its keys, of the same class.");
             }
+        }
+        return found;
+    }
+
+    /** @throws InvalidCacheKeyException if it is null */
+    static <K, V> Map<K, V> requireMap(CacheSpec<V> spec, @Nullable Map<K, V> loaded) {
+        if (loaded == null) {
+            throw new InvalidCacheKeyException("The loader of '" + spec.prefix()
+                    + "' returned null instead of a map. Return an empty map if no element has a value.");
         }
         return loaded;
     }

@@ -75,6 +75,7 @@ final class EntryExplainer {
         }
         State state = missing();
         say("The next reader loads the value.");
+        sayIfExpired();
         return result(state, Outcome.NEED_QUERY);
     }
 
@@ -95,7 +96,7 @@ final class EntryExplainer {
         return result(State.REFRESH_DUE, Outcome.SUCCESS_NEED_QUERY);
     }
 
-    /** With a valid value that was not marked: another version of the application, or somebody else, wrote the entry. */
+    /** With a valid value that was not marked: another version of the application, or another program, wrote the entry. */
     private void sayIfUpdating() {
         if (isAhead(entry.updatesUntil())) {
             say("An update is prepared for " + until(entry.updatesUntil()) + " more at most.");
@@ -123,7 +124,20 @@ final class EntryExplainer {
         say("A reader is loading the value, and the others wait for it. Its lease lasts for "
                 + until(loadRight == null ? null : loadRight.leaseEnds())
                 + " more; after that another reader may load it as well.");
+        sayIfExpired();
         return result(State.LOADING, Outcome.NEED_WAIT);
+    }
+
+    /** What a reader gets whose load fails. */
+    private void sayIfExpired() {
+        boolean invalidated = entry.staleUntil() != null
+                || entry.updatesUntil() != null
+                || !entry.updates().isEmpty();
+        Instant expired = own == null || invalidated || !isReadable(own) ? null : own.expires();
+        if (expired != null && !isAhead(expired) && isAhead(expired.plus(options.keptPastEnd()))) {
+            say("If its load fails, it gets the expired value, for " + until(expired.plus(options.keptPastEnd()))
+                    + " more at most.");
+        }
     }
 
     private State missing() {
@@ -201,6 +215,10 @@ final class EntryExplainer {
         if (entry.staleUntil() != null) {
             fields.add(new Field("s", "stale window " + moment(entry.staleUntil())));
         }
+        if (entry.keptUntil() != null) {
+            fields.add(new Field(
+                    "x", "expired values are kept for a reader whose load fails, " + moment(entry.keptUntil())));
+        }
         if (entry.updatesUntil() != null) {
             fields.add(new Field("i", "latest update's lease " + moment(entry.updatesUntil())));
         }
@@ -271,7 +289,7 @@ final class EntryExplainer {
         sentences.add(sentence);
     }
 
-    /** Two units at most: nobody reads the milliseconds of an hour. */
+    /** Two units at most: the milliseconds of an hour do not matter. */
     static String text(Duration duration) {
         if (duration.compareTo(Duration.ofSeconds(10)) < 0) {
             return duration.toMillis() + " ms";

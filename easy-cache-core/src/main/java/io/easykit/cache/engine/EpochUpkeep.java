@@ -67,7 +67,7 @@ final class EpochUpkeep {
         return now + Epochs.SEEN_BY_ALL.toNanos();
     }
 
-    /** Reads the epochs. One that the store has lost is raised with the next ones. Ends clearings that nobody else ends. */
+    /** Reads the epochs. One that the store has lost is raised with the next ones. Ends clearings whose lease is over. */
     void refresh() {
         for (int hash = 0; hash < hashes; hash++) {
             if (isHere(hash)) {

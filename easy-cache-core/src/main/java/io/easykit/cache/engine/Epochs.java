@@ -92,8 +92,17 @@ final class Epochs {
      * @throws StoreUnavailableException if no epoch was read yet, or long ago for a strict reader, and the store does not answer
      */
     long of(CacheKey<?> key) {
+        return of(key, isStrong(key) || LoadInProgress.mayBeInside());
+    }
+
+    /** As {@link #of(CacheKey)}, for a strict reader. */
+    long strictOf(CacheKey<?> key) {
+        return of(key, true);
+    }
+
+    private long of(CacheKey<?> key, boolean strict) {
         int first = store.epochHashOf(key);
-        refreshOneOf(first, key, isStrong(key) || LoadInProgress.mayBeInside());
+        refreshOneOf(first, key, strict);
         return highest(first, key.spec().prefix());
     }
 
@@ -120,9 +129,15 @@ final class Epochs {
      * @throws StoreUnavailableException as {@link #of}
      */
     boolean isClearing(CacheKey<?> key) {
-        if (!isStrong(key)) {
-            return false;
-        }
+        return isStrong(key) && isBeingCleared(key);
+    }
+
+    /**
+     * Whether a prefix is being cleared, for a strict reader.
+     *
+     * @throws StoreUnavailableException as {@link #of}
+     */
+    boolean isBeingCleared(CacheKey<?> key) {
         int first = store.epochHashOf(key);
         refreshOneOf(first, key, true);
         for (int hash = first; hash < first + copies; hash++) {
@@ -184,7 +199,7 @@ final class Epochs {
     /**
      * Reads the epochs from the store. Epochs only ever rise, also in the view of a node that reads them late or twice.
      *
-     * @return what the store has
+     * @return the epochs of the store
      */
     PrefixEpochs refresh(int hash) {
         long sentAt = ticker.nanoTime();

@@ -2,8 +2,6 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,57 +18,39 @@ final class FailingRefreshes {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
     private static final int MOST_DOUBLINGS = 7;
     private static final Duration BETWEEN_LINES = Duration.ofMinutes(1);
-    private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
-    private static final int MOST_KEYS = 10_000;
 
     private final Ticker ticker;
-    private final Map<CacheKey<?>, Failed> failed = new ConcurrentHashMap<>();
+    private final PausedKeys keys;
     private boolean said;
     private boolean failing;
     private long unsaid;
     private long failures;
     private long lastLine;
-    private long lastLook;
 
     FailingRefreshes(Ticker ticker) {
         this.ticker = ticker;
-        this.lastLook = ticker.nanoTime();
+        this.keys = new PausedKeys(ticker);
     }
 
     /** Whether a key may be refreshed now. While too many keys fail, no other one is tried. */
     boolean mayTry(CacheKey<?> key) {
-        Failed last = failed.get(key);
-        long now = ticker.nanoTime();
-        return last == null ? failed.size() < MOST_KEYS || forgetOld(now) : now - last.notBefore >= 0;
+        return keys.mayTry(key);
     }
 
     void failed(CacheKey<?> key, Throwable failure) {
-        long now = ticker.nanoTime();
-        if (failed.size() < MOST_KEYS || failed.containsKey(key)) {
-            failed.merge(key, Failed.after(0, now), (last, any) -> Failed.after(last.times, now));
-        }
-        say(key, failure, now);
-    }
-
-    /** Whether there is room again. Checks once a second at most. */
-    private synchronized boolean forgetOld(long now) {
-        if (now - lastLook < LOOK_EVERY.toNanos()) {
-            return false;
-        }
-        lastLook = now;
-        failed.values().removeIf(any -> now - any.notBefore >= 0);
-        return failed.size() < MOST_KEYS;
+        keys.failed(key, before -> FIRST_PAUSE.toNanos() << Math.min(before, MOST_DOUBLINGS));
+        say(key, failure, ticker.nanoTime());
     }
 
     void succeeded(CacheKey<?> key) {
-        if (failed.remove(key) != null) {
-            sayIfOver(ticker.nanoTime());
+        if (keys.succeeded(key)) {
+            sayIfOver();
         }
     }
 
     /** A key that fails no more, while no other one has failed just now. */
-    private synchronized void sayIfOver(long now) {
-        if (failing && failed.values().stream().noneMatch(other -> now - other.notBefore < 0)) {
+    private synchronized void sayIfOver() {
+        if (failing && !keys.havePaused()) {
             log.info("Refreshes succeed again, after {} failures", failures);
             failing = false;
             failures = 0;
@@ -93,18 +73,5 @@ final class FailingRefreshes {
         failing = true;
         unsaid = 0;
         lastLine = now;
-    }
-
-    /**
-     * The failures of one key.
-     *
-     * @param notBefore ticker time of the next attempt
-     */
-    private record Failed(int times, long notBefore) {
-
-        static Failed after(int before, long now) {
-            long pause = FIRST_PAUSE.toNanos() << Math.min(before, MOST_DOUBLINGS);
-            return new Failed(before + 1, now + pause);
-        }
     }
 }

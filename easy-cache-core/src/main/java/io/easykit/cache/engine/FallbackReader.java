@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * a CP reader loads, or fails if so configured. The number of concurrent loads is limited.
  *
  * <p>Two readers do not wait for a permit: one amid uncommitted work of its caller, which holds a connection of the database,
- * and one inside a load, which holds a permit or is waited for by one that does. Otherwise they could wait for each other.
+ * and one inside a load, which holds a permit or is waited for by one that does. Otherwise they could wait for each other. On a
+ * thread of a fork-join pool no load needs one while any load runs in this JVM ({@link LoadInProgress}).
  */
 final class FallbackReader implements CacheReader {
 
@@ -82,7 +83,7 @@ final class FallbackReader implements CacheReader {
             requireBypass(read, away);
         }
         listener.onMiss(read.key());
-        return loads.load(read).get();
+        return loads.loadAttached(read).get();
     }
 
     private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
@@ -93,7 +94,7 @@ final class FallbackReader implements CacheReader {
         }
         try (LoadScope scope = transactions.openLoadScope()) {
             if (scope.attachedReason() != null) {
-                return loads.load(read).get();
+                return loads.loadAttached(read).get();
             }
             return strong ? load(read.in(scope)) : fromLocalLevel(read.in(scope));
         }

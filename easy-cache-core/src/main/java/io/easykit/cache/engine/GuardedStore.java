@@ -67,6 +67,12 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
+    public @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
+        CircuitBreaker breaker = availability.of(key);
+        return guard(breaker, breaker::mayRead, () -> store.peekExpired(key, epoch));
+    }
+
+    @Override
     public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl) {
         CircuitBreaker breaker = availability.of(key);
         return guard(breaker, breaker::mayRead, () -> store.store(key, lease, value, ttl));

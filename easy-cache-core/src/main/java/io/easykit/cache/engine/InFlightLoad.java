@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A load of one key that runs in this JVM: its owner, and the result for the readers that wait. */
@@ -16,10 +17,11 @@ final class InFlightLoad<V> {
     private final Thread owner = Thread.currentThread();
     private final long startedAt = System.nanoTime();
     private final CompletableFuture<LoadResult<V>> result = new CompletableFuture<>();
+    private final AtomicBoolean foundStuck = new AtomicBoolean();
 
-    /** Whether the calling thread runs it: a loader that reads its own key must not wait for itself. */
+    /** Whether the calling thread runs it, or works for it: a loader that reads its own key must not wait for itself. */
     boolean isOwnedByCallingThread() {
-        return owner == Thread.currentThread();
+        return owner == Thread.currentThread() || LoadInProgress.isFor(owner);
     }
 
     /**
@@ -30,6 +32,11 @@ final class InFlightLoad<V> {
     boolean isStuck(Duration waiting) {
         Duration longest = waiting.compareTo(GRACE) < 0 ? GRACE : waiting;
         return System.nanoTime() - startedAt > longest.toNanos();
+    }
+
+    /** Records that a reader has found it stuck. True for the first one. */
+    boolean isFoundStuckNow() {
+        return foundStuck.compareAndSet(false, true);
     }
 
     boolean isDone() {

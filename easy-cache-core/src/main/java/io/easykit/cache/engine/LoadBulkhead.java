@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One key takes at most a quarter of the permits for overdue readers, so that loads of one row that hang do not keep
  * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may
- * be waiting for it, in this cluster or in another one, on its thread or on another one.
+ * be waiting for it, in this cluster or in another one, on its thread or on another one. On a thread of a fork-join pool no load
+ * needs one while any load runs in this JVM ({@link LoadInProgress}).
  */
 final class LoadBulkhead {
 
@@ -84,7 +85,10 @@ final class LoadBulkhead {
         return isInside() || LoadInProgress.mayBeInside();
     }
 
-    /** The loader with a permit, for which it waits as long as its reader may. */
+    /**
+     * The loader with a permit, for which it waits as long as its reader may. Without one it throws a
+     * {@link CacheLoadTimeoutException}; for a pausable reader, which may have an expired value, a {@link LoadPausedException}.
+     */
     <V> Loader<V, Throwable> around(ReadRequest<V> read) {
         return around(read, read.loader());
     }
@@ -126,6 +130,9 @@ final class LoadBulkhead {
             return Permit.NONE;
         }
         if (!acquire(read)) {
+            if (read.pausable()) {
+                throw new LoadPausedException();
+            }
             throw new CacheLoadTimeoutException(
                     read.key(), "all " + concurrentLoads + " permits for loads without Redis are in use");
         }

@@ -3,7 +3,6 @@ package io.easykit.cache.engine;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.RunningLoad;
-import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  *
  * A scope is inherited by threads that a load creates, and ends with its load: a pooled thread that keeps it is not in a
  * load. {@link #carry(Runnable)} takes it to pooled threads. A parallel stream or a {@code CompletableFuture} cannot carry
- * anything: on threads of a fork-join pool every read is strict while any load runs in this JVM.
+ * anything: on threads of a fork-join pool, and for tasks that these hand over by {@link #carry(Runnable)}, every read is strict
+ * while any load runs in this JVM.
  */
 final class LoadInProgress extends RunningLoad {
 
@@ -45,6 +45,9 @@ final class LoadInProgress extends RunningLoad {
     private final long startedAt;
     private volatile boolean unstorable;
     private volatile boolean ended;
+
+    /** The thread that runs the loader; null when the load has ended. */
+    private volatile @Nullable Thread thread = Thread.currentThread();
 
     private LoadInProgress(@Nullable LoadInProgress outer, long startedAt) {
         this.outer = outer;
@@ -71,6 +74,7 @@ final class LoadInProgress extends RunningLoad {
             return secret ? new LoadResult.UnsharableFailure<>(failure) : new LoadResult.Failed<>(failure, startedAt);
         } finally {
             scope.ended = true;
+            scope.thread = null;
             RUNNING.decrementAndGet();
             restore(before);
         }
@@ -107,7 +111,7 @@ final class LoadInProgress extends RunningLoad {
 
     /** Whether the calling thread may work for a load of another thread without carrying its scope. */
     static boolean mayHelpAnotherThread() {
-        return Thread.currentThread() instanceof ForkJoinWorkerThread && RUNNING.get() > 0;
+        return isOfForkJoinPool() && RUNNING.get() > 0;
     }
 
     /** Whether the calling thread works for a load, or may do so. */
@@ -118,6 +122,16 @@ final class LoadInProgress extends RunningLoad {
     /** The innermost running load that the calling thread works for; null if there is none. */
     static @Nullable LoadInProgress innermost() {
         return (LoadInProgress) current();
+    }
+
+    /** Whether the calling thread works for a load that another thread runs, and may wait for. */
+    static boolean isFor(Thread other) {
+        for (LoadInProgress scope = innermost(); scope != null; scope = scope.outer) {
+            if (scope.thread == other) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** How many running loads the calling thread works for, one inside the other. */

@@ -39,7 +39,7 @@ final class NearEntries {
     /**
      * A value of the near level.
      *
-     * @param kept the decoded value if nobody can change it, else its bytes
+     * @param kept the decoded value if it is immutable, else its bytes
      * @param type of the value: two caches of one prefix may have different ones
      * @param until ticker time from which it is not returned
      * @param stamp taken before the command that brought the value

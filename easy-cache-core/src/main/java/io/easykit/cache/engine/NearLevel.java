@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * {@link NearStore} removes the keys of an update before and after each command that it sends for them. A fill takes a
  * {@link Stamp} before its command is sent, and is dropped if the stamp has changed. So a fill that overlaps such a command is
- * dropped, and a fill that begins later reads what the command left. A command that failed leaves its keys undelivered: for
+ * dropped, and a fill that begins later reads the entry after the command. A command that failed leaves its keys undelivered: for
  * those nothing is returned and nothing is kept ({@link Freshness#allowsNear}).
  *
  * <h2>Epochs</h2>

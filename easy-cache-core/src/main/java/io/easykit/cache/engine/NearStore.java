@@ -56,6 +56,11 @@ final class NearStore implements EntryStore {
     }
 
     @Override
+    public @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
+        return store.peekExpired(key, epoch);
+    }
+
+    @Override
     public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl) {
         return store.store(key, lease, value, ttl);
     }

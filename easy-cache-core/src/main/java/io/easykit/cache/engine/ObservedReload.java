@@ -4,7 +4,7 @@ import io.easykit.cache.LoadObserver;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** A reload inside its observer. It runs exactly once, whatever the observer does. */
+/** A reload inside its observer. It runs exactly once, also if the observer fails. */
 final class ObservedReload {
 
     private final Runnable reload;

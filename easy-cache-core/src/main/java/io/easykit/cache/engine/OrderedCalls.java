@@ -68,8 +68,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Failures</h2>
  *
- * A call that gets no turn in time, or is interrupted before, never runs. A turn ends with its call, whatever that throws. A
- * crash ends the lanes with the JVM; what a crash leaves in Redis is the same as without order. No thread belongs to the
+ * A call that gets no turn in time, or is interrupted before, never runs. A turn ends with its call, also if that throws. A
+ * crash ends the lanes with the JVM, and leaves the same in Redis as without order. No thread belongs to the
  * lanes, so a stop lets the calls that wait have their turns.
  */
 final class OrderedCalls {
@@ -190,7 +190,7 @@ final class OrderedCalls {
                 .toList();
     }
 
-    /** Whether calls of this thread wait for no turn: others may wait for what it keeps. */
+    /** Whether calls of this thread wait for no turn: others may wait for a lane or a load that it holds. */
     private boolean isOutside(@Nullable Caller caller) {
         boolean detour = caller != null && caller.isOutside();
         return detour

@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Invalidates keys of one partition. Halves a call that fails because of single keys, so that these keep no others away. After a
- * few such keys no further ones are singled out, since each costs several calls, one after the other.
+ * Invalidates keys of one partition. A call that fails because of single keys is halved, so that the others are invalidated.
+ * After a few refused keys halving ends, since each costs several calls, one after the other.
  */
 final class OutboxInvalidation {
 
-    /** So many refused keys are singled out in one delivery. */
+    /** Number of refused keys in one delivery after which halving ends. */
     static final int MAX_REFUSED = 3;
 
     private static final Logger log = LoggerFactory.getLogger(OutboxInvalidation.class);
@@ -61,7 +61,7 @@ final class OutboxInvalidation {
         }
     }
 
-    /** Keys that Redis refuses to this client, for example by an ACL. */
+    /** Keys whose own call failed, for example because an ACL refuses them. */
     Set<CacheKey<?>> refused() {
         return refused;
     }

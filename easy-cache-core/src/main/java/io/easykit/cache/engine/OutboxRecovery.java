@@ -3,11 +3,13 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.Outbox.Message;
+import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -22,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the outbox to partitions that recover, before their readers use them.
+ * Delivers the outbox to partitions that recover, before their readers use them. Leaves out messages that clear a cache.
  *
  * <p>A pass over the outbox runs on the thread of the relay, and serves all partitions that wait when it begins. Between two
  * batches a round of the relay lets a pass in.
@@ -43,21 +45,31 @@ final class OutboxRecovery {
     private static final Duration CHECK_EVERY = Duration.ofMillis(50);
 
     private final String clusterId;
-    private final OutboxDelivery messages;
+    private final GuardedStore store;
+    private final Outbox outbox;
+    private final OutboxKeys names;
+
+    /** Its token is not that of the rounds, whose preparations stay until a second delivery. */
+    private final OutboxEntries entries;
+
     private final Ticker ticker;
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private volatile boolean atWork;
     private volatile long progressAt;
 
-    OutboxRecovery(String clusterId, OutboxDelivery messages, Ticker ticker) {
-        this.clusterId = clusterId;
-        this.messages = messages;
+    OutboxRecovery(InvalidationDelivery delivery, Outbox outbox, OutboxKeys names, Ticker ticker) {
+        this.clusterId = delivery.clusterId();
+        this.store = delivery.store();
+        this.outbox = outbox;
+        this.names = names;
+        this.entries = new OutboxEntries(delivery);
         this.ticker = ticker;
         this.progressAt = ticker.nanoTime();
     }
 
     /**
-     * Returns when all messages to a partition are delivered, or when that takes too long.
+     * Returns when the messages to a partition are delivered, or when that takes too long or the outbox cannot be read. Leaves
+     * out messages that clear a cache, and entries that Redis refuses.
      *
      * @param here the keys of the partition
      * @param relay runs the passes
@@ -65,11 +77,11 @@ final class OutboxRecovery {
      * @throws StoreUnavailableException if the partition does not answer, or the relay is stopped
      */
     void deliver(Predicate<CacheKey<?>> here, Executor relay, BooleanSupplier isStopped) {
-        Waiting partition = new Waiting(here, ticker.nanoTime());
+        Waiting partition = new Waiting(here, isStopped, ticker.nanoTime());
         waiting.add(partition);
         try {
             relay.execute(this::deliverToWaiting);
-            await(partition, isStopped);
+            await(partition);
         } catch (RejectedExecutionException stopped) {
             throw relayStopped();
         } finally {
@@ -77,13 +89,13 @@ final class OutboxRecovery {
         }
     }
 
-    private void await(Waiting partition, BooleanSupplier isStopped) {
+    private void await(Waiting partition) {
         while (true) {
             try {
                 partition.done.get(CHECK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
                 return;
             } catch (TimeoutException notYet) {
-                if (isStopped.getAsBoolean()) {
+                if (partition.isStopped.getAsBoolean()) {
                     partition.done.cancel(false);
                     throw relayStopped();
                 }
@@ -101,7 +113,7 @@ final class OutboxRecovery {
                 if (failed.getCause() instanceof StoreUnavailableException away) {
                     throw away;
                 }
-                goOn(String.valueOf(failed.getCause()));
+                goOnAfter(failed.getCause());
                 return;
             }
         }
@@ -123,6 +135,19 @@ final class OutboxRecovery {
 
     private static StoreUnavailableException relayStopped() {
         return StoreUnavailableException.notCalled("The outbox relay was stopped");
+    }
+
+    private void goOnAfter(@Nullable Throwable failure) {
+        if (failure instanceof OutboxException) {
+            goOn(failure.toString());
+            return;
+        }
+        log.error(
+                "Delivery from the outbox before readers use Redis cluster '{}' again failed. Until the outbox is delivered, they"
+                        + " may get values that other nodes have updated meanwhile. This is a defect: report it with its stack"
+                        + " trace.",
+                clusterId,
+                failure);
     }
 
     private void goOn(String reason) {
@@ -155,34 +180,69 @@ final class OutboxRecovery {
     }
 
     private void pass(List<Waiting> partitions) {
-        List<Message> some = messages.all("");
-        while (!some.isEmpty()) {
-            for (Waiting partition : partitions) {
-                progressAt = ticker.nanoTime();
-                try {
-                    messages.deliverBeforeReaders(some, partition.here);
-                } catch (StoreUnavailableException away) {
-                    partition.done.completeExceptionally(away);
-                }
-            }
+        String last = "";
+        while (true) {
+            endStopped(partitions);
             partitions.removeIf(partition -> partition.done.isDone());
             if (partitions.isEmpty()) {
                 return;
             }
             progressAt = ticker.nanoTime();
-            some = messages.all(some.get(some.size() - 1).id());
+            List<Message> some = outbox.all(clusterId, last, OutboxDelivery.MESSAGES);
+            if (some.isEmpty()) {
+                return;
+            }
+            for (Waiting partition : partitions) {
+                progressAt = ticker.nanoTime();
+                try {
+                    deliverBeforeReaders(some, partition.here);
+                } catch (StoreUnavailableException away) {
+                    partition.done.completeExceptionally(away);
+                }
+            }
+            last = some.get(some.size() - 1).id();
         }
+    }
+
+    /**
+     * Delivers messages to the keys of one partition. Notes nothing in the outbox: its reader delivers them as well. Messages
+     * that clear a cache are left to it, since each delivery drops all that was loaded meanwhile.
+     *
+     * @param here the keys of the partition
+     * @throws StoreUnavailableException if the partition does not answer, or this thread is interrupted
+     */
+    private void deliverBeforeReaders(List<Message> some, Predicate<CacheKey<?>> here) {
+        List<CacheKey<?>> keys = OutboxEntries.only(names.keysOf(some), key -> !key.isAll() && here.test(key));
+        entries.prepare(keys);
+        store.byPartition(keys).forEach((breaker, partition) -> {
+            OutboxInvalidation result = entries.invalidatePartition(breaker, partition, Set.of());
+            log.debug(
+                    "Delivered {} entries before readers use them, except {} refused ones and {} others",
+                    partition.size(),
+                    result.refused().size(),
+                    result.leftOut().size());
+        });
+        OutboxEntries.requireNotInterrupted();
+    }
+
+    /** A pass must not outlast the relay: it would be interrupted inside the database. */
+    private static void endStopped(List<Waiting> partitions) {
+        partitions.stream()
+                .filter(partition -> partition.isStopped.getAsBoolean())
+                .forEach(partition -> partition.done.completeExceptionally(relayStopped()));
     }
 
     /** A partition that waits. */
     private static final class Waiting {
 
         private final Predicate<CacheKey<?>> here;
+        private final BooleanSupplier isStopped;
         private final long since;
         private final CompletableFuture<Boolean> done = new CompletableFuture<>();
 
-        private Waiting(Predicate<CacheKey<?>> here, long since) {
+        private Waiting(Predicate<CacheKey<?>> here, BooleanSupplier isStopped, long since) {
             this.here = here;
+            this.isStopped = isStopped;
             this.since = since;
         }
     }

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *
  * After an outage of all nodes Redis may return with entries from before it. The node that made an update and the holder of
  * the lease would remove them, but another node may recover first. So each node itself delivers all messages to a partition
- * before its readers use it ({@link OutboxRecovery}).
+ * before its readers use it, except those that clear a cache ({@link OutboxRecovery}).
  */
 final class OutboxRelay {
 
@@ -80,8 +80,9 @@ final class OutboxRelay {
         this.ticker = ticker;
         this.store = delivery.store();
         this.outbox = outbox;
-        this.messages = new OutboxDelivery(delivery, clearing, outbox, ticker);
-        this.recovery = new OutboxRecovery(delivery.clusterId(), messages, ticker);
+        OutboxKeys names = new OutboxKeys(delivery.clusterId());
+        this.messages = new OutboxDelivery(delivery, clearing, outbox, names, ticker);
+        this.recovery = new OutboxRecovery(delivery, outbox, names, ticker);
         store.onReconnect(server -> holdsLease = false);
     }
 
@@ -135,7 +136,7 @@ final class OutboxRelay {
     }
 
     /**
-     * Delivers what other nodes have updated while a partition was away, before its readers are let in.
+     * Delivers the updates that other nodes made while a partition was away, before its readers use it.
      *
      * @param here the keys of the partition
      * @throws StoreUnavailableException if the partition does not answer, or this relay is stopped
@@ -249,7 +250,8 @@ final class OutboxRelay {
     }
 
     /**
-     * A partition that recovers must not wait for the whole backlog. It may take longer than the lease, which is renewed after it.
+     * Runs a pass for recovering partitions, so that they need not wait for the whole backlog. A pass may take longer than the
+     * lease, which is therefore renewed after it.
      *
      * @return whether this node still holds the lease
      */

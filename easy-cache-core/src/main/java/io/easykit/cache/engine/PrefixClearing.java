@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * A clearing is an update of the key that stands for all entries ({@link CacheKey#isAll()}), with the phases of any other
  * update ({@link Updates}). <em>Prepare</em> writes a <b>clearing</b> with a lease beside the epochs. The <em>end</em> raises
  * the epochs and removes the clearing in one step. A loader stores under the epoch with which it fetched. So a value whose load
- * began before the end has the older epoch and is a miss afterwards; nobody has to be kept from storing it.
+ * began before the end has the older epoch and is a miss afterwards; it may be stored.
  *
  * <ul>
  *   <li>If the node dies between the phases, the first node that reads the epochs after the lease raises them.
@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
  *       again: in the first round of the worker after the commit, or when the lease of the clearing is over.
  *   <li>CP: no read that begins after the update has returned gets an older value, on any node. A CP reader uses epochs
  *       that were read at most {@link Epochs#MAX_AGE} before, and gets nothing from the store otherwise; and the update waits
- *       {@link Epochs#SEEN_BY_ALL} after its end. So whatever such a reader uses was read after the end. If the end did not
+ *       {@link Epochs#SEEN_BY_ALL} after its end. So such a reader uses only values read after the end. If the end did not
  *       reach Redis, the clearing is still there: CP readers that find one load without storing. While the update is under way,
  *       CP readers may get the older value until their node has read the clearing. This needs tickers whose rates differ by
  *       less than a third, and a Redis that does not lose acknowledged writes, as any CP update does. Updates inside another

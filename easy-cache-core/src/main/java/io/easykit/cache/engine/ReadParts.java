@@ -6,6 +6,7 @@ import io.easykit.cache.store.EntryStore;
  * What readers of one store share: single reads and batch reads join the same loads.
  *
  * @param flights loads that are stored, by key
+ * @param failed keys whose loads are paused after a failure
  */
 record ReadParts(
         StoredEntries entries,
@@ -13,7 +14,8 @@ record ReadParts(
         UncachedLoads uncachedLoads,
         SingleFlight flights,
         Refreshes refreshes,
-        EntryPoller otherNodes) {
+        EntryPoller otherNodes,
+        FailedLoads failed) {
 
     static ReadParts of(
             EntryStore store,
@@ -22,11 +24,13 @@ record ReadParts(
             LoadBulkhead limit,
             UncachedLoads uncachedLoads,
             EngineContext engine) {
-        FailingRefreshes failing = new FailingRefreshes(engine.ticker());
+        FailedLoads failed = uncachedLoads.failed();
+        LoadFailures failures = new LoadFailures(failed, new FailingRefreshes(engine.ticker()));
         StoredEntries entries = new StoredEntries(store, epochs, engine);
-        StoredLoads loads = new StoredLoads(store, near, epochs, limit, failing, engine);
+        StoredLoads loads = new StoredLoads(store, near, epochs, limit, failures, engine);
         SingleFlight flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
-        Refreshes refreshes = new Refreshes(entries, loads, flights, failing, engine);
-        return new ReadParts(entries, loads, uncachedLoads, flights, refreshes, new EntryPoller(entries, engine));
+        Refreshes refreshes = new Refreshes(entries, loads, flights, failures, engine);
+        return new ReadParts(
+                entries, loads, uncachedLoads, flights, refreshes, new EntryPoller(entries, engine), failed);
     }
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param startedAt when the reader came, in nanoseconds of the ticker
  * @param scope where its loads run
  * @param notOlderThan null for an ordinary reader; else it gets no stale value, and nothing older than this moment
+ * @param pausable whether it does not load while loads of its key are paused, see {@link StaleOnError}
  */
 record ReadRequest<V>(
         CacheKey<V> key,
@@ -22,11 +23,12 @@ record ReadRequest<V>(
         Predicate<@Nullable V> storable,
         long startedAt,
         LoadScope scope,
-        @Nullable Long notOlderThan) {
+        @Nullable Long notOlderThan,
+        boolean pausable) {
 
     /** An ordinary reader. */
     ReadRequest(CacheKey<V> key, Loader<V, ?> loader, Predicate<@Nullable V> storable, long startedAt) {
-        this(key, loader, storable, startedAt, LoadScope.DIRECT, null);
+        this(key, loader, storable, startedAt, LoadScope.DIRECT, null, false);
     }
 
     CacheOptions options() {
@@ -35,14 +37,14 @@ record ReadRequest<V>(
 
     /** The same call with another loader. */
     ReadRequest<V> with(Loader<V, ?> other) {
-        return new ReadRequest<>(key, other, storable, startedAt, scope, notOlderThan);
+        return new ReadRequest<>(key, other, storable, startedAt, scope, notOlderThan, pausable);
     }
 
     /** The same call with its loads in another scope. */
     ReadRequest<V> in(LoadScope other) {
         return other == scope
                 ? this
-                : new ReadRequest<>(key, other.around(loader), storable, startedAt, other, notOlderThan);
+                : new ReadRequest<>(key, other.around(loader), storable, startedAt, other, notOlderThan, pausable);
     }
 
     /** The same call for another thread; null if its load has to stay on this one. */
@@ -54,7 +56,12 @@ record ReadRequest<V>(
     /** The same call, which gets no stale value, and nothing older than a moment. */
     ReadRequest<V> notBefore(long moment) {
         Long later = notOlderThan != null && notOlderThan - moment > 0 ? notOlderThan : Long.valueOf(moment);
-        return new ReadRequest<>(key, loader, storable, startedAt, scope, later);
+        return new ReadRequest<>(key, loader, storable, startedAt, scope, later, false);
+    }
+
+    /** The same call, which does not load while loads of its key are paused. */
+    ReadRequest<V> withPauses() {
+        return new ReadRequest<>(key, loader, storable, startedAt, scope, notOlderThan, true);
     }
 
     /** Whether it may be given a value that has been invalidated, inside the stale window. */

@@ -31,10 +31,9 @@ import org.slf4j.LoggerFactory;
  * server that was just started or promoted refuses calls for a second or two. The first success is confirmed by further probes
  * at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
  * invalidations: first updates are let through again, so that nothing new is left behind; then come the invalidations shortly
- * before the failure, since they may have been lost with the master; then the pending ones; then, the messages that
- * other nodes have written to the outbox; then, for prefixes with more pending invalidations than fit, a raised epoch, which
- * takes effect everywhere within one interval. Readers are let in last.
- * Any failure on the way begins again with the probes.
+ * before the failure, since they may have been lost with the master; then the pending ones; then the messages of other nodes
+ * in the outbox; then, for prefixes with more pending invalidations than fit, a raised epoch, which takes effect everywhere
+ * within one interval. Readers are let in last. Any failure on the way begins again with the probes.
  *
  * <p>After a connection was lost and restored, the invalidations shortly before are repeated; an epoch that a store has lost
  * is raised again.
@@ -46,7 +45,10 @@ final class RecoveryWorker {
     /** This many probes that do not wait for the next round fit into an interval. */
     private static final int CONFIRMATIONS = 5;
 
-    /** Time after a new connection in which the server may still be starting. A cluster's master refuses calls for 2 s. */
+    /**
+     * Time after a new connection in which the server may still be starting. A cluster's master refuses calls for 2 s
+     * (CLUSTER_WRITABLE_DELAY in Redis).
+     */
     private static final Duration STARTING = Duration.ofSeconds(5);
 
     /** Maximum time of failing reads behind large values. */
@@ -171,8 +173,7 @@ final class RecoveryWorker {
         if (!partitions.mayBeAt(partition, server)) {
             return;
         }
-        repetitionDue.set(true);
-        startingUntil = ticker.nanoTime() + STARTING.toNanos();
+        repeatOnce();
         submitDelivery();
         if (!breaker.mayRead()) {
             submit(this::tick);

@@ -31,7 +31,7 @@ final class Refreshes {
     private final StoredEntries entries;
     private final StoredLoads loads;
     private final SingleFlight flights;
-    private final FailingRefreshes failing;
+    private final LoadFailures failures;
     private final Transactions transactions;
     private final Executor background;
     private final LoadObserver observer;
@@ -43,12 +43,12 @@ final class Refreshes {
             StoredEntries entries,
             StoredLoads loads,
             SingleFlight flights,
-            FailingRefreshes failing,
+            LoadFailures failures,
             EngineContext engine) {
         this.entries = entries;
         this.loads = loads;
         this.flights = flights;
-        this.failing = failing;
+        this.failures = failures;
         this.transactions = engine.transactions();
         this.background = engine.background();
         this.observer = engine.observer();
@@ -92,12 +92,12 @@ final class Refreshes {
 
     /** Whether a key has not failed lately. */
     boolean mayTry(CacheKey<?> key) {
-        return failing.mayTry(key);
+        return failures.mayRefresh(key);
     }
 
     /** A refresh of a key has failed. */
     void failed(CacheKey<?> key, Throwable failure) {
-        failing.failed(key, failure);
+        failures.refreshFailed(key, failure);
     }
 
     /**
@@ -107,7 +107,7 @@ final class Refreshes {
      * @return the value for the reader
      */
     <V> Decoded<V> refresh(ReadRequest<V> read, LoadLease lease, Decoded<V> older) {
-        if (!failing.mayTry(read.key())) {
+        if (!mayTry(read.key())) {
             loads.release(read.key(), lease);
             return older;
         }
@@ -130,7 +130,7 @@ final class Refreshes {
     }
 
     /** The same read on another thread; null if its load has to stay on this one. */
-    private <V> @Nullable ReadRequest<V> handedOver(ReadRequest<V> read) {
+    <V> @Nullable ReadRequest<V> handedOver(ReadRequest<V> read) {
         ReadRequest<V> there = read.forBackground();
         return there == null ? null : there.in(transactions.backgroundScope());
     }
@@ -182,7 +182,7 @@ final class Refreshes {
         if (failure instanceof LoadAbandonedException) {
             log.debug("The refresh of {} is dropped", read.key(), failure);
         } else if (failure != null) {
-            failing.failed(read.key(), failure);
+            failed(read.key(), failure);
         }
     }
 }

@@ -39,7 +39,7 @@ final class SecondEnd implements BooleanSupplier {
                         .anyMatch(cluster -> !cluster.clearing().isOneStep());
     }
 
-    /** True until it is due: what is still to be delivered comes first. */
+    /** True until it is due: earlier deliveries come first. */
     @Override
     public boolean getAsBoolean() {
         boolean pending = update.entrySet().stream().anyMatch(group -> group.getValue().stream()

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <tr><th>stored</th><th>not stored</th><th>meaning</th></tr>
  * <tr><td>no</td><td>no</td><td>nothing to do, or all readers have a hit</td></tr>
  * <tr><td>yes</td><td>no</td><td>its owner decides with the store, loads and stores; the others wait</td></tr>
- * <tr><td>yes</td><td>yes</td><td>the owner may not store what it loads, or others do not wait for it any longer</td></tr>
+ * <tr><td>yes</td><td>yes</td><td>the owner may not store its value, or others do not wait for it any longer</td></tr>
  * <tr><td>no</td><td>yes</td><td>the store is away, or may have an old value</td></tr>
  * </table>
  *

@@ -7,6 +7,7 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.Peeked;
 import org.jspecify.annotations.Nullable;
 
 /** The entries of one store as readers see them: values of an older epoch are missing, and values are decoded. */
@@ -27,6 +28,16 @@ final class StoredEntries {
     /** See {@link Epochs#isClearing}. Comes before the read. */
     boolean isClearing(CacheKey<?> key) {
         return epochs.isClearing(key);
+    }
+
+    /** See {@link Epochs#isBeingCleared}. Comes before the read. */
+    boolean isBeingCleared(CacheKey<?> key) {
+        return epochs.isBeingCleared(key);
+    }
+
+    /** See {@link EntryStore#peekExpired}. */
+    @Nullable Peeked peekExpired(CacheKey<?> key) {
+        return store.peekExpired(key, epochs.strictOf(key));
     }
 
     /** See {@link EntryStore#read}. */

@@ -25,7 +25,7 @@ final class StoredLoads {
     private final Epochs epochs;
     private final LoadBulkhead limit;
     private final NearLevel near;
-    private final FailingRefreshes failingRefreshes;
+    private final LoadFailures failures;
     private final ValueEnvelopes values;
     private final EngineContext engine;
     private final Ticker ticker;
@@ -35,19 +35,24 @@ final class StoredLoads {
             NearLevel near,
             Epochs epochs,
             LoadBulkhead limit,
-            FailingRefreshes failingRefreshes,
+            LoadFailures failures,
             EngineContext engine) {
         this.store = store;
         this.near = near;
         this.epochs = epochs;
         this.limit = limit;
-        this.failingRefreshes = failingRefreshes;
+        this.failures = failures;
         this.values = engine.values();
         this.engine = engine;
         this.ticker = engine.ticker();
     }
 
+    /** A pausable reader does not load while the key is paused. */
     <V> LoadResult<V> load(ReadRequest<V> read, LoadLease lease) {
+        if (read.pausable() && isPaused(read.key())) {
+            release(read.key(), lease);
+            return new LoadResult.Failed<>(new LoadPausedException(), ticker.nanoTime());
+        }
         return requireNonNull(read.scope().run(() -> loadInScope(read, lease)));
     }
 
@@ -64,6 +69,8 @@ final class StoredLoads {
         report.loaded();
         if (result.failure() == null) {
             succeeded(read.key());
+        } else {
+            failed(read.key(), result.failure());
         }
         if (result instanceof Loaded<V> loaded) {
             result = encoded(read, loaded);
@@ -76,15 +83,30 @@ final class StoredLoads {
         return result;
     }
 
-    /** A loader of the key has returned a value: its refreshes do not fail any more. */
+    /** Whether a load of the key has failed just now, and its readers may have an expired value. */
+    boolean isPaused(CacheKey<?> key) {
+        return failures.loads().isPaused(key);
+    }
+
+    /** A loader of the key has failed. Comes before the release of its load lease: the next reader sees it. */
+    void failed(CacheKey<?> key, Throwable failure) {
+        failures.loads().failed(key, failure);
+    }
+
+    /** A load of the key takes so long that it may never return. */
+    void hangs(CacheKey<?> key) {
+        failures.loads().hangs(key);
+    }
+
+    /** A loader of the key has returned a value: its loads and refreshes do not fail any more. */
     void succeeded(CacheKey<?> key) {
-        failingRefreshes.succeeded(key);
+        failures.succeeded(key);
     }
 
     /** The refresh of a key failed, which had an older value. */
     void refreshFailed(CacheKey<?> key, Throwable failure) {
         if (!(failure instanceof LoadAbandonedException)) {
-            failingRefreshes.failed(key, failure);
+            failures.refreshFailed(key, failure);
         }
     }
 

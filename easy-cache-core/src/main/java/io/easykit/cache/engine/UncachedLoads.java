@@ -22,12 +22,14 @@ final class UncachedLoads {
 
     private final LoadBulkhead limit;
     private final SingleFlight flights;
+    private final FailedLoads failed;
     private final EngineContext engine;
     private final Ticker ticker;
 
     UncachedLoads(LoadBulkhead limit, EngineContext engine) {
         this.limit = limit;
         this.flights = new SingleFlight(engine.values(), engine.listener(), engine.ticker());
+        this.failed = new FailedLoads(engine.ticker());
         this.engine = engine;
         this.ticker = engine.ticker();
     }
@@ -37,8 +39,25 @@ final class UncachedLoads {
         return flights;
     }
 
-    /** Loads for one reader, on its own. */
+    /** The failures of all loads of this Redis. */
+    FailedLoads failed() {
+        return failed;
+    }
+
+    /** Loads for one reader, on its own. A pausable one does not load while the key is paused. */
     <V> LoadResult<V> load(ReadRequest<V> read) {
+        if (read.pausable() && failed.isPaused(read.key())) {
+            return new LoadResult.Failed<>(new LoadPausedException(), ticker.nanoTime());
+        }
+        LoadResult<V> result = loadAttached(read);
+        if (result.failure() != null) {
+            failed.failed(read.key(), result.failure());
+        }
+        return result;
+    }
+
+    /** The same amid unfinished work of the caller, of which a failure may come: it pauses nobody. */
+    <V> LoadResult<V> loadAttached(ReadRequest<V> read) {
         return requireNonNull(read.scope().run(() -> loadInScope(read)));
     }
 
@@ -46,6 +65,9 @@ final class UncachedLoads {
         try (LoadReport report = new LoadReport(read.key(), engine)) {
             LoadResult<V> result = LoadInProgress.load(read.loader(), report.startedAt());
             report.loaded();
+            if (result.failure() == null) {
+                failed.succeeded(read.key());
+            }
             report.end(result.failure() == null ? Load.NOT_STORED : Load.FAILED, result.failure());
             return result;
         }
@@ -86,6 +108,8 @@ final class UncachedLoads {
                 return load(read);
             }
         }
-        return new LoadResult.Failed<>(new CacheLoadTimeoutException(read.key(), TOO_MANY), ticker.nanoTime());
+        RuntimeException failure =
+                read.pausable() ? new LoadPausedException() : new CacheLoadTimeoutException(read.key(), TOO_MANY);
+        return new LoadResult.Failed<>(failure, ticker.nanoTime());
     }
 }

@@ -57,15 +57,16 @@ final class Updates {
     }
 
     <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
-        if (isPresent()) {
-            enlist(keys);
-        }
         phases.refuseIfUnavailable(keys);
         String token = UpdatePhases.newToken();
         boolean announced = false;
         boolean begun = false;
         try {
             announced = phases.prepare(keys, token, transactions.timeout(), false);
+            // Not before: if this update is refused, its transaction may go on, and be committed.
+            if (isPresent()) {
+                enlist(keys);
+            }
             begun = true;
             return running.run(keys, action);
         } finally {

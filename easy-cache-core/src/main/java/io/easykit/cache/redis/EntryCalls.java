@@ -28,8 +28,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls on one key, and several of them together: removes a key of another type and repeats the call once, waits at most for the command timeout, and
- * translates failures.
+ * Calls on one key, and several of them together: removes a key of another type and repeats the call once, waits at most for
+ * the command timeout, and translates failures.
  */
 final class EntryCalls {
 
@@ -84,7 +84,26 @@ final class EntryCalls {
         return run(
                 CacheScript.STORE,
                 name,
-                List.of(lease.id(), bytes(lease.epoch()), value.toBytes(), bytes(life.toMillis()), valueField(key)));
+                List.of(
+                        lease.id(),
+                        bytes(lease.epoch()),
+                        value.toBytes(),
+                        bytes(life.toMillis()),
+                        valueField(key),
+                        bytes(key.spec().options().keptPastEnd().toMillis())));
+    }
+
+    /**
+     * Sends the script peek.
+     *
+     * @param past for how long after its end an expired value may be returned
+     */
+    CompletionStage<@Nullable Object> peek(
+            byte[] name, CacheKey<?> key, long epoch, boolean allowsStale, Duration past) {
+        return run(
+                CacheScript.PEEK,
+                name,
+                List.of(bytes(allowsStale ? "1" : "0"), bytes(epoch), valueField(key), bytes(past.toMillis())));
     }
 
     /** Sends the script release-load. */

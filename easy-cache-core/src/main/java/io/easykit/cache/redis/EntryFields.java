@@ -4,10 +4,7 @@ import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Map;
-import java.util.function.LongFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The fields of an entry's hash, as a plain read sees them. In the normal state there is one, the value.
@@ -19,11 +16,13 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code s}</td><td>staleUntil, in the server's ms</td></tr>
  * <tr><td>{@code i:<token>}</td><td>the end of one update's lease</td></tr>
  * <tr><td>{@code i}</td><td>the latest of these</td></tr>
+ * <tr><td>{@code x}</td><td>end of the key's life when its values were stored, if it outlives them</td></tr>
  * </table>
  *
  * <p>While two versions of an application with different structures of the value's type run, there is a value for each. They
  * share everything else: an invalidation drops them all. The key expires with the first of them, so that a plain read never
- * finds an expired one.
+ * finds an expired one. Beside the field {@code x} it may: there a plain read compares the end of the value's life with the
+ * server's clock, whatever the reader's own settings are.
  */
 final class EntryFields {
 
@@ -32,6 +31,7 @@ final class EntryFields {
 
     private static final byte LOAD_RIGHT = 'f';
     private static final byte STALE_UNTIL = 's';
+    private static final byte KEPT_UNTIL = 'x';
 
     private static final int VALUE_HEADER = 10;
     private static final int EPOCH_OFFSET = 6;
@@ -55,36 +55,37 @@ final class EntryFields {
      *
      * @param fingerprint of the type whose values the caller can read
      * @param epoch a value of an older epoch is no value
-     * @param remaining time from now to an end of life in the server's ms; null if it is unknown
      */
-    static Snapshot snapshot(
-            Map<byte[], byte[]> fields, String fingerprint, long epoch, LongFunction<@Nullable Duration> remaining) {
+    static Snapshot snapshot(Map<byte[], byte[]> fields, String fingerprint, long epoch, EntryClock clock) {
         byte[] value = null;
         int locks = 0;
+        boolean outlived = false;
         boolean invalidated = false;
         boolean loading = false;
         boolean updating = false;
         for (Map.Entry<byte[], byte[]> field : fields.entrySet()) {
             byte first = firstByte(field.getKey());
-            locks += first == VALUE ? 0 : 1;
+            locks += first == VALUE || first == KEPT_UNTIL ? 0 : 1;
             switch (first) {
                 case VALUE -> value = isOf(fingerprint, field.getKey()) ? field.getValue() : value;
                 case STALE_UNTIL -> invalidated = true;
+                case KEPT_UNTIL -> outlived = true;
                 case LOAD_RIGHT -> loading = isLeased(field.getValue());
                 default -> updating = true;
             }
         }
         if (value == null || value.length < SHORTEST_VALUE || epochOf(value) < epoch) {
-            return new Snapshot(null, false, invalidated, loading, updating, null);
+            return new Snapshot(null, false, false, invalidated, loading, updating, null);
         }
-        boolean fresh = locks == 0;
+        boolean fresh = locks == 0 && (!outlived || clock.isAhead(endOfLife(value)));
         return new Snapshot(
                 envelope(value),
                 fresh,
+                outlived && clock.isOver(endOfLife(value)),
                 invalidated,
                 loading,
                 updating,
-                fresh ? remaining.apply(endOfLife(value)) : null);
+                fresh ? clock.remaining(endOfLife(value)) : null);
     }
 
     private static byte firstByte(byte[] name) {

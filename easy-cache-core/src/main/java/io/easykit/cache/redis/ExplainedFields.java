@@ -20,6 +20,7 @@ final class ExplainedFields {
     private StoredEntry.@Nullable LoadRight loadRight;
     private @Nullable Instant staleUntil;
     private @Nullable Instant updatesUntil;
+    private @Nullable Instant keptUntil;
 
     private ExplainedFields() {}
 
@@ -51,7 +52,8 @@ final class ExplainedFields {
                 fields.loadRight,
                 fields.staleUntil,
                 fields.updatesUntil,
-                fields.updates);
+                fields.updates,
+                fields.keptUntil);
     }
 
     private void add(String name, byte[] start, long number) {
@@ -63,6 +65,8 @@ final class ExplainedFields {
             staleUntil = Instant.ofEpochMilli(number);
         } else if (name.equals("i")) {
             updatesUntil = Instant.ofEpochMilli(number);
+        } else if (name.equals("x")) {
+            keptUntil = Instant.ofEpochMilli(number);
         } else if (name.startsWith("i:")) {
             updates.add(new StoredEntry.Update(name.substring(2), Instant.ofEpochMilli(number)));
         }

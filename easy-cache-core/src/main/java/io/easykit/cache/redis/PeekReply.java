@@ -12,8 +12,11 @@ final class PeekReply {
         NOW,
         VALUE,
         REMAINING,
-        IS_STALE
+        STATE
     }
+
+    private static final long STALE = 1;
+    private static final long EXPIRED = 2;
 
     private PeekReply() {}
 
@@ -22,9 +25,11 @@ final class PeekReply {
         if (!reply.has(Field.VALUE)) {
             return null;
         }
+        long state = reply.has(Field.STATE) ? reply.number(Field.STATE) : 0;
         return new Peeked(
                 EntryFields.envelope(reply.bytes(Field.VALUE)),
                 Duration.ofMillis(reply.number(Field.REMAINING)),
-                reply.has(Field.IS_STALE));
+                state == STALE,
+                state == EXPIRED);
     }
 }

@@ -21,9 +21,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -47,8 +47,7 @@ public final class RedisEntryStore implements EntryStore {
     private final Duration commandTimeout;
     private final EntryCalls calls;
     private final StoredEpochs epochs;
-    private final ServerClock clock = new ServerClock();
-    private final AtomicBoolean askingTime = new AtomicBoolean();
+    private final EntryClock clock;
     private final boolean clustered;
     private volatile Partitions partitions = Partitions.ONE;
 
@@ -87,6 +86,8 @@ public final class RedisEntryStore implements EntryStore {
         this.commandTimeout = commandTimeout;
         this.calls = new EntryCalls(commands, commandTimeout);
         this.clustered = commands.isCluster();
+        this.clock = new EntryClock(commands::time, !clustered);
+        commands.onReconnect(server -> clock.forget());
         this.epochs = new StoredEpochs(calls, names, clustered);
     }
 
@@ -117,7 +118,7 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
         byte[] name = names.entry(key);
-        return EntryFields.snapshot(calls.await(calls.readAll(name)), key.spec().fingerprint(), epoch, this::remaining);
+        return EntryFields.snapshot(calls.await(calls.readAll(name)), key.spec().fingerprint(), epoch, clock);
     }
 
     @Override
@@ -133,16 +134,22 @@ public final class RedisEntryStore implements EntryStore {
 
     private Fetched fetched(Object answer, long asked, long epoch) {
         FetchReply reply = FetchReply.of(answer);
-        clock.told(reply.now(), asked);
+        clock.update(reply.now(), asked);
         return reply.fetched(epoch);
     }
 
     @Override
     public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
-        return PeekReply.peeked(calls.await(calls.run(
-                CacheScript.PEEK,
-                names.entry(key),
-                List.of(allowsStale ? TRUE : FALSE, bytes(epoch), EntryCalls.valueField(key)))));
+        return PeekReply.peeked(calls.await(calls.peek(names.entry(key), key, epoch, allowsStale, Duration.ZERO)));
+    }
+
+    @Override
+    public @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
+        return PeekReply.peeked(calls.await(peekExpired(names.entry(key), key, epoch)));
+    }
+
+    private CompletionStage<@Nullable Object> peekExpired(byte[] name, CacheKey<?> key, long epoch) {
+        return calls.peek(name, key, epoch, false, key.spec().options().keptPastEnd());
     }
 
     @Override
@@ -170,8 +177,7 @@ public final class RedisEntryStore implements EntryStore {
         if (call instanceof EntryCall.Read read) {
             String fingerprint = read.key().spec().fingerprint();
             return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
-                    calls.readAll(name),
-                    fields -> EntryFields.snapshot(fields, fingerprint, read.epoch(), this::remaining));
+                    calls.readAll(name), fields -> EntryFields.snapshot(fields, fingerprint, read.epoch(), clock));
         } else if (call instanceof EntryCall.Fetch fetch) {
             long asked = System.nanoTime();
             return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
@@ -181,6 +187,10 @@ public final class RedisEntryStore implements EntryStore {
             return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
                     calls.store(name, store.key(), store.lease(), store.value(), store.ttl()),
                     RedisEntryStore::isStored);
+        } else if (call instanceof EntryCall.PeekExpired peek) {
+            return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
+                    peekExpired(name, peek.key(), peek.epoch()),
+                    answer -> Optional.ofNullable(PeekReply.peeked(answer)));
         }
         EntryCall.Release release = (EntryCall.Release) call;
         return (EntryCalls.Sent<T>) EntryCalls.Sent.of(calls.release(name, release.lease()), any -> true);
@@ -327,22 +337,5 @@ public final class RedisEntryStore implements EntryStore {
                 CacheScript.REMOVE_UNREADABLE,
                 names.entry(key),
                 List.of(unreadable.toBytes(), EntryCalls.valueField(key))));
-    }
-
-    private @Nullable Duration remaining(long endOfLife) {
-        if (clock.isOld() && askingTime.compareAndSet(false, true)) {
-            askTime();
-        }
-        return clock.isKnown() ? Duration.ofMillis(endOfLife - clock.millis()) : null;
-    }
-
-    private void askTime() {
-        long asked = System.nanoTime();
-        commands.time().whenComplete((now, failure) -> {
-            if (failure == null) {
-                clock.told(now, asked);
-            }
-            askingTime.set(false);
-        });
     }
 }

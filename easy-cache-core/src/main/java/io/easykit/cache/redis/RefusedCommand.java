@@ -7,13 +7,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the command that Redis refuses to a client, in the error reply. Redis before 7.0 does not name a command that a
+ * Finds the command that Redis refuses to a client, in the error reply. Redis before 7.2 does not name a command that a
  * script may not call; it names the script and the line.
  */
 final class RefusedCommand {
 
     private static final Pattern UNKNOWN = Pattern.compile("unknown command [`']([^`']{1,40})[`']");
     private static final Pattern LINE = Pattern.compile("user_script: ?(\\d+)");
+
+    /** How a script names the command whose error it raises again. */
+    private static final Pattern RAISED = Pattern.compile("\\(in call (\\w+)\\)");
+
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
 
     /** Error reply inside a script to a command that does not exist under its name. */
@@ -37,6 +41,11 @@ final class RefusedCommand {
     }
 
     private static String calledBy(String reply) {
+        String raised = group(RAISED, reply);
+        return raised != null ? raised : calledAt(reply);
+    }
+
+    private static String calledAt(String reply) {
         int line = 0;
         Matcher lines = LINE.matcher(reply);
         while (lines.find()) {

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * An upper bound of the server's clock: the last time that it returned, plus the time since the request. Ahead by a round
- * trip and two milliseconds at most, behind only by the drift of the two clocks. Serves to refresh in time, never to judge
- * validity.
+ * trip and two milliseconds at most, behind only by the drift of the two clocks. Serves to refresh in time. Validity
+ * is judged by it with a margin only ({@link EntryClock#isAhead}).
  */
 final class ServerClock {
 
@@ -14,10 +14,29 @@ final class ServerClock {
     /** Less than a millisecond was cut off from each of the two times that are added. */
     private static final long CUT_OFF = 2;
 
-    private volatile Reading reading = new Reading(0, 0, false);
+    /** Far ahead, so that a reader that has just seen a known time takes no value for valid. */
+    private static final Reading UNKNOWN = new Reading(1L << 60, 0, false);
 
-    void told(long serverMillis, long askedNanos) {
-        reading = new Reading(serverMillis, askedNanos, true);
+    private volatile Reading reading = UNKNOWN;
+    private boolean replaced;
+    private long replacedAt;
+
+    /**
+     * The server's time in a reply.
+     *
+     * @param askedNanos when the command was sent, by {@link System#nanoTime}
+     */
+    synchronized void update(long serverMillis, long askedNanos) {
+        if (!replaced || askedNanos - replacedAt >= 0) {
+            reading = new Reading(serverMillis, askedNanos, true);
+        }
+    }
+
+    /** Another server may reply from now on. Replies to earlier commands do not count any more. */
+    synchronized void forget() {
+        replaced = true;
+        replacedAt = System.nanoTime();
+        reading = UNKNOWN;
     }
 
     boolean isKnown() {

@@ -3,6 +3,7 @@ package io.easykit.cache.store;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * A call of an {@link EntryStore} that can be sent together with others.
@@ -40,6 +41,15 @@ public sealed interface EntryCall<T> {
         @Override
         public Boolean on(EntryStore store) {
             return store.store(key, lease, value, ttl);
+        }
+    }
+
+    /** {@link EntryStore#peekExpired}. */
+    record PeekExpired(CacheKey<?> key, long epoch) implements EntryCall<Optional<Peeked>> {
+
+        @Override
+        public Optional<Peeked> on(EntryStore store) {
+            return Optional.ofNullable(store.peekExpired(key, epoch));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.easykit.cache.store;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,10 +53,19 @@ public interface EntryStore {
     @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale);
 
     /**
+     * Returns the value for a reader whose load has failed: a valid one or, for {@link CacheOptions#keptPastEnd()}, one that has
+     * expired and was not invalidated. Gives no load lease.
+     *
+     * @param epoch the prefix's epoch as read by this node; a value of an older one is none
+     * @return null if there is none
+     */
+    @Nullable Peeked peekExpired(CacheKey<?> key, long epoch);
+
+    /**
      * Stores a loaded value if the lease's fencing token is still there, which is: if nothing was invalidated since the
      * lease was given. That the lease itself has ended does not matter.
      *
-     * @param ttl until the value expires
+     * @param ttl until the value expires. It is kept for {@link CacheOptions#keptPastEnd()} longer
      * @return false if it was rejected; then nothing has changed
      */
     boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl);
@@ -215,6 +225,7 @@ public interface EntryStore {
      *
      * @param value if there is one; not necessarily one that may be returned
      * @param fresh whether the value was valid when the store answered: every reader may use it
+     * @param expired whether the value has certainly expired, and is kept for readers whose loads fail
      * @param invalidated whether the value was invalidated or is under an update; inside the stale window AP readers may
      *     still have it
      * @param loading whether a load lease was given
@@ -224,11 +235,12 @@ public interface EntryStore {
     record Snapshot(
             @Nullable Envelope value,
             boolean fresh,
+            boolean expired,
             boolean invalidated,
             boolean loading,
             boolean updating,
             @Nullable Duration remaining) {
 
-        public static final Snapshot NOTHING = new Snapshot(null, false, false, false, false, null);
+        public static final Snapshot NOTHING = new Snapshot(null, false, false, false, false, false, null);
     }
 }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An {@link EntryStore} could not answer. Callers of the cache never see it: they get the method's value.
  *
- * @see CacheUnavailableException what a caller of a CP cache may see
+ * @see CacheUnavailableException the exception for callers of a CP cache
  */
 public final class StoreUnavailableException extends EasyCacheException {
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * An entry as it is stored, at one instant of the store's clock. For people; readers decide by {@link Fetched}.
  *
  * @param now          the instant
- * @param exists       whether there is a key, of whatever type
+ * @param exists       whether there is a key, of any type
  * @param ofOtherType  whether the key holds something that is no entry
  * @param timeToLive   how long the key still lives; null if it has no end, or does not exist
  * @param values       one for each version of the values' type that is in use
@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param staleUntil   end of the stale window of an invalidated value; null if the values were not invalidated
  * @param updatesUntil the latest end of a prepared update's lease; null if no update is prepared
  * @param updates      the prepared updates
+ * @param keptUntil    until when expired values are kept, as it was when they were stored; null if they go when they expire
  */
 public record StoredEntry(
         Instant now,
@@ -27,7 +28,8 @@ public record StoredEntry(
         @Nullable LoadRight loadRight,
         @Nullable Instant staleUntil,
         @Nullable Instant updatesUntil,
-        List<Update> updates) {
+        List<Update> updates,
+        @Nullable Instant keptUntil) {
 
     public StoredEntry {
         values = List.copyOf(values);
@@ -62,7 +64,7 @@ public record StoredEntry(
     /**
      * A prepared update.
      *
-     * @param leaseEnds until when nobody may store, if the update does not end before
+     * @param leaseEnds until when nothing may be stored, if the update does not end before
      */
     public record Update(String token, Instant leaseEnds) {}
 }

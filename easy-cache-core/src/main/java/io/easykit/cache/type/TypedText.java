@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TypedText {
 
-    /** Types whose values never look like those of another type, or that can be of any. */
+    /** Types whose texts cannot be those of another type, or that can be of any. */
     private static final List<Class<?>> OPEN =
             List.of(Object.class, CharSequence.class, Comparable.class, Number.class);
 
@@ -47,7 +47,7 @@ public final class TypedText {
      * Reads a part.
      *
      * @param declared type of the part. Of null, and of a type that leaves it open, a whole number without leading zeros,
-     *     {@code true}, {@code false} and a UUID are what they look like, and all else is a text
+     *     {@code true}, {@code false} and a UUID have these types, and all else is a text
      * @return a value for {@link KeyText}
      * @throws UnfitKeyException if the text is no value of the type, or values of the type cannot be typed. The message
      *     continues a sentence about the part
@@ -150,7 +150,7 @@ public final class TypedText {
         return number;
     }
 
-    /** {@code Locale.forLanguageTag} ignores what it cannot read. */
+    /** {@code Locale.forLanguageTag} ignores unreadable parts. */
     private static Object locale(String text) {
         if (text.isEmpty()) {
             throw new IllegalArgumentException(text);

@@ -1,7 +1,7 @@
 -- Ends the clearings whose lease is over, because their nodes did not: raises the epochs of their prefixes.
 --
 -- KEYS   the hash with the epochs of all prefixes
--- ARGV   (prefix, highest epoch of it that the caller knows)*    clearings of other prefixes stay
+-- ARGV   (prefix, highest epoch of it that the caller has seen)*    clearings of other prefixes stay
 -- return 0 there was none, else how many were ended
 -- fields one for each prefix: its epoch
 --        ::<token>:<prefix>  a clearing that was announced: end of its lease in ms

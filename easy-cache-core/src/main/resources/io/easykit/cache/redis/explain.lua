@@ -5,7 +5,7 @@
 -- return now, TTL in ms, (field, its first 14 bytes, number)*
 --        TTL     -1 there is none, -2 there is no key, -3 the key is of another type
 --        number  the length of a value or of the load, else the time for which the other scripts take the field
--- fields v f s i i:
+-- fields v f s i i: x
 local fields = redis.pcall('HGETALL', KEYS[1])
 if fields.err then
   if string.find(fields.err, 'WRONGTYPE', 1, true) then return {now, -3} end

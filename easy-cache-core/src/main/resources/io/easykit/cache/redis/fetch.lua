@@ -1,4 +1,4 @@
--- Decides what one reader may do with an entry and, where nobody loads it, gives that reader the load lease.
+-- Decides how one reader may use an entry and, where no other reader loads it, gives that reader the load lease.
 --
 -- KEYS   entry
 -- ARGV   caller, load lease ms, keep ms, 1 if stale is allowed, refresh-ahead ms, epoch, field
@@ -36,7 +36,7 @@ local function grantLease()
     local reply = redis.pcall('PEXPIRE', KEYS[1], loadLease + keepToken)
     if type(reply) == 'table' then
       redis.call('HDEL', KEYS[1], 'f')
-      error(reply.err)
+      raise('PEXPIRE', reply)
     end
   end
   return lease

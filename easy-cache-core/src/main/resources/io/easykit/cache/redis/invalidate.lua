@@ -4,7 +4,7 @@
 -- KEYS   entry
 -- ARGV   token of the update or '', stale window ms    0 ms: drop the value now
 -- return 1 an old value stays for the window, 0 no value is left
--- fields v f s i i:
+-- fields v f s i i: x
 local window, intent = tonumber(ARGV[2]), 'i:' .. ARGV[1]
 local values = valueFields()
 -- The value before the intents: a script that fails half way leaves nothing readable that was not readable before.
@@ -14,9 +14,9 @@ local staleUntil = entry[1] and toMillis(entry[1]) or now + window
 if keepsValue then
   staleUntil = math.min(now + window, staleUntil)
   redis.call('HSET', KEYS[1], 's', staleUntil)
-  redis.call('HDEL', KEYS[1], 'f', intent)
+  redis.call('HDEL', KEYS[1], 'f', 'x', intent)
 else
-  redis.call('HDEL', KEYS[1], 'f', 's', intent, unpack(values))
+  redis.call('HDEL', KEYS[1], 'f', 's', 'x', intent, unpack(values))
 end
 
 local updatesUntil = 0

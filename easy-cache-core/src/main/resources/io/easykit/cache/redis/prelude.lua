@@ -1,18 +1,19 @@
--- In front of every script when it is loaded: the time, and what scripts share. A script gets the blocks that it uses. Blank
--- lines separate blocks, and stand nowhere else.
+-- In front of every script when it is loaded: the time, and functions that scripts share. A script gets the blocks that it uses.
+-- Blank lines separate blocks, and stand nowhere else.
 --
--- KEYS   one key: an entry, or as the header of the script says
--- ARGV   as the header of the script says. (…)* stands for any number of groups
--- return as the header of the script says
+-- KEYS   one key: an entry, or as in the header of the script
+-- ARGV   as in the header of the script. (…)* stands for any number of groups
+-- return as in the header of the script
 -- fields of an entry, which is a hash. In the normal state it has one field, its value:
 --        v<fingerprint>  value of one version of its type: 6 bytes end of its life in ms, 4 bytes epoch of its prefix, envelope
 --        f               load: 8 bytes fencing token, which successive loaders share, 6 bytes end of the load lease or 0
 --        s               end of the stale window in ms; the values are stale since an update or an invalidation
 --        i:<token>       an update that was announced: end of its lease in ms
 --        i               the latest of these ends
---        Only an entry whose fields are all values is fresh
+--        x               the key outlives its values: end of its life in ms when they were stored
+--        Only an entry whose fields are all values is fresh. Beside x its values may have expired
 --
--- Redis undoes nothing that a failing script has written: no key may stay behind without a TTL. What is unreadable counts as
+-- Redis does not undo the writes of a script that fails: no key may stay behind without a TTL. Unreadable fields count as
 -- absent.
 local time = redis.call('TIME')
 
@@ -42,6 +43,11 @@ local function nextEpoch(prefix, known)
   return math.min(4294967294, math.max(tonumber(time[1]), math.floor(stored) + 1, known + 1))
 end
 
+-- Fails as a command failed, and names it: Redis before 7.2 does not say which command a script may not call.
+local function raise(command, reply)
+  error('-' .. reply.err .. ' (in call ' .. command .. ')')
+end
+
 -- Writes fields of the hash with the epochs, or none of them.
 local function writeEpochs(fields, names)
   local ttl = redis.call('PTTL', KEYS[1])
@@ -50,6 +56,6 @@ local function writeEpochs(fields, names)
   if type(reply) == 'table' then
     -- Redis does not undo a script that fails: no key may stay behind without a TTL.
     if ttl == -2 then redis.call('HDEL', KEYS[1], unpack(names)) end
-    error(reply.err)
+    raise('PEXPIRE', reply)
   end
 end

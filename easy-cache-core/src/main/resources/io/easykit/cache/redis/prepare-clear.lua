@@ -1,4 +1,4 @@
--- Announces that prefixes are about to be cleared. If nobody ends the clearing before its lease, any node does.
+-- Announces that prefixes are about to be cleared. If the clearing is not ended before its lease expires, any node ends it.
 --
 -- KEYS   the hash with the epochs of all prefixes
 -- ARGV   (prefix, token of the clearing, lease ms)*

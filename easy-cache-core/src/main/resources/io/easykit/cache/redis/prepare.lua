@@ -1,11 +1,11 @@
--- Announces an update before it commits. Until its invalidation, or the end of the lease, nobody may store.
+-- Announces an update before it commits. Until its invalidation, or the end of the lease, nothing is stored.
 --
 -- KEYS   entry
 -- ARGV   token of the update, lease ms, 1 if stale is allowed
 --        lease          longer than the commit
 --        stale          the old value stays readable inside the stale window; else it is dropped now
 -- return 1
--- fields v f s i i:
+-- fields v f s i i: x
 local lease = tonumber(ARGV[2])
 local ends, intent = now + lease, 'i:' .. ARGV[1]
 local values = valueFields()
@@ -17,11 +17,11 @@ if ttl < lease then
   local reply = redis.pcall('PEXPIRE', KEYS[1], lease)
   if type(reply) == 'table' then
     if ttl == -2 then redis.call('HDEL', KEYS[1], intent, 'i') end
-    error(reply.err)
+    raise('PEXPIRE', reply)
   end
 end
 if ARGV[3] == '0' then
-  redis.call('HDEL', KEYS[1], 'f', 's', unpack(values))
+  redis.call('HDEL', KEYS[1], 'f', 's', 'x', unpack(values))
 else
   redis.call('HDEL', KEYS[1], 'f')
   if values[1] then redis.call('HSET', KEYS[1], 's', math.min(ends, entry[1] and toMillis(entry[1]) or ends)) end

@@ -15,7 +15,7 @@ local added = redis.pcall('HSET', KEYS[1], 'p', now)
 local expires = redis.pcall('PEXPIRE', KEYS[1], 1000)
 local removed = redis.pcall('HDEL', KEYS[1], 'p')
 local deleted = redis.pcall('DEL', KEYS[1])
-for _, reply in ipairs({added, expires, removed, deleted}) do
-    if type(reply) == 'table' and reply.err then error('-' .. reply.err) end
+for command, reply in pairs({HSET = added, PEXPIRE = expires, HDEL = removed, DEL = deleted}) do
+  if type(reply) == 'table' then raise(command, reply) end
 end
 return 1

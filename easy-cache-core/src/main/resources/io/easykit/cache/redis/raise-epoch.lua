@@ -2,7 +2,7 @@
 -- All prefixes at once: a reader of one of the new epochs reads all of them.
 --
 -- KEYS   the hash with the epochs of all prefixes
--- ARGV   (prefix, highest epoch of it that the caller knows, token)*
+-- ARGV   (prefix, highest epoch of it that the caller has seen, token)*
 --        token  of the clearing that ends; '' without one
 -- return epoch*    in the order of the prefixes, in seconds of the clock or above
 -- fields one for each prefix: its epoch

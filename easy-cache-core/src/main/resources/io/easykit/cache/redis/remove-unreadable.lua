@@ -1,9 +1,9 @@
--- Removes a value that nobody can read, if it is still the one that was seen.
+-- Removes an unreadable value, if it is still the one that was seen.
 --
 -- KEYS   entry
 -- ARGV   envelope that was seen, field    v and the fingerprint of its type
 -- return 1 removed, 0 there is another value, or none
--- fields v f s
+-- fields v f s x
 local value = redis.call('HGET', KEYS[1], ARGV[2])
 if not value or string.sub(value, 11) ~= ARGV[1] then return 0 end
 local names = redis.call('HKEYS', KEYS[1])
@@ -13,5 +13,5 @@ for i = 1, #names do
     return redis.call('HDEL', KEYS[1], ARGV[2])
   end
 end
-redis.call('HDEL', KEYS[1], ARGV[2], 's', 'f')
+redis.call('HDEL', KEYS[1], ARGV[2], 's', 'f', 'x')
 return 1

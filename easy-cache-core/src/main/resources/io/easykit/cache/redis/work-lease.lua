@@ -12,6 +12,6 @@ local reply = redis.pcall('PEXPIRE', KEYS[1], ARGV[2])
 if type(reply) == 'table' then
   -- Redis does not undo a script that fails: no key may stay behind without a TTL.
   redis.call('HDEL', KEYS[1], 'owner')
-  return reply
+  raise('PEXPIRE', reply)
 end
 return 0

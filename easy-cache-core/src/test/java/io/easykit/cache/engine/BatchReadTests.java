@@ -10,8 +10,11 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -62,6 +65,38 @@ class BatchReadTests {
                 .containsExactlyEntriesOf(all(List.of(3, 1, 2), ""));
         assertThat(source.calls).containsExactly(List.of(3, 1, 2));
         assertThat(bench.store.count(Operation.FETCH)).isEqualTo(3);
+    }
+
+    /** Each of which waits once for Redis. */
+    @Test
+    void callsTheStoreOnceForEachStep() {
+        List<String> calls = new ArrayList<>();
+        EntryStore recording = (EntryStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {EntryStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("callAll")) {
+                        calls.add(((List<?>) arguments[0])
+                                .stream()
+                                        .map(call -> call.getClass().getSimpleName())
+                                        .distinct()
+                                        .toList()
+                                        .toString());
+                    } else if (!method.getName().equals("epochHashOf")) {
+                        calls.add(method.getName());
+                    }
+                    return method.invoke(bench.store, arguments);
+                });
+        EasyCacheEngine node = bench.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, recording)
+                .buildStopped();
+        node.fetchAll(Workbench.ap(), List.of(0), source);
+        calls.clear();
+
+        node.fetchAll(Workbench.ap(), TEN, source);
+        assertThat(calls).containsExactly("[Read]", "[Fetch]", "[Store]");
+        calls.clear();
+
+        node.fetchAll(Workbench.ap(), TEN, source);
+        assertThat(calls).containsExactly("[Read]");
     }
 
     @Test

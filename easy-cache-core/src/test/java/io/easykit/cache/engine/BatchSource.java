@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A table, and what was asked of it. */
+/** A table, and the ids of each call that read it. */
 final class BatchSource implements BatchLoader<Integer, String, RuntimeException> {
 
     final List<List<Integer>> calls = new CopyOnWriteArrayList<>();

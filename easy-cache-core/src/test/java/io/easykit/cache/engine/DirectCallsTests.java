@@ -33,7 +33,7 @@ class DirectCallsTests {
     private final CacheKey<String> strong = Workbench.cp().key(2);
 
     @Test
-    void storesNothingAfterAnUpdateThatRedisHasNotHeardOf() {
+    void storesNothingAfterAnUpdateThatDidNotReachRedis() {
         try (FillTicket<String> ticket = ticket(here.startFill(key))) {
             bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
             bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);

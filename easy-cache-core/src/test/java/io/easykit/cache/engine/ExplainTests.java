@@ -1,9 +1,12 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Outcome;
+import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.admin.EntryExplanation;
 import io.easykit.cache.admin.EntryExplanation.State;
 import io.easykit.cache.store.InMemoryEntryStore.Fault;
@@ -14,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the explanations say of this node and of time; the states are in {@code ExplainIntegrationTests}. */
+/** The sentences of an explanation about this node and about time; those about states are in {@code ExplainIntegrationTests}. */
 class ExplainTests {
 
     private static final String LOCAL = "Readers on this node get the value of their local level.";
@@ -87,6 +90,29 @@ class ExplainTests {
                 .contains(LOCAL, "An invalidation of this entry waits on this node until Redis takes it.")
                 .noneMatch(sentence -> sentence.contains("load for themselves"));
         assertThat(cache.<String, RuntimeException>fetch(key, () -> "other")).isEqualTo("value");
+    }
+
+    @Test
+    void saysThatAReaderGetsTheExpiredValueIfItsLoadFails() {
+        CacheOptions options = Workbench.ap().options().toBuilder()
+                .ttl(Duration.ofMinutes(1))
+                .staleOnError(StaleOnErrorOptions.keptFor(Duration.ofMinutes(2)))
+                .build();
+        CacheKey<String> key = Workbench.ap().withOptions(options).key(1);
+        String expected = "If its load fails, it gets the expired value, for 90 s more at most.";
+        cache.fetch(key, () -> "value");
+        assertThat(cache.admin().explain(key).sentences()).noneMatch(sentence -> sentence.contains("load fails"));
+        bench.clock.advance(Duration.ofSeconds(90));
+
+        assertThat(cache.admin().explain(key).state()).isEqualTo(State.EXPIRED);
+        assertThat(cache.admin().explain(key).sentences()).contains(expected);
+        assertThat(cache.admin().explain(key).fields())
+                .extracting(EntryExplanation.Field::name, EntryExplanation.Field::meaning)
+                .contains(tuple("x", "expired values are kept for a reader whose load fails, ends in 90 s"));
+        bench.store.fetch(key, 0);
+        assertThat(cache.admin().explain(key).sentences()).as("while one loads").contains(expected);
+        bench.node().invalidate(key);
+        assertThat(cache.admin().explain(key).sentences()).noneMatch(sentence -> sentence.contains("load fails"));
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.Loader;
+import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.engine.LoadBulkhead.Permit;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
@@ -149,7 +150,27 @@ class LoadBulkheadTests {
         assertThat(loadsAtATime(cache, 140)).isEqualTo(140);
     }
 
-    /** The holder of the permit may be waiting for what the caller holds, for example a connection of the database. */
+    @Test
+    void givesAnExpiredValueInsteadOfWaitingForAPermitInVain() throws Exception {
+        Workbench bench = new Workbench();
+        CacheSpec<String> spec = Workbench.ap();
+        CacheSpec<String> kept = spec.withOptions(spec.options().toBuilder()
+                .staleOnError(StaleOnErrorOptions.keptFor(Duration.ofHours(1)))
+                .loadWaitTimeout(Duration.ofMillis(50))
+                .build());
+        bench.node().fetch(kept.key(1), () -> "old");
+        bench.clock.advance(kept.options().ttl());
+        EasyCacheEngine fading = recovered(bench, 1);
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = Workbench.call(() -> fading.fetch(spec.key(9), loader));
+        loader.awaitEntered();
+        assertThat(fading.fetch(kept.key(1), () -> "second")).isEqualTo("old");
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("first");
+        assertThat(fading.fetch(kept.key(1), () -> "second")).as("no pause").isEqualTo("second");
+    }
+
+    /** The holder of the permit may be waiting for a resource of the caller, for example a database connection. */
     @Test
     void aBatchInUnfinishedWorkWaitsForNoPermitWhileItFades() throws Exception {
         Workbench bench = new Workbench();

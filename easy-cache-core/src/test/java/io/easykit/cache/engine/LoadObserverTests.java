@@ -30,7 +30,7 @@ class LoadObserverTests {
     private final CacheKey<String> key = Workbench.ap().key(1);
     private final CacheKey<String> inner = Workbench.ap().key(2);
 
-    /** What it has observed, as texts. */
+    /** Records the observed loads as texts. */
     private static final class Observer implements LoadObserver {
 
         private final List<String> seen = new ArrayList<>();

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Keeps what a class logs. */
+/** Records the log events of a logger. */
 public final class LogCapture implements AutoCloseable {
 
     private final Logger logger;
@@ -41,6 +41,10 @@ public final class LogCapture implements AutoCloseable {
 
     public List<String> debugs() {
         return at(Level.DEBUG);
+    }
+
+    public List<String> errors() {
+        return at(Level.ERROR);
     }
 
     public List<String> warnings() {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The time of a test: moved by hand, and by whoever pauses. Serves the engine and the store alike. */
+/** The time of a test: moved by hand, and by each pause. Serves the engine and the store alike. */
 final class ManualClock implements Ticker {
 
     private final AtomicLong nanos = new AtomicLong(TimeUnit.DAYS.toNanos(1));

@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -92,6 +93,14 @@ class OutboxRecoveryTests {
     void aRoundOfTheRelayLetsAPartitionInBetween() throws Exception {
         List<Integer> left = new CopyOnWriteArrayList<>();
         outbox.beforeAll(() -> left.add(outbox.waiting()));
+        recoverDuringARound();
+
+        assertThat(states()).containsEntry("part 1", State.AVAILABLE);
+        assertThat(left.get(0)).as("messages left to the round").isGreaterThanOrEqualTo(800);
+    }
+
+    /** A partition recovers while the relay is busy with a long round. */
+    private void recoverDuringARound() throws Exception {
         cutOff(1);
         IntStream.range(0, 1000).forEach(i -> put("due" + i, key(3 * i)));
         Held round = bench.store.hold(Operation.DROP);
@@ -101,9 +110,6 @@ class OutboxRecoveryTests {
         awaitQueued(1);
         round.release();
         recovery.result();
-
-        assertThat(states()).containsEntry("part 1", State.AVAILABLE);
-        assertThat(left.get(0)).as("messages left to the round").isGreaterThanOrEqualTo(800);
     }
 
     @Test
@@ -119,15 +125,7 @@ class OutboxRecoveryTests {
                         () -> others.add(bench.store.takeWorkLease(lease, "another", OutboxRelay.LEASE)));
             }
         });
-        cutOff(1);
-        IntStream.range(0, 1000).forEach(i -> put("due" + i, key(3 * i)));
-        Held round = bench.store.hold(Operation.DROP);
-        relay().start();
-        round.awaitReached();
-        Caller<Boolean> recovery = recover(1);
-        awaitQueued(1);
-        round.release();
-        recovery.result();
+        recoverDuringARound();
 
         await().until(() -> !others.isEmpty());
         assertThat(others.get(0)).as("left of the lease of this node").isEqualTo(OutboxRelay.LEASE);
@@ -168,17 +166,79 @@ class OutboxRecoveryTests {
                 .isEqualTo(Map.of("part 0", State.UNAVAILABLE, "part 1", State.UNAVAILABLE, "part 2", State.AVAILABLE));
     }
 
+    /** To interrupt the pass inside an embedded database can close that. */
+    @Test
+    void aPassThatNoPartitionWaitsForEndsWhenTheNodeStops() throws Exception {
+        AtomicInteger queries = new AtomicInteger();
+        outbox.beforeAll(() -> {
+            queries.incrementAndGet();
+            hang();
+        });
+        cutOff(0);
+        IntStream.range(0, 300).forEach(i -> put("later" + i, key(i)));
+        outbox.postpone(outbox.ids(), Duration.ofMinutes(1));
+        relay().start();
+        Caller<Boolean> recovery = recover(0);
+        awaitBegun();
+        bench.clock.advance(OutboxRecovery.STANDSTILL);
+        recovery.result();
+        assertThat(states()).containsEntry("part 0", State.AVAILABLE);
+
+        Caller<Boolean> stop = TwoNodes.inBackground(relay()::stop);
+        await().until(relay()::isStopped);
+        end.countDown();
+        stop.result();
+        assertThat(queries).hasValue(1);
+    }
+
+    @Test
+    void aPartitionDoesNotWaitLongForARoundOfTheRelay() throws Exception {
+        cutOff(1);
+        put("due", key(0));
+        Held round = bench.store.hold(Operation.DROP);
+        relay().start();
+        round.awaitReached();
+        try (LogCapture log = LogCapture.of(OutboxRecovery.class)) {
+            Caller<Boolean> recovery = recover(1);
+            awaitQueued(1);
+            bench.clock.advance(OutboxRecovery.MAX_WAIT);
+            recovery.result();
+            assertThat(log.warnings()).singleElement().asString().contains("10000 ms");
+        }
+        assertThat(states()).containsEntry("part 1", State.AVAILABLE);
+        round.release();
+    }
+
     @Test
     void aPartitionDoesNotRecoverIfTheNodeIsJustStopped() {
-        OutboxRecovery recovery = new OutboxRecovery(CacheSpec.DEFAULT_CLUSTER, null, bench.clock);
-        assertThatThrownBy(() -> recovery.deliver(
-                        key -> true,
-                        pass -> {
-                            throw new RejectedExecutionException("shut down");
-                        },
-                        () -> false))
+        assertThatThrownBy(() -> relay().recovery()
+                        .deliver(
+                                key -> true,
+                                pass -> {
+                                    throw new RejectedExecutionException("shut down");
+                                },
+                                () -> false))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessage("The outbox relay was stopped");
+    }
+
+    @Test
+    void aRoundPostponesTheMessagesOfAPartitionThatIsAwayAlthoughRedisRefusesTheOthers() {
+        bench.store.refuse(key(0));
+        bench.store.away(1);
+        put("refused", key(0));
+        put("away", key(1));
+        relay().round();
+        assertThat(outbox.due(CacheSpec.DEFAULT_CLUSTER, 10)).as("due at once").isEmpty();
+    }
+
+    @Test
+    void aRoundPostponesNothingIfNoPartitionAnswers() {
+        List.of(0, 1).forEach(bench.store::away);
+        put("away", key(0));
+        put("away as well", key(1));
+        relay().round();
+        assertThat(outbox.due(CacheSpec.DEFAULT_CLUSTER, 10)).hasSize(2);
     }
 
     private void hang() {

@@ -227,6 +227,20 @@ class OutboxTests {
     }
 
     @Test
+    void aNodeRecoversAlthoughTheOutboxHasADefect() {
+        cutOffToo();
+        outbox.beforeAll(() -> {
+            throw new IllegalStateException("a defect");
+        });
+        bench.store.back();
+        try (LogCapture log = LogCapture.of(OutboxRecovery.class)) {
+            recover();
+            assertThat(log.errors()).singleElement().asString().contains("This is a defect");
+            assertThat(log.warnings()).isEmpty();
+        }
+    }
+
+    @Test
     void aNodeRecoversAlthoughTheDatabaseHangs() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
@@ -313,7 +327,7 @@ class OutboxTests {
                 .allSatisfy(key -> assertThat(other.fetch(key, () -> "new")).isEqualTo("new"));
     }
 
-    /** To use an embedded database on a thread that is interrupted can close it. */
+    /** An embedded database may close itself when an interrupted thread uses it. */
     @Test
     void aRoundThatIsInterruptedLeavesTheDatabaseAlone() {
         put(8);
@@ -366,9 +380,7 @@ class OutboxTests {
         cutOffToo();
         bench.store.back();
         relay(other).stop();
-        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
-            other.cluster("default").workers().get(0).tick();
-        }
+        probe(other);
         assertThat(other.availability("default").state()).isEqualTo(Availability.State.UNAVAILABLE);
     }
 
@@ -389,10 +401,14 @@ class OutboxTests {
     }
 
     private static void recover(EasyCacheEngine node) {
+        probe(node);
+        assertThat(node.availability("default").state()).isEqualTo(Availability.State.AVAILABLE);
+    }
+
+    private static void probe(EasyCacheEngine node) {
         for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
             node.cluster("default").workers().get(0).tick();
         }
-        assertThat(node.availability("default").state()).isEqualTo(Availability.State.AVAILABLE);
     }
 
     @Test
@@ -435,7 +451,7 @@ class OutboxTests {
         assertThat(other.outboxBacklog(CacheSpec.DEFAULT_CLUSTER)).isNull();
     }
 
-    /** It may be the only one that knows of them. */
+    /** It may have written messages that no other node counts. */
     @Test
     void itsMessagesAreCountedByANodeThatDoesNotReachRedis() {
         update(KEY);

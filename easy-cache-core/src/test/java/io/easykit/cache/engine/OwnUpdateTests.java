@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whoever updates through a node sees the update in that node; the stale window is for the others. */
+/** A node shows its own updates at once; the stale window is for the other nodes. */
 class OwnUpdateTests {
 
     private static final DegradedOptions JOURNAL_OF_ONE =

@@ -15,6 +15,7 @@ import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.store.InMemoryEntryStore.Fault;
 import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -92,6 +93,21 @@ class PartitionTests {
                 .isInstanceOf(CacheUnavailableException.class);
 
         assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(prepared);
+    }
+
+    @Test
+    void commitsATransactionThatGoesOnAfterARefusedUpdate() {
+        cutOff(a);
+        List<String> commits = new ArrayList<>();
+
+        bench.transactions.begin();
+        assertThatThrownBy(() -> a.update(List.of(lostCp), () -> {
+                    throw new AssertionError("must not run");
+                }))
+                .isInstanceOf(CacheUnavailableException.class);
+        bench.transactions.commit(() -> commits.add("commit"));
+
+        assertThat(commits).hasSize(1);
     }
 
     @Test

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.ParameterizedTypeReference;
 
-/** What would come back changed is not stored, and one line says so. */
+/** A value that the codec would change is not stored, and one log line reports it. */
 @SuppressWarnings("UnusedVariable") // fields are for the codec
 class RoundTripsTests {
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.ParameterizedTypeReference;
 
-/** What a value contains is never logged, whatever is wrong with it. */
+/** No log line has the content of a value, not even of a broken one. */
 @SuppressWarnings({"UnusedVariable", "UnusedMethod"}) // for the codec
 class SecretValuesTests {
 

@@ -199,7 +199,7 @@ class SerialTests {
         first.letGo();
     }
 
-    /** Each operation reads what is in the database, so a lost update or an older value would show. */
+    /** The value is a counter in the database, so a lost update or an older value would show. */
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void aThousandMixedOperationsRunOneAfterTheOther(Consistency consistency) throws Exception {
@@ -507,7 +507,7 @@ class SerialTests {
         first.letGo();
     }
 
-    /** Others may wait for that load, and the lanes do not know of it. */
+    /** Other readers may wait for that load, and the lanes do not track it. */
     @Test
     void aReadInsideTheLoadOfAnotherCacheWaitsForNobody() throws Exception {
         CacheKey<String> view = Workbench.cp().key("view");
@@ -521,7 +521,7 @@ class SerialTests {
         assertThat(cache.fetch(key, () -> "never")).isEqualTo("stored");
     }
 
-    /** The two loaders read each other's key, and the lanes know of one load only. */
+    /** The two loaders read each other's key, and the lanes track one of the loads only. */
     @Test
     void aReadOutsideTheOrderSharesItsTurnWithNoOther() throws Exception {
         CacheKey<String> view = Workbench.cp().key("view");

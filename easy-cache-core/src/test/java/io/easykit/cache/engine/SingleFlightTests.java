@@ -150,7 +150,7 @@ class SingleFlightTests {
         }
     }
 
-    /** With updates faster than loads nobody waits for more than the running load and the next one. */
+    /** With updates faster than loads a reader waits for the running load and the next one at most. */
     @Test
     void loadsTwiceForAReaderAtMostWhereEveryLoadIsOvertaken() {
         CacheKey<String> key = Workbench.cp().key(1);

@@ -15,7 +15,7 @@ import io.easykit.cache.engine.Workbench.Caller;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Node A is cut off and comes back; node B looks on. */
+/** Node A is cut off and comes back; node B shows the effect on other nodes. */
 abstract class TwoNodes {
 
     static final int PROBES = AvailabilityOptions.defaults().probesToRecover();

@@ -523,7 +523,19 @@ class UpdateTests {
         assertThat(bench.store.parts(cp)).isEmpty();
     }
 
-    /** Redis stood still: it has carried out what it was sent, and acknowledged nothing. */
+    @Test
+    void doesNotRefuseTheCommitIfItIsRefusedBeforeItsAction() {
+        bench.store.fail(Operation.PREPARE, Fault.LOST_REQUEST);
+        bench.transactions.begin();
+        assertThatThrownBy(() -> cache.update(List.of(cp), () -> {
+                    throw new AssertionError("must not run");
+                }))
+                .isInstanceOf(CacheUnavailableException.class);
+        bench.transactions.commit(this::change);
+        assertThat(database).hasValue("new");
+    }
+
+    /** Redis stalled: it executed the preparations, but no reply arrived in time. */
     @Test
     void leavesNothingOfRefusedUpdatesThatWerePrepared() {
         bench.store.fail(Operation.PREPARE, Fault.LOST_REPLY);

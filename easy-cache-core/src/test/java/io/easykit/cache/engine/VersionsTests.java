@@ -174,7 +174,7 @@ class VersionsTests {
         return version.value();
     }
 
-    /** The fingerprint of the cache cannot know the class. */
+    /** The fingerprint of the cache does not cover the class. */
     @ParameterizedTest
     @CsvSource({
         "CLASS, Square, class Square implements Shape { int side = 1; Integer width = 2; }",

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every wait ends: with a value, with a load of one's own, or with an exception that says why. */
+/** Every wait ends: with a value, with a load of one's own, or with an exception that gives the reason. */
 @Timeout(60)
 class WaitingTests {
 

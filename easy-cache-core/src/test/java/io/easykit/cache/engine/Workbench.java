@@ -95,7 +95,7 @@ final class Workbench {
         return all;
     }
 
-    /** Somebody who calls on a thread of its own. */
+    /** A caller on a thread of its own. */
     static final class Caller<T> {
 
         private final FutureTask<T> task;
@@ -108,7 +108,7 @@ final class Workbench {
             thread.start();
         }
 
-        /** Returns when the caller waits for somebody. */
+        /** Returns when the thread of the caller waits. */
         Caller<T> awaitWaiting() {
             Awaitility.await().pollInterval(Duration.ofMillis(1)).until(this::isWaiting);
             return this;
@@ -212,7 +212,7 @@ final class Workbench {
         }
     }
 
-    /** What a listener heard, as texts. */
+    /** Records the events of a listener as texts. */
     static final class Recorder implements CacheListener {
 
         private final List<String> heard = new CopyOnWriteArrayList<>();
@@ -252,7 +252,7 @@ final class Workbench {
             heard.add("unreadable");
         }
 
-        /** What was heard since the last look. */
+        /** Returns the events since its last call. */
         List<String> next() {
             List<String> copy = List.copyOf(heard);
             heard.clear();
@@ -268,12 +268,19 @@ final class Workbench {
 
         private volatile @Nullable Duration timeout;
 
-        private boolean hidden;
+        private volatile @Nullable Thread hidden;
         private boolean inner;
         private volatile boolean connected;
+        private volatile @Nullable Thread owner;
 
         /** A transaction has ended, but its connection is not given back. */
         void keepConnection() {
+            connected = true;
+        }
+
+        /** The same, and other threads have no such transaction. */
+        void keepOwnConnection() {
+            owner = Thread.currentThread();
             connected = true;
         }
 
@@ -283,12 +290,13 @@ final class Workbench {
 
         @Override
         public @Nullable BooleanSupplier lateCommit() {
-            return connected ? () -> connected : null;
+            boolean other = owner != null && owner != Thread.currentThread();
+            return connected && !other ? () -> connected : null;
         }
 
         @Override
         public boolean isEndHidden() {
-            return hidden;
+            return hidden == Thread.currentThread();
         }
 
         @Override
@@ -298,7 +306,7 @@ final class Workbench {
 
         /** A transaction without callbacks is open from now on. */
         void beginHidden() {
-            hidden = true;
+            hidden = Thread.currentThread();
         }
 
         /** Another transaction begins inside the present one. */
@@ -386,7 +394,7 @@ final class Workbench {
             present.set(new Transaction());
         }
 
-        /** Runs what a commit does, between the phases. */
+        /** Runs the commit of the database between the phases before and after it. */
         void commit(Runnable database) {
             Transaction transaction = present.get();
             try {
@@ -403,7 +411,7 @@ final class Workbench {
             end(true);
         }
 
-        /** The commit was sent, and nobody knows what became of it. */
+        /** The commit was sent, and its outcome is unknown. */
         void lose() {
             present.get().beforeCommit();
             end(false);

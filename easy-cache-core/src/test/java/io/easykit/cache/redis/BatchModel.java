@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class BatchModel implements Explorer.Rules<BatchWorld> {
 
-    /** What a batch may not do. */
+    /** Mistakes of a batch. */
     enum Fault {
-        /** It loads first, and gets the load leases for what it has loaded. */
+        /** It loads first, and gets the load leases for the loaded elements afterwards. */
         FETCHES_AFTER_THE_LOAD,
         /** An element whose store was rejected is stored under a new lease, without a new load. */
         STORES_A_REJECTED_ELEMENT_AGAIN
@@ -51,7 +51,7 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
     private final int window;
 
     /**
-     * @param commitsFirst whether the data change before the cache hears of the update: an invalidation
+     * @param commitsFirst whether the data change before the first call of the cache: an invalidation
      * @param lastTick where the clock stops
      */
     BatchModel(
@@ -318,7 +318,7 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
     }
 
     private Result store(BatchWorld world, int i, String lease, int version) {
-        return run(world, i, CacheScript.STORE, List.of(lease, NO_EPOCH, "v" + version, LIFE, "v"));
+        return run(world, i, CacheScript.STORE, List.of(lease, NO_EPOCH, "v" + version, LIFE, "v", "0"));
     }
 
     private String allowsStale() {

@@ -7,9 +7,9 @@ import java.util.List;
 /**
  * One state of the model with two entries that one call reads. Both are versions of the same data.
  *
- * @param sides the two entries, and what may be read of each
+ * @param sides the two entries, and the versions that may be read of each
  * @param clock Redis's clock in ticks
- * @param version what is committed
+ * @param version the committed version
  * @param batch reads both
  * @param single reads the second one on another node
  * @param updater updates both
@@ -156,7 +156,7 @@ record BatchWorld(List<Side> sides, int clock, int version, Batch batch, Single 
         return new BatchWorld(sides, value, version, batch, single, updater);
     }
 
-    /** A commit. What was announced is the floor at once; older versions must be gone when the lease ends. */
+    /** A commit. An announced version is the floor at once; older versions must be gone when the lease ends. */
     BatchWorld committed(boolean announced) {
         int next = version + 1;
         BatchWorld world = new BatchWorld(sides, clock, next, batch, single, updater);

@@ -58,7 +58,7 @@ class CacheFailuresTests {
         return new InvalidDataAccessApiUsageException(message, new IllegalStateException(message));
     }
 
-    /** Redis quotes the arguments of a command that it does not know. */
+    /** Redis quotes the arguments of an unknown command. */
     @ParameterizedTest
     @ValueSource(
             strings = {

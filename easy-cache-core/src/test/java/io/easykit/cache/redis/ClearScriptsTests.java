@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scripts of clearings, and what they leave when they fail half way. */
+/** The scripts of clearings, and the state after they fail half way. */
 class ClearScriptsTests {
 
     private static final String KEY = "epochs";

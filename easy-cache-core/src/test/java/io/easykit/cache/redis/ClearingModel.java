@@ -20,16 +20,16 @@ import java.util.function.UnaryOperator;
  * <p>What must hold for a read that arrives now:
  *
  * <ol>
- *   <li>If its node has read the epochs and found no clearing: the read returns nothing older than what was committed then.
+ *   <li>If its node has read the epochs and found no clearing: the read returns nothing older than the version committed then.
  *   <li>On the node of the updater: nothing older than an update whose end was acknowledged.
  *   <li>CP, on any node: nothing older than an update that has returned.
  * </ol>
  */
 final class ClearingModel {
 
-    /** What is left out. */
+    /** Parts of the protocol that are left out. */
     enum Fault {
-        /** A loader stores under the epoch that its node knows when it stores. */
+        /** A loader stores under the epoch that its node has when it stores, not under the one of its fetch. */
         COMPARES_THE_EPOCH_TOO_LATE,
         /** The epoch is raised before the commit only. */
         RAISES_BEFORE_THE_COMMIT,
@@ -489,6 +489,6 @@ final class ClearingModel {
     }
 
     private static List<String> storeArguments(String lease, String epoch, int version) {
-        return List.of(lease, epoch, Entry.envelopeOf(FIELD, version), LONG, FIELD);
+        return List.of(lease, epoch, Entry.envelopeOf(FIELD, version), LONG, FIELD, "0");
     }
 }

@@ -96,7 +96,7 @@ class ClusterPartitionsTests {
         }
     }
 
-    /** Whatever the masters are: a range that two of them share has a hash with epochs on each. */
+    /** A range that two masters share has a hash with epochs on each, for any border between them. */
     @Test
     void findTheEpochsOfEachKeyInTheirOwnSlots() {
         for (int border = 1; border < SLOTS; border += 77) {

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Node A loses its Redis, in each way that there is; node B looks on. */
+/** Node A loses its Redis in each possible way; node B shows the effect on other nodes. */
 class DegradeIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(250);
@@ -51,8 +51,8 @@ class DegradeIntegrationTests {
     private static final int LOADS = 4;
     private static final int JOURNAL = 20;
 
-    /** What a busy machine may add to any wait. */
-    private static final Duration SLACK = Duration.ofSeconds(2);
+    /** Time that a busy machine may add to any wait. */
+    private static final Duration SLACK = Duration.ofSeconds(8);
 
     private final RedisServer redis = RedisServer.start("--appendonly", "yes", "--appendfsync", "always");
     private final AtomicReference<String> database = new AtomicReference<>("old");

@@ -12,7 +12,7 @@ import java.util.TreeMap;
  */
 final class Entry {
 
-    /** What a key has that never expires. */
+    /** Deadline of a key that never expires. */
     static final int NEVER = -1;
 
     private final SortedMap<String, String> fields;

@@ -25,7 +25,7 @@ final class Explorer<W> {
         this.model = model;
     }
 
-    /** What can happen next in a state. */
+    /** The steps that are possible in a state. */
     interface Rules<W> {
 
         List<Step<W>> steps(W world);

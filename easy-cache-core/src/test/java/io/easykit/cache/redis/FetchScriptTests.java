@@ -234,7 +234,7 @@ class FetchScriptTests {
         return fetch(caller, allowsStale, "0");
     }
 
-    /** The reply in words; what is missing in it is left out. */
+    /** The reply in words; missing values are left out. */
     private String fetch(String caller, boolean allowsStale, String epoch) {
         List<?> reply = (List<?>)
                 entry.call(CacheScript.FETCH, caller, "10000", "120000", allowsStale ? "1" : "0", "30000", epoch, "v");

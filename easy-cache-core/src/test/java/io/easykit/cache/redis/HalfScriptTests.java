@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Redis does not undo the writes of a script that fails half way, for example because an ACL refuses one command.
  *
  * <p>Runs each script on each state of an entry, once for each call of it that can fail and once for each command that
- * can be refused, and checks what must hold whatever came of it: no key without a TTL, no value readable that was not
- * readable before, no right to store that was not there, and no reply that promises what was not done.
+ * can be refused. After each failure there must be no key without a TTL, no value readable that was not readable before,
+ * no right to store that was not there before, and no reply that promises a change that was not made.
  */
 class HalfScriptTests {
 
@@ -55,7 +55,12 @@ class HalfScriptTests {
         OTHER_INTENT,
         BOTH_INTENTS_AND_STALE_VALUE,
         CRASHED_INTENT_AND_VALUE,
-        CRASHED_INTENT_AND_ELECTION;
+        CRASHED_INTENT_AND_ELECTION,
+        KEPT_VALUE,
+        KEPT_LATE_VALUE,
+        KEPT_LATE_VALUE_AND_ELECTION,
+        KEPT_STALE_VALUE,
+        KEPT_LATE_STALE_VALUE_AND_OWN_INTENT;
 
         boolean has(String part) {
             return name().contains(part);
@@ -125,6 +130,7 @@ class HalfScriptTests {
         boolean brings = script == CacheScript.STORE;
         assertThat(after.strict).as("strict read: " + at).isIn(before.strict, null, brings ? "new!" : null);
         assertThat(after.lenient).as("lenient read: " + at).isIn(before.lenient, null, brings ? "new!" : null);
+        assertThat(after.expired).as("read after a failure: " + at).isIn(before.expired, null, brings ? "new!" : null);
         assertThat(after.stores && !before.stores).as("right to store: " + at).isFalse();
         if (seed.has("OTHER_INTENT") || seed.has("BOTH_INTENTS")) {
             assertThat(after.noStore).as("the intent of another update: " + at).isTrue();
@@ -133,14 +139,20 @@ class HalfScriptTests {
     }
 
     /**
-     * What readers get of an entry.
+     * The results of readers and a loader on an entry.
      *
      * @param strict value that a CP reader gets, null for none
      * @param lenient value that an AP reader gets, null for none
+     * @param expired value that a reader gets whose load failed, null for none
      * @param stores whether a loader that was elected before may store
-     * @param noStore whether a reader without a value is told that nobody may store
+     * @param noStore whether the reply to a reader without a value forbids storing
      */
-    private record Reads(@Nullable String strict, @Nullable String lenient, boolean stores, boolean noStore) {}
+    private record Reads(
+            @Nullable String strict,
+            @Nullable String lenient,
+            @Nullable String expired,
+            boolean stores,
+            boolean noStore) {}
 
     private Reads reads(Runnable state) {
         state.run();
@@ -148,10 +160,13 @@ class HalfScriptTests {
         state.run();
         List<?> lenient = (List<?>) fetch("1");
         state.run();
-        Object stored = eval(CacheScript.STORE.lua().text(), loadLease(10), "0", "new!", "300000", "v");
+        List<?> expired = (List<?>) eval(CacheScript.PEEK.lua().text(), "0", "0", "v", "60000");
+        state.run();
+        Object stored = eval(CacheScript.STORE.lua().text(), loadLease(10), "0", "new!", "300000", "v", "0");
         return new Reads(
                 valueOf(strict),
                 valueOf(lenient),
+                expired.size() > 1 ? text(expired.get(1)).substring(10) : null,
                 stored.equals(1L),
                 "NEED_QUERY_NO_STORE".equals(text(strict.get(1))));
     }
@@ -168,8 +183,8 @@ class HalfScriptTests {
     private Object run(CacheScript script, String text) {
         return switch (script) {
             case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "v");
-            case PEEK -> eval(text, "1", "0", "v");
-            case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v");
+            case PEEK -> eval(text, "1", "0", "v", "60000");
+            case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v", "60000");
             case RELEASE_LOAD -> eval(text, loadLease(10));
             case PREPARE -> eval(text, "own", "30000", "1");
             case INVALIDATE -> eval(text, "own", "20000");
@@ -182,7 +197,7 @@ class HalfScriptTests {
         };
     }
 
-    /** The script with one failure in it; the first line says which. */
+    /** The script with one failure in it; the first line selects the failing call. */
     private static String failing(String when, CacheScript script) {
         return "local fails = function(calls, name) return " + when + " end\n"
                 + """
@@ -218,6 +233,9 @@ class HalfScriptTests {
         if (seed.has("VALUE")) {
             life = seed.has("LATE") ? 100 : 300;
             fields.put("v", sixBytes(seed.has("LATE") ? -10 : 300) + "\0\0\0\0" + "old!");
+        }
+        if (seed.has("KEPT")) {
+            fields.put("x", at(90));
         }
         if (seed.has("STALE")) {
             fields.put("s", at(20));

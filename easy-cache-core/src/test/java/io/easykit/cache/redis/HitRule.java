@@ -34,31 +34,40 @@ interface HitRule {
      * The envelope that a plain read would decode; null if this is no hit.
      *
      * @param field of the values that the reader can read
+     * @param clock Redis's clock in ticks, as the node estimates it
      */
-    @Nullable String accepts(Entry entry, String field);
+    @Nullable String accepts(Entry entry, String field, int clock);
 
-    /** The version that a plain read would return; null if this is no hit. */
+    /** The version that a plain read would return of an entry that does not outlive its values; null if this is no hit. */
     default @Nullable Integer accepts(Entry entry) {
-        String envelope = accepts(entry, FIELD);
+        String envelope = accepts(entry, FIELD, 0);
         return envelope == null ? null : Integer.valueOf(Entry.versionOf(envelope));
     }
 
     /** The rule of {@link RedisEntryStore} itself. */
     static HitRule shipped() {
-        Map<Entry, Map<String, Optional<String>>> known = new HashMap<>();
-        return (entry, field) -> known.computeIfAbsent(entry, any -> new HashMap<>())
-                .computeIfAbsent(field, any -> fresh(entry, field))
+        Map<Entry, Map<Asked, Optional<String>>> known = new HashMap<>();
+        return (entry, field, clock) -> known.computeIfAbsent(entry, any -> new HashMap<>())
+                .computeIfAbsent(
+                        new Asked(field, entry.has("x") ? clock : 0), asked -> fresh(entry, field, asked.clock))
                 .orElse(null);
     }
 
-    private static Optional<String> fresh(Entry entry, String field) {
-        Snapshot seen = new RedisEntryStore(new Fields(entry), Duration.ofSeconds(1)).read(KEYS.get(field), 0);
+    /**
+     * A question that was answered before.
+     *
+     * @param clock 0 where it does not matter
+     */
+    record Asked(String field, int clock) {}
+
+    private static Optional<String> fresh(Entry entry, String field, int clock) {
+        Snapshot seen = new RedisEntryStore(new Fields(entry, clock), Duration.ofSeconds(1)).read(KEYS.get(field), 0);
         return Optional.ofNullable(seen.fresh() ? seen.value() : null)
                 .map(envelope -> new String(envelope.toBytes(), ISO_8859_1));
     }
 
     /** Answers with the fields of one entry. */
-    record Fields(Entry entry) implements RedisCommands {
+    record Fields(Entry entry, int clock) implements RedisCommands {
 
         @Override
         public CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
@@ -81,7 +90,7 @@ interface HitRule {
 
         @Override
         public CompletionStage<Long> time() {
-            return CompletableFuture.completedFuture(0L);
+            return CompletableFuture.completedFuture(Laboratory.serverMillis(clock));
         }
     }
 }

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * Proves the protocol by trying everything: the shipped scripts on a real Redis, and the shipped hit rule, through all
  * interleavings of a few readers and updaters with crashes, rollbacks, lost replies, expiry and ticks of the clock.
  *
- * <p>{@link Model} says what the processes do and what must hold; {@link Laboratory} runs the scripts; {@link Explorer}
+ * <p>{@link Model} has the steps of the processes and the invariants; {@link Laboratory} runs the scripts; {@link Explorer}
  * visits every state that can be reached. A violation comes with the shortest schedule that leads to it.
  *
  * <p>Every build explores each kind of update with one read of each reader and few ticks, and finds every weakness: a
@@ -52,11 +52,12 @@ class InterleavingCheckerTests {
     }
 
     /**
-     * What is to be explored.
+     * One exploration.
      *
      * @param reads how many reads each of the two readers does
      * @param repeats how many commands may be executed twice
      * @param versions whether the readers run one version of the application, or two
+     * @param keeps whether expired values are kept for readers whose load fails
      */
     record Scenario(
             Consistency consistency,
@@ -65,7 +66,24 @@ class InterleavingCheckerTests {
             int reads,
             int repeats,
             int lastTick,
-            Versions versions) {
+            Versions versions,
+            boolean keeps) {
+
+        Scenario(
+                Consistency consistency,
+                Start start,
+                Updates updates,
+                int reads,
+                int repeats,
+                int lastTick,
+                Versions versions) {
+            this(consistency, start, updates, reads, repeats, lastTick, versions, false);
+        }
+
+        /** Entries outlive their values, and loads may fail. */
+        static Scenario keeping(Start start, Updates updates, int reads, int repeats, int lastTick, Versions versions) {
+            return new Scenario(Consistency.AP, start, updates, reads, repeats, lastTick, versions, true);
+        }
 
         Scenario(Consistency consistency, Start start, Updates updates, int reads, int repeats, int lastTick) {
             this(consistency, start, updates, reads, repeats, lastTick, Versions.ONE);
@@ -94,7 +112,7 @@ class InterleavingCheckerTests {
         TWO_IN_A_ROW(Updater.announcing("u", 2)),
         /** By two updaters. */
         TWO_AT_ONCE(Updater.announcing("u", 1), Updater.announcing("w", 1)),
-        /** Nobody announces it: the data change, then they are invalidated. */
+        /** Without an announcement: the data change, then they are invalidated. */
         INVALIDATION(Updater.invalidatingOnly("u", 1)),
         INVALIDATION_BESIDE_ONE(Updater.invalidatingOnly("u", 1), Updater.announcing("w", 1));
 
@@ -169,6 +187,35 @@ class InterleavingCheckerTests {
     }
 
     @ParameterizedTest
+    @MethodSource
+    void noInterleavingWithExpiredValuesViolatesTheInvariants(Scenario scenario) {
+        explore(laboratory, HitRule.shipped(), scenario);
+    }
+
+    static Stream<Scenario> noInterleavingWithExpiredValuesViolatesTheInvariants() {
+        return Stream.of(
+                Scenario.keeping(Start.WARM, Updates.ONE, 1, 0, 5, Versions.ONE),
+                Scenario.keeping(Start.WARM, Updates.INVALIDATION, 1, 1, 5, Versions.ONE),
+                Scenario.keeping(Start.WARM, Updates.INVALIDATION, 1, 0, 5, Versions.TWO),
+                Scenario.keeping(Start.COLD, Updates.INVALIDATION, 1, 0, 5, Versions.ONE));
+    }
+
+    @Tag("heavy")
+    @ParameterizedTest
+    @MethodSource
+    void noLongInterleavingWithExpiredValuesViolatesTheInvariants(Scenario scenario) {
+        explore(laboratory, HitRule.shipped(), scenario);
+    }
+
+    static Stream<Scenario> noLongInterleavingWithExpiredValuesViolatesTheInvariants() {
+        return Stream.of(
+                Scenario.keeping(Start.WARM, Updates.ONE, 2, 0, 6, Versions.ONE),
+                Scenario.keeping(Start.WARM, Updates.TWO_AT_ONCE, 1, 0, 5, Versions.ONE),
+                Scenario.keeping(Start.COLD, Updates.ONE, 1, 1, 6, Versions.ONE),
+                Scenario.keeping(Start.WARM, Updates.INVALIDATION, 1, 1, 6, Versions.TWO));
+    }
+
+    @ParameterizedTest
     @EnumSource(Consistency.class)
     void noRandomScheduleViolatesTheInvariants(Consistency consistency) {
         walk(consistency, 60);
@@ -200,7 +247,9 @@ class InterleavingCheckerTests {
     }
 
     private static void explore(Laboratory laboratory, HitRule hitRule, Scenario scenario) {
-        Model model = new Model(laboratory, hitRule, scenario.consistency, scenario.lastTick, false);
+        Model model = scenario.keeps
+                ? Model.thatKeepsExpiredValues(laboratory, hitRule, scenario.lastTick, false)
+                : new Model(laboratory, hitRule, scenario.consistency, scenario.lastTick, false);
         Explorer<World> explorer = new Explorer<>(model);
         List<World.Reader> readers = scenario.readers();
         List<Updater> updaters = scenario.updates.updaters;
@@ -296,12 +345,12 @@ class InterleavingCheckerTests {
                 new Scenario(Consistency.CP, Start.WARM, Updates.TWO_AT_ONCE, 1, 0, 3)),
 
         PREPARE_KEEPS_THE_FENCING_TOKEN(
-                ScriptTexts.shipped().weaken(CacheScript.PREPARE, "'f', 's', unpack", "'s', unpack"),
+                ScriptTexts.shipped().weaken(CacheScript.PREPARE, "'f', 's', 'x', unpack", "'s', 'x', unpack"),
                 "version 0",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
         INVALIDATION_KEEPS_THE_FENCING_TOKEN(
-                ScriptTexts.shipped().weaken(CacheScript.INVALIDATE, "'f', intent)", "intent)"),
+                ScriptTexts.shipped().weaken(CacheScript.INVALIDATE, "'f', 'x', intent)", "'x', intent)"),
                 "version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.INVALIDATION, 1, 0, 3)),
 
@@ -337,18 +386,18 @@ class InterleavingCheckerTests {
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
         HIT_ALTHOUGH_INVALIDATED(
-                (entry, field) -> entry.has(field) && !entry.has("f") ? entry.envelope(field) : null,
+                (entry, field, clock) -> entry.has(field) && !entry.has("f") ? entry.envelope(field) : null,
                 "a plain read now would hit version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.ONE, 1, 0, 3)),
 
         /** The election keeps the key alive beyond the life of the value. */
         HIT_ALTHOUGH_SOMEBODY_LOADS(
-                (entry, field) -> entry.has(field) && !entry.has("s") ? entry.envelope(field) : null,
+                (entry, field, clock) -> entry.has(field) && !entry.has("s") ? entry.envelope(field) : null,
                 "would hit an expired value",
                 new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 4)),
 
         VALUES_OF_ANY_VERSION(
-                (entry, field) -> HitRule.shipped().accepts(entry, HitRule.FIELD),
+                (entry, field, clock) -> HitRule.shipped().accepts(entry, HitRule.FIELD, clock),
                 "would decode a foreign value",
                 new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3, Versions.TWO)),
 
@@ -374,9 +423,48 @@ class InterleavingCheckerTests {
 
         PREPARE_DROPS_ONE_VERSION(
                 ScriptTexts.shipped()
-                        .weaken(CacheScript.PREPARE, "'f', 's', unpack(values)", "'f', 's', values[1] or 'f'"),
+                        .weaken(
+                                CacheScript.PREPARE,
+                                "'f', 's', 'x', unpack(values)",
+                                "'f', 's', 'x', values[1] or 'f'"),
                 "an announced update left the value fresh",
-                new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 3, Versions.TWO));
+                new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 3, Versions.TWO)),
+
+        INVALIDATED_VALUE_AFTER_A_FAILURE(
+                ScriptTexts.shipped()
+                        .weaken(
+                                CacheScript.PEEK,
+                                "if staleUntil or entry[3] or now >= keptUntil",
+                                "if now >= keptUntil"),
+                "returns the expired version 0, which was invalidated",
+                Scenario.keeping(Start.WARM, Updates.INVALIDATION, 1, 0, 5, Versions.ONE)),
+
+        EXPIRED_VALUE_BEYOND_ITS_TIME(
+                ScriptTexts.shipped()
+                        .weaken(
+                                CacheScript.PEEK,
+                                "if staleUntil or entry[3] or now >= keptUntil",
+                                "if staleUntil or entry[3]"),
+                "although its time is over",
+                Scenario.keeping(Start.WARM, Updates.INVALIDATION, 1, 0, 6, Versions.ONE)),
+
+        /** The estimate of Redis's clock is not used. */
+        HIT_ALTHOUGH_EXPIRED(
+                (entry, field, clock) -> HitRule.shipped().accepts(entry, field, 0),
+                "would hit an expired value",
+                Scenario.keeping(Start.WARM, Updates.ONE, 1, 0, 5, Versions.ONE)),
+
+        EXPIRED_VALUE_WITHOUT_A_MARK(
+                ScriptTexts.shipped().weaken(CacheScript.STORE, "if outlives > 0 then", "if outlives < 0 then"),
+                "does not expire with its key",
+                Scenario.keeping(Start.WARM, Updates.ONE, 1, 0, 5, Versions.ONE)),
+
+        /** The entry stays fresh for a node that reads it by the estimate of the clock. */
+        PREPARE_LEAVES_THE_EXPIRED_VALUE_ALONE(
+                ScriptTexts.shipped()
+                        .weaken(CacheScript.PREPARE, "if values[1] then redis", "if values[1] and entry[1] then redis"),
+                "an announced update left the value fresh",
+                Scenario.keeping(Start.WARM, Updates.ONE, 1, 0, 5, Versions.ONE));
 
         private final ScriptTexts scripts;
         private final HitRule hitRule;

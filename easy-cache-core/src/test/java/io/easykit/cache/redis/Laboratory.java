@@ -28,8 +28,8 @@ import java.util.concurrent.Future;
  * itself while a test runs and a remaining life is a whole number of ticks, however slow the machine. The line of a
  * script that reads the time reads a key instead; the rest of it is as shipped.
  *
- * <p>What a script does depends on the entry, the time and its arguments alone. So a call that was made before need not
- * be made again ({@code remember}), which is what makes many millions of schedules affordable.
+ * <p>The effect of a script depends on the entry, the time and its arguments alone. So results of earlier calls can be
+ * reused ({@code remember}), which makes many millions of schedules affordable.
  */
 final class Laboratory implements AutoCloseable {
 
@@ -38,7 +38,7 @@ final class Laboratory implements AutoCloseable {
 
     private static final long TICK_MILLIS = 1_000_000;
     private static final long FIRST_TICK = 1_700_000;
-    /** What is left of a key's last tick, in ms: long for a test, and no tick. */
+    /** Remaining life of a key in its last tick, in ms: long for a test, and less than a tick. */
     private static final long LAST_MOMENT = TICK_MILLIS / 10;
 
     private static final byte[] KEY = "entry".getBytes(ISO_8859_1);
@@ -63,7 +63,7 @@ final class Laboratory implements AutoCloseable {
         }
     }
 
-    /** What a script made of an entry, and what it answered; bulk strings are in Latin-1. */
+    /** The entry after a script, and the reply of the script; bulk strings are in Latin-1. */
     record Result(Entry entry, Object reply) {
 
         /** Of a fetch. */
@@ -113,6 +113,10 @@ final class Laboratory implements AutoCloseable {
         return Long.toString(ticks * TICK_MILLIS);
     }
 
+    static long serverMillis(int tick) {
+        return (FIRST_TICK + tick) * TICK_MILLIS;
+    }
+
     static int tickOf(long serverMillis) {
         return (int) Math.round((serverMillis - FIRST_TICK * TICK_MILLIS) / (double) TICK_MILLIS);
     }
@@ -130,7 +134,7 @@ final class Laboratory implements AutoCloseable {
             redis.hset(KEY, fields);
             redis.pexpire(KEY, Math.max((call.entry.deadline() - call.clock) * TICK_MILLIS, LAST_MOMENT));
         }
-        redis.set(CLOCK, bytes(Long.toString((FIRST_TICK + call.clock) * TICK_MILLIS / 1000)));
+        redis.set(CLOCK, bytes(Long.toString(serverMillis(call.clock) / 1000)));
         redis.evalsha(
                 shas.get(call.script),
                 call.script.reply() == ScriptReply.LIST ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER,

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Redis did it, but the line broke before it could say so: the driver repeats the command, or gives up. */
+/** Redis executed the command, but the line broke before the reply: the driver repeats the command, or gives up. */
 class LostReplyIntegrationTests {
 
     private final TcpProxy line = TcpProxy.to(RedisServer.shared());
@@ -74,7 +74,7 @@ class LostReplyIntegrationTests {
         return read;
     }
 
-    /** Whatever was lost, both nodes come to the new value once an update has ended, and stay there. */
+    /** After any lost reply both nodes return the new value once an update has ended, and go on to do so. */
     private void assertNothingIsStale(Node node) {
         await().ignoreExceptionsInstanceOf(StoreUnavailableException.class)
                 .untilAsserted(() -> node.store().invalidate(List.of(key), ""));

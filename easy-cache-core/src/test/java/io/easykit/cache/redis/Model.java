@@ -12,6 +12,8 @@ import io.easykit.cache.redis.World.Updater;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -24,21 +26,23 @@ import org.jspecify.annotations.Nullable;
  * crash is a step.
  *
  * <p>A command may be executed twice: the client repeats it when the connection was lost before the reply came. The
- * process then knows the second reply only.
+ * process then gets the second reply only.
  *
  * <p>What must hold:
  *
  * <ol>
  *   <li>No read returns a version below the floor of its arrival; AP: unless that version's bound is still to come. The
  *       floor rises with the commit of an announced update, and with the invalidation of any other. So a CP read never
- *       returns what was no longer current when it came.
- *   <li>What a plain read would accept now, and what a fetch would bring now, may be returned now.
+ *       returns a version that was outdated when the read came.
+ *   <li>The values that a plain read would accept now, and that a fetch would bring now, may be returned now.
  *   <li>A key has a time to live, in any state; the fields are consistent with each other.
  *   <li>A rejected store changes nothing; an accepted one leaves nothing but values.
  *   <li>Nodes of two versions of the application never decode each other's values, and no store displaces a value of the
- *       other version that is valid and lives for another half of its life. What holds for one value holds for both.
- *   <li>One reader at a time is elected, and nobody while an update is announced.
- *   <li>When all messages of the outbox are delivered nobody gets a version older than the updates that wrote them.
+ *       other version that is valid and lives for another half of its life. The rules for one value hold for both.
+ *   <li>One reader at a time is elected, and none while an update is announced.
+ *   <li>A reader whose load has failed gets no version below the floor of that moment, not even inside the stale window: what
+ *       was invalidated is not returned as an expired value.
+ *   <li>When all messages of the outbox are delivered, no reader gets a version older than the updates that wrote them.
  * </ol>
  */
 final class Model implements Explorer.Rules<World> {
@@ -49,6 +53,7 @@ final class Model implements Explorer.Rules<World> {
     private static final String KEEP = Laboratory.millis(1);
     private static final int LIFE_TICKS = 3;
     private static final String LIFE = Laboratory.millis(LIFE_TICKS);
+    private static final int KEPT_TICKS = 2;
     private static final int AHEAD_TICKS = 1;
     private static final String AHEAD = Laboratory.millis(AHEAD_TICKS);
     private static final String NO_EPOCH = "0";
@@ -62,6 +67,7 @@ final class Model implements Explorer.Rules<World> {
     private final int window;
     private final int lastTick;
     private final boolean crashes;
+    private final boolean keeps;
     private final String allowsStale;
     private final String windowMillis;
 
@@ -70,7 +76,15 @@ final class Model implements Explorer.Rules<World> {
      * @param crashes whether a crash is a step
      */
     Model(Laboratory laboratory, HitRule hitRule, Consistency consistency, int lastTick, boolean crashes) {
-        this(laboratory, hitRule, RelayRule.SHIPPED, consistency, lastTick, crashes);
+        this(laboratory, hitRule, RelayRule.SHIPPED, consistency, lastTick, crashes, false);
+    }
+
+    /**
+     * A model in which entries outlive their values, for readers whose load fails. The reader B runs without the setting, as
+     * during a rolling change of it.
+     */
+    static Model thatKeepsExpiredValues(Laboratory laboratory, HitRule hitRule, int lastTick, boolean crashes) {
+        return new Model(laboratory, hitRule, RelayRule.SHIPPED, Consistency.AP, lastTick, crashes, true);
     }
 
     Model(
@@ -80,6 +94,17 @@ final class Model implements Explorer.Rules<World> {
             Consistency consistency,
             int lastTick,
             boolean crashes) {
+        this(laboratory, hitRule, relayRule, consistency, lastTick, crashes, false);
+    }
+
+    private Model(
+            Laboratory laboratory,
+            HitRule hitRule,
+            RelayRule relayRule,
+            Consistency consistency,
+            int lastTick,
+            boolean crashes,
+            boolean keeps) {
         this.relayRule = relayRule;
         this.laboratory = laboratory;
         this.hitRule = hitRule;
@@ -87,11 +112,12 @@ final class Model implements Explorer.Rules<World> {
         this.window = consistency == Consistency.AP ? 1 : 0;
         this.lastTick = lastTick;
         this.crashes = crashes;
+        this.keeps = keeps;
         this.allowsStale = consistency == Consistency.AP ? "1" : "0";
         this.windowMillis = Laboratory.millis(window);
     }
 
-    /** What the relay does with a message; all but the first are weaknesses. */
+    /** How the relay handles a message; all but the first are weaknesses. */
     enum RelayRule {
         /** As {@code OutboxRelay} does. */
         SHIPPED,
@@ -122,7 +148,8 @@ final class Model implements Explorer.Rules<World> {
         for (String field : fields(world)) {
             Result fetched = laboratory.run(world.entry(), 0, CacheScript.FETCH, fetchArguments("warm", field));
             String loadLease = fetched.loadLease();
-            Result stored = laboratory.run(fetched.entry(), 0, CacheScript.STORE, storeArguments(loadLease, field, 0));
+            Result stored =
+                    laboratory.run(fetched.entry(), 0, CacheScript.STORE, storeArguments(loadLease, field, 0, keeps));
             world = world.withEntry(stored.entry());
         }
         return world;
@@ -188,7 +215,7 @@ final class Model implements Explorer.Rules<World> {
                         world.entry(),
                         world.clock(),
                         CacheScript.STORE,
-                        storeArguments(reader.loadLease(), reader.field(), reader.loaded()));
+                        storeArguments(reader.loadLease(), reader.field(), reader.loaded(), keeps(reader)));
                 addRepeat(steps, world, name + " stores", stored);
                 steps.add(new Step<>(
                         name + " stores version " + reader.loaded() + ": " + stored.reply(),
@@ -199,10 +226,35 @@ final class Model implements Explorer.Rules<World> {
                         world.entry(), world.clock(), CacheScript.RELEASE_LOAD, List.of(reader.loadLease()));
                 steps.add(new Step<>(
                         name + " releases: " + released.reply(),
-                        world.withEntry(released.entry()).with(index, reader.isDone())));
+                        world.withEntry(released.entry())
+                                .with(index, keeps(reader) ? reader.looksForAnExpiredValue() : reader.isDone())));
             }
+            case PEEK -> addPeek(steps, world, index, reader);
             case CRASHED -> {}
         }
+    }
+
+    private boolean keeps(Reader reader) {
+        return keeps && !reader.name().equals("B");
+    }
+
+    private void addPeek(List<Step<World>> steps, World world, int index, Reader reader) {
+        Result peeked = laboratory.run(
+                world.entry(),
+                world.clock(),
+                CacheScript.PEEK,
+                List.of("0", NO_EPOCH, reader.field(), Laboratory.millis(KEPT_TICKS)));
+        require(world, peeked.entry() == world.entry(), "a peek changed the entry");
+        List<?> reply = (List<?>) peeked.reply();
+        String what = reader.name() + " finds nothing";
+        if (reply.size() > 1) {
+            int version = decoded(world, ((String) reply.get(1)).substring(10), reader.field());
+            what = reader.name() + " returns the expired version " + version;
+            require(world, version >= world.floor(), what + ", which was invalidated");
+            int kept = world.entry().expires(reader.field()) + KEPT_TICKS;
+            require(world, world.clock() < kept, what + ", although its time is over");
+        }
+        steps.add(new Step<>(what, world.with(index, reader.isDone())));
     }
 
     private void addRead(List<Step<World>> steps, World world, int index, Reader reader) {
@@ -240,8 +292,8 @@ final class Model implements Explorer.Rules<World> {
                 steps.add(new Step<>(what, world.with(index, reader.isElected(fetched.loadLease(), reader.served()))));
             }
             case NEED_WAIT, NEED_QUERY_NO_STORE -> {
-                // To wait is to fetch again later, and in the end to load without storing. What is loaded now was
-                // current after the reader came, so there is nothing to check.
+                // To wait is to fetch again later, and in the end to load without storing. A value that is loaded now
+                // was current after the reader came, so there is nothing to check.
                 steps.add(new Step<>(what + ", waits", world));
                 steps.add(new Step<>(what + ", loads without storing", world.with(index, reader.isDone())));
             }
@@ -253,10 +305,9 @@ final class Model implements Explorer.Rules<World> {
         if (!accepted) {
             require(world, stored.entry() == world.entry(), "a rejected store changed the entry");
         } else {
-            require(
-                    world,
-                    stored.entry().fields().equals(stored.entry().values()),
-                    "a store left more than the value: " + stored.entry());
+            SortedMap<String, String> left = new TreeMap<>(stored.entry().fields());
+            left.remove("x");
+            require(world, left.equals(stored.entry().values()), "a store left more than the value: " + stored.entry());
             require(world, stored.entry().has(reader.field()), "an accepted store left no value");
             requireOthersKept(world, reader.field(), stored.entry());
         }
@@ -330,7 +381,7 @@ final class Model implements Explorer.Rules<World> {
         }
     }
 
-    /** What it does instead of preparing, and of all else if its message is part of its transaction. */
+    /** The step instead of the preparation; the only step of the update if its message is part of its transaction. */
     private static void addStepsWithoutRedis(List<Step<World>> steps, World world, int index, Updater updater) {
         String name = updater.name();
         World committed = world.committed(updater);
@@ -445,7 +496,7 @@ final class Model implements Explorer.Rules<World> {
     }
 
     private @Nullable Integer hit(World world, String field) {
-        String envelope = hitRule.accepts(world.entry(), field);
+        String envelope = hitRule.accepts(world.entry(), field, world.clock());
         return envelope == null ? null : Integer.valueOf(decoded(world, envelope, field));
     }
 
@@ -467,7 +518,7 @@ final class Model implements Explorer.Rules<World> {
         });
     }
 
-    /** Every message was delivered: what was updated without Redis is seen by all, in the stale window too. */
+    /** Every message was delivered: all readers see the updates without Redis, in the stale window too. */
     private static void checkDelivered(World world, @Nullable Integer hit, List<?> reply) {
         String delivered = ", although every message was delivered";
         if (hit != null) {
@@ -513,10 +564,12 @@ final class Model implements Explorer.Rules<World> {
                         .mapToInt(entry::expires)
                         .min()
                         .orElseThrow();
-                require(world, entry.deadline() == first, "a value at rest does not expire with its key");
+                int kept = entry.has("x") ? KEPT_TICKS : 0;
+                require(world, entry.deadline() == first + kept, "a value at rest does not expire with its key");
             }
         }
         require(world, holdsValues || !entry.has("s"), "a stale window without a value");
+        require(world, holdsValues || !entry.has("x"), "a mark of an expired value without a value");
     }
 
     private void requireServable(World world, int version, int floor, String what) {
@@ -553,8 +606,14 @@ final class Model implements Explorer.Rules<World> {
         return List.of(caller, ELECTION, KEEP, allowsStale, AHEAD, NO_EPOCH, field);
     }
 
-    private static List<String> storeArguments(String loadLease, String field, int version) {
-        return List.of(loadLease, NO_EPOCH, Entry.envelopeOf(field, version), LIFE, field);
+    private static List<String> storeArguments(String loadLease, String field, int version, boolean keeps) {
+        return List.of(
+                loadLease,
+                NO_EPOCH,
+                Entry.envelopeOf(field, version),
+                LIFE,
+                field,
+                keeps ? Laboratory.millis(KEPT_TICKS) : "0");
     }
 
     private List<String> prepareArguments(String token) {

@@ -46,7 +46,7 @@ class NearLevelCheckerTests {
     }
 
     /**
-     * What is to be explored.
+     * One exploration.
      *
      * @param window stale window in ticks
      * @param nearTtl in ticks

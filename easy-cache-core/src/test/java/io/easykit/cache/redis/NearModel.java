@@ -23,7 +23,7 @@ import java.util.List;
  */
 final class NearModel implements Explorer.Rules<NearWorld> {
 
-    /** What a near level may not do; the checker must find each. */
+    /** Mistakes of a near level; the checker must find each. */
     enum Fault {
         NONE,
         /** A fill is kept, although an update of the node has removed the key meanwhile. */
@@ -276,6 +276,6 @@ final class NearModel implements Explorer.Rules<NearWorld> {
     }
 
     private static List<String> storeArguments(String loadLease, int version) {
-        return List.of(loadLease, NO_EPOCH, Entry.envelopeOf(FIELD, version), LIFE, FIELD);
+        return List.of(loadLease, NO_EPOCH, Entry.envelopeOf(FIELD, version), LIFE, FIELD, "0");
     }
 }

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * One state of {@link NearModel}: the entry in Redis, the near level of one node, and where its readers and the updaters of
  * all nodes stand.
  *
- * @param version what is committed
- * @param staleUntil for each version the tick until which it may be returned; what is not listed has no bound yet
+ * @param version the committed version
+ * @param staleUntil for each version the tick until which it may be returned; versions that are not listed have no bound yet
  * @param floorHere the oldest version that a read of the node may return, after updates of its own
- * @param near what the near level has
+ * @param near the value in the near level, null for none
  * @param stamp how often updates of the node have changed the stamp of the key
  */
 record NearWorld(
@@ -51,7 +51,7 @@ record NearWorld(
      * A reader of the node.
      *
      * @param arrivedAt tick at which the present read came
-     * @param floor what the floor of the node was then
+     * @param floor the floor of the node at that tick
      * @param served whether the caller has its value already
      * @param held the version that was loaded or read
      * @param stamp taken before the command

@@ -25,13 +25,13 @@ import java.util.Set;
  */
 final class NestedModel implements Explorer.Rules<NestedWorld> {
 
-    /** What a load may not do, and an update may not leave out. */
+    /** Mistakes of a load or an update. */
     enum Fault {
         /** A read inside a load takes a value inside its stale window. */
         TAKES_STALE_INSIDE,
         /** A read inside a load takes the result of a load that began before. */
         SHARES_OLDER_LOAD,
-        /** A read inside a load takes what the local level has kept. */
+        /** A read inside a load takes the value of the local level. */
         TAKES_LOCAL_INSIDE,
         /** Several keys are invalidated one after the other, without being announced first. */
         DOES_NOT_ANNOUNCE
@@ -54,7 +54,7 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
     private final Set<Fault> faults;
 
     /**
-     * @param commitsFirst whether the data change before the cache hears of the update: an invalidation
+     * @param commitsFirst whether the data change before the first call of the cache: an invalidation
      * @param innerFirst whether the inner key is prepared and invalidated before the outer one
      * @param lastTick where the clock stops
      */
@@ -332,7 +332,7 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
                 side(world, outer).entry(),
                 world.clock(),
                 CacheScript.STORE,
-                List.of(loadLease, NO_EPOCH, "v" + version, LIFE, "v"));
+                List.of(loadLease, NO_EPOCH, "v" + version, LIFE, "v", "0"));
     }
 
     private static Side side(NestedWorld world, boolean outer) {

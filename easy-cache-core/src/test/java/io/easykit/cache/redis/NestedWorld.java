@@ -10,10 +10,10 @@ import java.util.List;
  * One state of the model with two entries: an outer value is computed from an inner one, and both are versions of the
  * same data.
  *
- * @param outer the outer entry and what may be read of it
- * @param inner the inner entry and what may be read of it
+ * @param outer the outer entry and the versions that may be read of it
+ * @param inner the inner entry and the versions that may be read of it
  * @param clock Redis's clock in ticks
- * @param version what is committed
+ * @param version the committed version
  * @param reader reads the outer value, and the inner one when it loads
  * @param neighbour reads the inner value in the same JVM
  * @param updater updates both
@@ -207,7 +207,7 @@ record NestedWorld(
         return new NestedWorld(outer, inner, value, version, reader, neighbour, updater);
     }
 
-    /** A commit. What was announced is the floor at once; older versions must be gone when the lease ends. */
+    /** A commit. An announced version is the floor at once; older versions must be gone when the lease ends. */
     NestedWorld committed(boolean announced) {
         int next = version + 1;
         int bound = announced ? updater.lastLeaseEnd : FOR_EVER;

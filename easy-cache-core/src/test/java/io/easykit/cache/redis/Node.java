@@ -43,6 +43,7 @@ record Node(LettuceConnectionFactory factory, RedisEntryStore store, EasyCacheEn
 
     @Override
     public void close() {
+        cache.stop();
         factory.destroy();
     }
 }

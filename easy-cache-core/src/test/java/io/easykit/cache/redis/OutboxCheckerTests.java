@@ -45,7 +45,7 @@ class OutboxCheckerTests {
     }
 
     /**
-     * What is to be explored.
+     * One exploration.
      *
      * @param repeats how many commands may be executed twice
      */

@@ -74,8 +74,49 @@ class PeekScriptTests {
         assertThatThrownBy(() -> found(0, STRICT)).hasMessageContaining("WRONGTYPE");
     }
 
+    @Test
+    void findsAnExpiredValueForTheTimeThatItsReaderAccepts() {
+        entry.value(-20, 7, "old").keptUntil(300).lives(300);
+
+        assertThat(past(7, 10)).isEmpty();
+        assertThat(past(8, 60)).as("of an older epoch").isEmpty();
+        assertThat(past(7, 60)).hasSize(4);
+        assertThat(past(7, 60).get(3)).isEqualTo(2L);
+        assertThat((Long) past(7, 60).get(2)).isBetween(35_000L, 40_000L);
+
+        assertThat(entry.state()).isEqualTo("{v=old -20s epoch 7, x=+300s} lives 300s");
+    }
+
+    @Test
+    void findsAValidValueAlsoForReadersWithAFailedLoad() {
+        entry.value(300, 0, "value").lives(300);
+        assertThat(past(0, 60)).hasSize(3);
+    }
+
+    @Test
+    void findsNoExpiredValueThatIsUnderAnUpdateOrWasInvalidated() {
+        entry.value(-20, 0, "old").stale(20).lives(300);
+        assertThat(past(0, 60)).as("invalidated").isEmpty();
+        entry.stale(-20).lives(300);
+        assertThat(past(0, 60)).as("invalidated long ago").isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"i", "s"})
+    void findsNoExpiredValueBesideTheTraceOfAnUpdate(String field) {
+        entry.value(-20, 0, "old").field(field, "garbage").lives(300);
+        assertThat(past(0, 60)).isEmpty();
+    }
+
+    /** Value, ms and state; nothing without a value. */
+    private List<?> past(int epoch, int seconds) {
+        String millis = Integer.toString(seconds * 1000);
+        List<?> reply = (List<?>) entry.call(CacheScript.PEEK, "0", Integer.toString(epoch), "v", millis);
+        return reply.size() > 1 ? reply : List.of();
+    }
+
     private boolean found(int epoch, boolean takesOld) {
-        List<?> reply = (List<?>) entry.call(CacheScript.PEEK, takesOld ? "1" : "0", Integer.toString(epoch), "v");
+        List<?> reply = (List<?>) entry.call(CacheScript.PEEK, takesOld ? "1" : "0", Integer.toString(epoch), "v", "0");
         return reply.size() > 1;
     }
 }

@@ -13,6 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 
 class RedisEntryStoreContractIntegrationTests extends EntryStoreContract {
 
@@ -32,11 +33,15 @@ class RedisEntryStoreContractIntegrationTests extends EntryStoreContract {
         redis.close();
     }
 
+    @BeforeEach
+    void emptyRedis() {
+        RedisServer.shared().flush();
+    }
+
     @AfterEach
     void leaveNoKeyWithoutAnEnd() {
         redis.snapshot()
                 .forEach((key, stored) -> assertThat(stored.pttl()).as(key).isNotEqualTo(-1));
-        RedisServer.shared().flush();
     }
 
     @Override

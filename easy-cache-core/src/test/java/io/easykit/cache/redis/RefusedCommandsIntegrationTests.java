@@ -14,6 +14,9 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.engine.LogCapture;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
@@ -21,9 +24,11 @@ import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -75,7 +80,7 @@ class RefusedCommandsIntegrationTests {
         factory.destroy();
     }
 
-    /** All that the scripts call on a hash, and what is called from outside. */
+    /** The commands that scripts call on a hash, and those called outside of scripts. */
     static Stream<String> commands() {
         Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)', KEYS");
         Stream<String> ofScripts = Stream.of(CacheScript.values())
@@ -106,6 +111,27 @@ class RefusedCommandsIntegrationTests {
             await().until(() -> state() == State.AVAILABLE);
             assertThat(warnings(log)).hasSize(1);
         }
+    }
+
+    /** The scripts that call PEXPIRE undo their writes, and raise its error again. */
+    @Test
+    void namesTheCommandWhoseErrorAScriptRaisesAgain() {
+        RedisEntryStore store = new RedisEntryStore(factory, TIMEOUT);
+        LoadLease lease = ((Fetched.Leased) store.fetch(CP.key(1), 0)).lease();
+        Envelope value = Envelope.wrap(new byte[] {1}, 0);
+        acl("-pexpire");
+
+        assertNamesPexpire(() -> store.fetch(CP.key(2), 0));
+        assertNamesPexpire(() -> store.store(CP.key(1), lease, value, TIMEOUT));
+        assertNamesPexpire(() -> store.prepare(List.of(CP.key(3)), "token", TIMEOUT));
+        assertNamesPexpire(() -> store.raiseEpochs(0, Map.of("name", 1L), "token"));
+        assertNamesPexpire(() -> store.takeWorkLease("work", "owner", TIMEOUT));
+    }
+
+    private static void assertNamesPexpire(ThrowingCallable call) {
+        assertThatExceptionOfType(StoreUnavailableException.class)
+                .isThrownBy(call)
+                .withMessageContaining("refuses PEXPIRE ");
     }
 
     @Test

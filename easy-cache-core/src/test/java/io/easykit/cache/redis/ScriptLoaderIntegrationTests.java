@@ -63,7 +63,7 @@ class ScriptLoaderIntegrationTests {
         assertThat(known()).containsOnly(1L);
     }
 
-    /** For each script 1 if the server knows it, else 0. */
+    /** For each script 1 if the server has it in its cache, else 0. */
     private List<Long> known() {
         String[] command = Stream.concat(
                         Stream.of("SCRIPT", "EXISTS"),

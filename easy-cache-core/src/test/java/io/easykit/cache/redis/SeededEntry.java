@@ -54,6 +54,10 @@ final class SeededEntry implements AutoCloseable {
         return field("s", Long.toString(at(until)));
     }
 
+    SeededEntry keptUntil(int until) {
+        return field("x", Long.toString(at(until)));
+    }
+
     /** One update's intent; field {@code i} follows the latest. */
     SeededEntry intent(String token, int lease) {
         String end = Long.toString(at(lease));
@@ -66,7 +70,7 @@ final class SeededEntry implements AutoCloseable {
         return this;
     }
 
-    /** Puts what was said into Redis. */
+    /** Writes the seed to Redis, without a TTL. */
     SeededEntry livesForEver() {
         List<String> command = new ArrayList<>(List.of("HSET", KEY));
         seed.forEach((name, bytes) -> command.addAll(List.of(name, bytes)));
@@ -74,7 +78,7 @@ final class SeededEntry implements AutoCloseable {
         return this;
     }
 
-    /** Puts what was said into Redis. */
+    /** Writes the seed to Redis, with this TTL. */
     SeededEntry lives(int seconds) {
         livesForEver();
         send("PEXPIRE", KEY, Integer.toString(seconds * 1000));
@@ -100,7 +104,7 @@ final class SeededEntry implements AutoCloseable {
         return token + text(ByteBuffer.allocate(8).putLong(end).array()).substring(2);
     }
 
-    /** All keys with all fields and what is left of their lives. */
+    /** All keys with all fields and their remaining lives. */
     String state() {
         List<?> keys = (List<?>) texts(send("KEYS", "*"));
         return keys.isEmpty()

@@ -13,7 +13,7 @@ class ServerClockTests {
     /** The server may have cut off 999 µs, and the time since the request is just below 2 ms. */
     @Test
     void isNeverBehindAServerThatCutsOffFractions() {
-        clock.told(1_000, System.nanoTime() - 1_999_999);
+        clock.update(1_000, System.nanoTime() - 1_999_999);
 
         assertThat(clock.millis()).isGreaterThanOrEqualTo(1_003);
     }
@@ -21,7 +21,7 @@ class ServerClockTests {
     @Test
     void isAheadByTwoMillisecondsAtMost() {
         long asked = System.nanoTime();
-        clock.told(1_000, asked);
+        clock.update(1_000, asked);
         long told = clock.millis();
         long passed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - asked);
 
@@ -29,17 +29,43 @@ class ServerClockTests {
     }
 
     @Test
-    void isOldUntilItIsToldAndAMinuteLater() {
+    void isOldUntilItIsUpdatedAndAMinuteLater() {
         assertThat(clock.isKnown()).isFalse();
         assertThat(clock.isOld()).isTrue();
 
-        clock.told(1_000, System.nanoTime());
+        clock.update(1_000, System.nanoTime());
 
         assertThat(clock.isKnown()).isTrue();
         assertThat(clock.isOld()).isFalse();
 
-        clock.told(1_000, System.nanoTime() - Duration.ofSeconds(61).toNanos());
+        clock.update(1_000, System.nanoTime() - Duration.ofSeconds(61).toNanos());
 
         assertThat(clock.isOld()).isTrue();
+    }
+
+    /** A reader may have checked just before that the time is known. */
+    @Test
+    void isFarAheadWhileItIsUnknown() {
+        clock.update(1_000, System.nanoTime());
+        clock.forget();
+
+        assertThat(clock.millis())
+                .isGreaterThan(
+                        System.currentTimeMillis() + Duration.ofDays(36_500).toMillis());
+    }
+
+    /** A reply of the former server may come late. */
+    @Test
+    void ignoresTheTimeOfTheFormerServer() {
+        long asked = System.nanoTime();
+        clock.forget();
+
+        clock.update(1_000, asked);
+
+        assertThat(clock.isKnown()).isFalse();
+
+        clock.update(1_000, System.nanoTime());
+
+        assertThat(clock.isKnown()).isTrue();
     }
 }

@@ -95,7 +95,7 @@ class StoreScriptTests {
     void keepsEpochsBeyondTheSignedNumbers() {
         entry.lease("fill-tok", 10).lives(130);
 
-        entry.call(CacheScript.STORE, entry.loadLease("fill-tok", 10), "4294967295", "new", "300000", "v");
+        entry.call(CacheScript.STORE, entry.loadLease("fill-tok", 10), "4294967295", "new", "300000", "v", "0");
 
         assertThat(entry.state()).isEqualTo("{v=new +300s epoch -1} lives 300s");
     }
@@ -155,7 +155,36 @@ class StoreScriptTests {
         assertThat(entry.state().split("=one")).hasSize(4);
     }
 
+    @Test
+    void marksAnEntryThatOutlivesItsValues() {
+        entry.value("vA", 200, 3, "one").lease("fill-tok", 10).lives(130);
+
+        assertThat(store("fill-tok", 10, 60)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7, vA=one +200s epoch 3, x=+260s} lives 260s");
+    }
+
+    @Test
+    void takesTheMarkAwayFromAnEntryThatDoesNotOutliveItsValues() {
+        entry.value(-20, 0, "old").keptUntil(40).lease("fill-tok", 10).lives(130);
+
+        assertThat(store("fill-tok", 10)).isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
+    }
+
+    private Object store(String token, int election, int outlives) {
+        return entry.call(
+                CacheScript.STORE,
+                entry.loadLease(token, election),
+                "7",
+                "new",
+                "300000",
+                "v",
+                Integer.toString(outlives * 1000));
+    }
+
     private Object store(String token, int election) {
-        return entry.call(CacheScript.STORE, entry.loadLease(token, election), "7", "new", "300000", "v");
+        return entry.call(CacheScript.STORE, entry.loadLease(token, election), "7", "new", "300000", "v", "0");
     }
 }

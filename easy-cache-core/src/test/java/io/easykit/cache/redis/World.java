@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
  * One state of the model: the entry in Redis, the data in the database, and where each process stands.
  *
  * <p>The data is a version number that each commit raises. Two things are noted for the invariants only. The
- * {@code floor} is the oldest version that a read may return that comes now. {@code staleUntil} says for each version
- * until which tick an AP read may return it although it is below the floor.
+ * {@code floor} is the oldest version that a read may return that comes now. {@code staleUntil} has for each version
+ * the tick until which an AP read may return it although it is below the floor.
  *
- * <p>What no longer matters is set to zero, so that states which differ in nothing else are one.
+ * <p>Components that no longer matter are set to zero, so that states that differ in nothing else are equal.
  *
  * @param clock Redis's clock in ticks
- * @param version what is committed
+ * @param version the committed version
  * @param repeats how many commands may still be executed twice
  * @param repeated whether one was
  * @param rows messages in the outbox, in the same database as the data
@@ -35,8 +35,8 @@ record World(
         Relay relay) {
 
     /**
-     * Spelled out, here and in {@link Reader} and {@link Updater}: a checker computes it for some million worlds, and what
-     * the compiler makes for a record takes half as long again.
+     * Spelled out, here and in {@link Reader} and {@link Updater}: a checker computes it for some million worlds, and the
+     * generated method of a record takes half as long again.
      */
     @Override
     public int hashCode() {
@@ -73,7 +73,7 @@ record World(
 
     /** Where a reader stands; it does as {@link io.easykit.cache.engine.CacheDispatcher} does. */
     enum ReaderAt {
-        /** Nobody asks for anything; the next step is a plain read. */
+        /** No read is in progress; the next step is a plain read. */
         REST,
         /** The plain read was no hit. */
         FETCH,
@@ -83,6 +83,8 @@ record World(
         STORE,
         /** Could not load and is about to give the election up. */
         RELEASE_LOAD,
+        /** Could not load and is about to look for an expired value. */
+        PEEK,
         CRASHED
     }
 
@@ -91,7 +93,7 @@ record World(
      *
      * @param field of the values that its version of the application reads and stores
      * @param reads how many reads are still to come, with the present one
-     * @param floor what the floor was when the present read came
+     * @param floor the floor when the present read came
      * @param served whether the caller has a value already: this is a refresh in the background
      * @param loadLease of the present load; empty without one
      * @param loaded the version that was loaded
@@ -134,6 +136,10 @@ record World(
 
         Reader cannotLoad() {
             return new Reader(name, field, ReaderAt.RELEASE_LOAD, reads, 0, false, loadLease, 0, elections, 0);
+        }
+
+        Reader looksForAnExpiredValue() {
+            return new Reader(name, field, ReaderAt.PEEK, reads, 0, false, "", 0, elections, 0);
         }
 
         Reader takesAnotherTurn() {
@@ -194,7 +200,7 @@ record World(
         CRASHED
     }
 
-    /** How an updater tells of its update. */
+    /** How an updater informs the cache of its update. */
     enum Way {
         /** It prepares before it commits, and invalidates afterwards. */
         ANNOUNCING,
@@ -307,7 +313,7 @@ record World(
     /**
      * The relay.
      *
-     * @param ended what it has read of messages whose updates have ended
+     * @param ended the messages that it has read and whose updates have ended
      */
     record Relay(RelayAt at, List<String> ended) {
 
@@ -391,7 +397,7 @@ record World(
                 relay);
     }
 
-    /** A commit. What was announced is the floor at once; older versions must be gone when the lease ends. */
+    /** A commit. An announced version is the floor at once; older versions must be gone when the lease ends. */
     World committed(Updater updater) {
         int next = version + 1;
         return new World(

@@ -7,6 +7,7 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Outcome;
+import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope.Kind;
 import java.nio.charset.StandardCharsets;
@@ -335,6 +336,111 @@ public abstract class EntryStoreContract {
         store().invalidate(List.of(key), "");
         pass(SHORT);
         assertThat(store().peek(key, 0, true)).isNull();
+    }
+
+    @Test
+    void keepsAnExpiredValueForReadersWithAFailedLoad() {
+        CacheKey<String> key = expired(kept(LONG));
+        CacheKey<Integer> ofAnotherVersion =
+                CacheSpec.of(prefix, Integer.class).withOptions(kept(LONG)).key("expired");
+
+        Snapshot seen = store().read(key, 0);
+        assertThat(seen.fresh()).isFalse();
+        assertThat(seen.invalidated() || seen.loading() || seen.updating()).isFalse();
+        assertThat(store().peek(key, 0, true)).as("without a failure").isNull();
+        assertThat(store().peekExpired(sibling(key, "expired", ap), 0))
+                .as("without the setting")
+                .isNull();
+        assertThat(store().peekExpired(key, 1)).as("of an older epoch").isNull();
+        assertThat(store().peekExpired(ofAnotherVersion, 0))
+                .as("of another version")
+                .isNull();
+        Peeked found = store().peekExpired(key, 0);
+        assertThat(text(found.value())).isEqualTo("old");
+        assertThat(found.expired()).isTrue();
+        assertThat(found.stale()).isFalse();
+        assertThat(found.remaining()).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(store().inspect(key).keptUntil())
+                .isAfter(store().inspect(key).now());
+
+        Fetched fetched = store().fetch(key, 0);
+        assertThat(fetched.outcome()).isEqualTo(Outcome.NEED_QUERY);
+        assertThat(store().peekExpired(key, 0)).as("while one loads").isNotNull();
+        store().releaseLoad(key, leaseOf(fetched));
+        assertThat(store().read(key, 0).fresh()).isFalse();
+        assertThat(store().peekExpired(key, 0)).as("after a failure").isNotNull();
+
+        assertThat(store().store(key, lease(key), value("new"), LONG)).isTrue();
+        assertThat(text(store().peekExpired(key, 0).value())).isEqualTo("new");
+        assertThat(store().peekExpired(key, 0).expired()).isFalse();
+    }
+
+    /** As during a rolling change of the setting: each node has its own. */
+    @Test
+    void takesAKeptValueForValidUntilItsEndWhateverTheReadersOwnSettingIs() {
+        CacheKey<String> key = key(kept(LONG));
+        store().store(key, lease(key), value("old"), LONG);
+        CacheKey<String> other = sibling(key, ap);
+        // A plain read accepts such a value only if the server's clock is known; the reply of a fetch contains it.
+        assertThat(text(served(store().fetch(other, 0)).value())).isEqualTo("old");
+        assertThat(store().read(other, 0).fresh()).isTrue();
+        assertThat(store().read(key, 0).remaining()).isPositive().isLessThanOrEqualTo(LONG);
+
+        CacheKey<String> over = expired(kept(LONG));
+        assertThat(store().read(sibling(over, "expired", ap), 0).fresh()).isFalse();
+        assertThat(store().fetch(sibling(over, "expired", cp), 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+    }
+
+    @Test
+    void forgetsAnExpiredValueAfterTheTimeForWhichItIsKept() {
+        CacheKey<String> key = expired(kept(SHORT));
+        pass(SHORT);
+        assertThat(holds(key)).isFalse();
+        assertThat(store().peekExpired(key, 0)).isNull();
+    }
+
+    @Test
+    void keepsNoExpiredValueThatWasInvalidated() {
+        CacheKey<String> invalidated = expired(kept(LONG));
+        store().invalidate(List.of(invalidated), "");
+        assertThat(store().peekExpired(invalidated, 0)).isNull();
+
+        CacheKey<String> dropped = expired(kept(LONG));
+        store().invalidateNow(List.of(dropped), "");
+        assertThat(holds(dropped)).isFalse();
+
+        CacheKey<String> updated = expired(kept(LONG));
+        store().prepare(List.of(updated), "u", SHORT);
+        assertThat(store().peekExpired(updated, 0))
+                .as("while an update commits")
+                .isNull();
+        pass(SHORT);
+        assertThat(store().peekExpired(updated, 0)).as("of a crashed update").isNull();
+        assertThat(store().fetch(updated, 0).outcome()).isEqualTo(Outcome.NEED_QUERY);
+        assertThat(store().peekExpired(updated, 0)).isNull();
+    }
+
+    @Test
+    void givesNoInvalidatedValueToReadersWithAFailedLoad() {
+        CacheKey<String> key = stored(key(kept(LONG)), "old");
+        store().invalidate(List.of(key), "");
+        assertThat(store().peek(key, 0, true)).isNotNull();
+        assertThat(store().peekExpired(key, 0)).isNull();
+        store().removeUnreadable(key, value("old"));
+        assertThat(holds(key)).isFalse();
+    }
+
+    private CacheOptions kept(Duration time) {
+        return ap.toBuilder().staleOnError(StaleOnErrorOptions.keptFor(time)).build();
+    }
+
+    private CacheKey<String> expired(CacheOptions options) {
+        CacheKey<String> key =
+                CacheSpec.of(prefix, String.class).withOptions(options).key("expired");
+        store().invalidateNow(List.of(key), "");
+        assertThat(store().store(key, lease(key), value("old"), SHORT)).isTrue();
+        pass(SHORT);
+        return key;
     }
 
     @Test

@@ -49,9 +49,9 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     public enum Fault {
-        /** The store never hears of it. */
+        /** The request never reaches the store. */
         LOST_REQUEST,
-        /** It happens, but the caller never hears so. */
+        /** The store executes the request, but the reply never reaches the caller. */
         LOST_REPLY
     }
 
@@ -116,6 +116,7 @@ public final class InMemoryEntryStore implements EntryStore {
     private final Map<Operation, Fault> next = new ConcurrentHashMap<>();
     private final Map<Operation, Fault> always = new ConcurrentHashMap<>();
     private final Map<Operation, Runnable> surprises = new ConcurrentHashMap<>();
+    private final Map<Operation, Runnable> afterwards = new ConcurrentHashMap<>();
     private final Map<Operation, Held> held = new ConcurrentHashMap<>();
     private final Map<Operation, AtomicInteger> counts = new EnumMap<>(Operation.class);
     public final Map<String, Long> epochs = new HashMap<>();
@@ -128,6 +129,7 @@ public final class InMemoryEntryStore implements EntryStore {
     private int epochCopies = 1;
     private final Map<String, Lease> leases = new HashMap<>();
     private final List<Consumer<@Nullable SocketAddress>> reconnectActions = new CopyOnWriteArrayList<>();
+    private volatile boolean clockIsHidden;
     private long lastToken;
 
     public InMemoryEntryStore(LongSupplier clock) {
@@ -199,7 +201,7 @@ public final class InMemoryEntryStore implements EntryStore {
         keys.forEach(key -> requireHere(operation, away.isEmpty() ? 0 : partitions.of(key)));
     }
 
-    /** Calls with this key fail as a whole from now on, and say nothing of the server. */
+    /** From now on calls with this key fail as a whole. The failure does not count against the server. */
     public void refuse(CacheKey<?> key) {
         refused.add(key.name());
     }
@@ -215,6 +217,30 @@ public final class InMemoryEntryStore implements EntryStore {
     /** Does something before the next operation of this kind. */
     public void onNext(Operation operation, Runnable surprise) {
         surprises.put(operation, surprise);
+    }
+
+    /** Does something after the next operation of this kind, before its caller has the reply. */
+    public void afterNext(Operation operation, Runnable surprise) {
+        afterwards.put(operation, surprise);
+    }
+
+    /** Plain reads do not know from now on whether a kept value has expired. */
+    public void hideClock() {
+        clockIsHidden = true;
+    }
+
+    /** Puts the entry back as it is now: a replica that has not received the writes after this moment. */
+    public synchronized Runnable restoring(CacheKey<?> key) {
+        Entry entry = entries.get(key.name());
+        Entry copy = new Entry();
+        copy.values.putAll(entry.values);
+        copy.keptUntil = entry.keptUntil;
+        copy.gone = entry.gone;
+        return () -> {
+            synchronized (this) {
+                entries.put(key.name(), copy);
+            }
+        };
     }
 
     /** Every request is lost until {@link #back()}. */
@@ -288,11 +314,14 @@ public final class InMemoryEntryStore implements EntryStore {
             boolean updating = !entry.intents.isEmpty();
             Value value = entry.values.get(key.spec().fingerprint());
             if (value == null || value.epoch < epoch) {
-                return new Snapshot(null, false, invalidated, loading, updating, null);
+                return new Snapshot(null, false, false, invalidated, loading, updating, null);
             }
-            boolean fresh = entry.fill == null && !invalidated && !updating;
+            boolean kept = entry.keptUntil != null;
+            boolean valid = !kept || (!clockIsHidden && now() < value.expires);
+            boolean expired = kept && !clockIsHidden && now() >= value.expires;
+            boolean fresh = entry.fill == null && !invalidated && !updating && valid;
             Duration remaining = fresh ? Duration.ofMillis(value.expires - now()) : null;
-            return new Snapshot(value.envelope, fresh, invalidated, loading, updating, remaining);
+            return new Snapshot(value.envelope, fresh, expired, invalidated, loading, updating, remaining);
         });
     }
 
@@ -327,7 +356,8 @@ public final class InMemoryEntryStore implements EntryStore {
                             .map(StoredEntry.Update::leaseEnds)
                             .max(Instant::compareTo)
                             .orElse(null),
-                    updates);
+                    updates,
+                    entry == null || entry.keptUntil == null ? null : Instant.ofEpochMilli(entry.keptUntil));
         });
     }
 
@@ -376,7 +406,26 @@ public final class InMemoryEntryStore implements EntryStore {
             long ends = staleUntil == null ? value.expires : allowsStale ? Math.min(value.expires, staleUntil) : 0;
             return ends <= now()
                     ? null
-                    : new Peeked(value.envelope, Duration.ofMillis(ends - now()), staleUntil != null);
+                    : new Peeked(value.envelope, Duration.ofMillis(ends - now()), staleUntil != null, false);
+        });
+    }
+
+    @Override
+    public @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
+        requireHere(Operation.PEEK, List.of(key));
+        return run(Operation.PEEK, () -> {
+            Entry entry = find(key);
+            Value value = entry == null ? null : entry.values.get(key.spec().fingerprint());
+            if (entry == null || value == null || value.epoch < epoch || entry.staleUntil != null) {
+                return null;
+            }
+            if (now() < value.expires) {
+                return new Peeked(value.envelope, Duration.ofMillis(value.expires - now()), false, false);
+            }
+            long left = value.expires + key.spec().options().keptPastEnd().toMillis() - now();
+            return left <= 0 || !entry.intents.isEmpty()
+                    ? null
+                    : new Peeked(value.envelope, Duration.ofMillis(left), false, true);
         });
     }
 
@@ -403,6 +452,9 @@ public final class InMemoryEntryStore implements EntryStore {
                         });
             }
             stored.values.put(key.spec().fingerprint(), new Value(value, lease.epoch(), expires));
+            long outlives = key.spec().options().keptPastEnd().toMillis();
+            stored.gone += outlives;
+            stored.keptUntil = outlives > 0 ? Long.valueOf(stored.gone) : null;
             entries.put(key.name(), stored);
             return true;
         });
@@ -439,6 +491,7 @@ public final class InMemoryEntryStore implements EntryStore {
         if (!key.spec().options().allowsStale()) {
             entry.values.clear();
             entry.staleUntil = null;
+            entry.keptUntil = null;
         } else if (!entry.values.isEmpty()) {
             entry.staleUntil = entry.staleUntil == null ? ends : Long.valueOf(Math.min(ends, entry.staleUntil));
         }
@@ -595,7 +648,9 @@ public final class InMemoryEntryStore implements EntryStore {
         if (entry.values.isEmpty() || window <= 0) {
             entry.values.clear();
             entry.staleUntil = null;
+            entry.keptUntil = null;
         } else {
+            entry.keptUntil = null;
             long until = now + window;
             entry.staleUntil = entry.staleUntil == null ? until : Long.valueOf(Math.min(until, entry.staleUntil));
             long last =
@@ -615,6 +670,7 @@ public final class InMemoryEntryStore implements EntryStore {
                 entry.values.remove(key.spec().fingerprint());
                 if (entry.values.isEmpty()) {
                     entry.staleUntil = null;
+                    entry.keptUntil = null;
                     entry.fill = null;
                 }
                 dropIfEmpty(key, entry);
@@ -682,6 +738,10 @@ public final class InMemoryEntryStore implements EntryStore {
         synchronized (this) {
             result = work.get();
         }
+        Runnable afterwards = this.afterwards.remove(operation);
+        if (afterwards != null) {
+            afterwards.run();
+        }
         if (fault == Fault.LOST_REPLY) {
             throw new StoreUnavailableException("The reply to " + operation + " got lost", true, null);
         }
@@ -696,6 +756,7 @@ public final class InMemoryEntryStore implements EntryStore {
         private @Nullable String fill;
         private long electedUntil;
         private @Nullable Long staleUntil;
+        private @Nullable Long keptUntil;
         private final Map<String, Long> intents = new HashMap<>();
         private long gone;
     }

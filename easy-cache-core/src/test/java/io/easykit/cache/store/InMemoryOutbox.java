@@ -43,7 +43,7 @@ public final class InMemoryOutbox implements Outbox {
         uncommitted.clear();
     }
 
-    /** A row of somebody else. */
+    /** Adds a row of another process. */
     public synchronized void put(Message message) {
         rows.put(message.id(), new Row(message, clock.getAsLong(), 0));
     }

@@ -54,7 +54,7 @@ import org.springframework.data.domain.Sort;
 
 /** Equal parts have the same text, unequal ones never. */
 @SuppressWarnings({"JavaUtilDate", "JdkObsolete", "ArrayRecordComponent", "EqualsGetClass", "UnnecessaryStringBuilder"
-}) // they are what is tested
+}) // they are tested
 class KeyTextTests {
 
     private static final UUID ID = UUID.fromString("0b7e3c52-6f2e-4f7b-9a51-0e8a0f2f4c11");
@@ -101,7 +101,7 @@ class KeyTextTests {
         }
     }
 
-    /** A value object that tells less than it is. */
+    /** A value object whose text leaves out a part of its value. */
     static class Money implements Shape {
 
         private final BigDecimal amount;

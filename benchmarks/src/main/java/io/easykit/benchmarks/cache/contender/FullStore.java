@@ -22,7 +22,7 @@ final class FullStore implements EntryStore {
     /** Format version 1, kind "value", no payload. */
     private static final Envelope ENVELOPE = Envelope.wrap(new byte[] {1, 0}, 0);
 
-    private static final Snapshot HIT = new Snapshot(ENVELOPE, true, false, false, false, Duration.ofMinutes(9));
+    private static final Snapshot HIT = new Snapshot(ENVELOPE, true, false, false, false, false, Duration.ofMinutes(9));
 
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
@@ -41,6 +41,11 @@ final class FullStore implements EntryStore {
 
     @Override
     public Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Peeked peekExpired(CacheKey<?> key, long epoch) {
         throw new UnsupportedOperationException();
     }
 

@@ -1,0 +1,128 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Prepares and invalidates entries that messages of the outbox name. The preparations have a token of this instance. */
+final class OutboxEntries {
+
+    /** Open messages, and those that could not be delivered, are due again after this time. */
+    static final Duration AGAIN_AFTER = Duration.ofSeconds(1);
+
+    /** For the time between preparing and invalidating in one delivery, or in two. */
+    static final Duration PREPARED = Duration.ofSeconds(10);
+
+    private static final Logger log = LoggerFactory.getLogger(OutboxEntries.class);
+    private static final String NO_TOKEN = "";
+    private static final int KEYS = 100;
+
+    /** Delay of a key that Redis refuses, for example by an ACL. It stays refused until its permission changes. */
+    private static final Duration REFUSED_AGAIN_AFTER = Duration.ofSeconds(30);
+
+    /** Delay of keys in a failed call that was not split any further. */
+    private static final Duration LEFT_OUT_AGAIN_AFTER = Duration.ofSeconds(5);
+
+    private final InvalidationDelivery delivery;
+    private final GuardedStore store;
+
+    /** Of the preparations. One that stays until a second delivery is renewed, and removed, by that one. */
+    private final String token = UUID.randomUUID().toString();
+
+    OutboxEntries(InvalidationDelivery delivery) {
+        this.delivery = delivery;
+        this.store = delivery.store();
+    }
+
+    /**
+     * Prepares keys, and then invalidates them.
+     *
+     * @param kept stay prepared
+     * @return names of keys that are not invalidated, and after which time they are due again
+     * @throws StoreUnavailableException if no partition answers
+     */
+    Map<String, Duration> invalidateAll(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
+        prepare(keys);
+        Map<String, Duration> failed = new HashMap<>();
+        Map<CircuitBreaker, List<CacheKey<?>>> partitions = store.byPartition(keys);
+        List<CircuitBreaker> unavailable = new ArrayList<>();
+        partitions.forEach((breaker, partition) -> {
+            try {
+                OutboxInvalidation result = invalidatePartition(breaker, partition, kept);
+                put(failed, result.refused(), REFUSED_AGAIN_AFTER);
+                put(failed, result.leftOut(), LEFT_OUT_AGAIN_AFTER);
+            } catch (StoreUnavailableException away) {
+                put(failed, partition, AGAIN_AFTER);
+                unavailable.add(breaker);
+                if (unavailable.size() == partitions.size()) {
+                    throw away;
+                }
+            }
+        });
+        return failed;
+    }
+
+    void prepare(List<CacheKey<?>> keys) {
+        try {
+            inParts(keys, this::prepareUnlessRefused);
+        } catch (StoreUnavailableException full) {
+            // A Redis that is full prepares nothing but invalidates; one that is away does neither.
+            log.debug("Redis cluster '{}' did not prepare", delivery.clusterId(), full);
+        }
+    }
+
+    private void prepareUnlessRefused(List<CacheKey<?>> keys) {
+        try {
+            store.prepare(keys, token, PREPARED);
+        } catch (StoreUnavailableException failed) {
+            if (!OutboxInvalidation.isOfSingleKeys(failed)) {
+                throw failed;
+            }
+            log.debug("Some of {} could not be prepared", keys, failed);
+        }
+    }
+
+    /** @throws StoreUnavailableException if the partition does not answer */
+    OutboxInvalidation invalidatePartition(CircuitBreaker breaker, List<CacheKey<?>> partition, Set<CacheKey<?>> kept) {
+        // Readers of this node join no load that began before.
+        delivery.ownUpdates().add(partition);
+        OutboxInvalidation invalidation = new OutboxInvalidation(store, breaker);
+        inParts(only(partition, kept::contains), part -> invalidation.invalidate(part, NO_TOKEN));
+        inParts(only(partition, key -> !kept.contains(key)), part -> invalidation.invalidate(part, token));
+        partition.forEach(delivery.local()::invalidate);
+        delivery.recent().add(only(partition, invalidation::isDone));
+        return invalidation;
+    }
+
+    /** An embedded database may close itself when an interrupted thread uses it. */
+    static void requireNotInterrupted() {
+        if (Thread.currentThread().isInterrupted()) {
+            throw StoreUnavailableException.notCalled("Interrupted while the outbox was delivered");
+        }
+    }
+
+    private static void put(Map<String, Duration> failed, Collection<CacheKey<?>> keys, Duration again) {
+        keys.forEach(key -> failed.put(key.name(), again));
+    }
+
+    static List<CacheKey<?>> only(List<CacheKey<?>> keys, Predicate<CacheKey<?>> which) {
+        return keys.stream().filter(which).toList();
+    }
+
+    private static void inParts(List<CacheKey<?>> keys, Consumer<List<CacheKey<?>>> action) {
+        for (int from = 0; from < keys.size(); from += KEYS) {
+            action.accept(keys.subList(from, Math.min(from + KEYS, keys.size())));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheListener.Hit;
+
+/** Counts one call of a reader as one hit or one miss, however often it reads the store. */
+final class ReadCount {
+
+    private final CacheListener listener;
+    private final CacheKey<?> key;
+    private final boolean defersMiss;
+    private boolean counted;
+    private boolean missed;
+
+    private ReadCount(CacheListener listener, CacheKey<?> key, boolean defersMiss) {
+        this.listener = listener;
+        this.key = key;
+        this.defersMiss = defersMiss;
+    }
+
+    /** Counts at once. */
+    static ReadCount of(CacheListener listener, CacheKey<?> key) {
+        return new ReadCount(listener, key, false);
+    }
+
+    /** Counts a miss at {@link #end()} only: the reader may still get an expired value. */
+    static ReadCount deferring(CacheListener listener, CacheKey<?> key) {
+        return new ReadCount(listener, key, true);
+    }
+
+    synchronized void hit(Hit hit) {
+        if (!counted) {
+            counted = true;
+            listener.onHit(key, hit);
+        }
+    }
+
+    synchronized void miss() {
+        if (!counted) {
+            counted = true;
+            missed = defersMiss;
+            if (!defersMiss) {
+                listener.onMiss(key);
+            }
+        }
+    }
+
+    /** An expired value was found, perhaps after a miss. */
+    synchronized void expired() {
+        if (!counted || missed) {
+            counted = true;
+            missed = false;
+            listener.onHit(key, Hit.EXPIRED);
+        }
+    }
+
+    synchronized void end() {
+        if (missed) {
+            missed = false;
+            listener.onMiss(key);
+        }
+    }
+}
