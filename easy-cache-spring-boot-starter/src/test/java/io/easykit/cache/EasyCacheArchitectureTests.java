@@ -11,6 +11,7 @@ class EasyCacheArchitectureTests {
 
     private static final String[] PACKAGES = {
         "io.easykit.cache.annotation",
+        "io.easykit.cache.style",
         "io.easykit.cache.aop",
         "io.easykit.cache.springcache",
         "io.easykit.cache.jdbc",

@@ -94,6 +94,24 @@ public @interface Cacheable {
     String nearTtl() default "";
 
     /**
+     * Time after the end of its TTL for which a value may still be returned if the method throws an exception, under
+     * {@link Consistency#AP}. A value that was invalidated is never returned. {@code "0s"} throws the exception.
+     */
+    String staleOnError() default "";
+
+    /**
+     * Exceptions of the method that always reach the caller, with their subclasses: answers such as "not found". Without
+     * {@link #staleOnError()} all do.
+     */
+    Class<? extends Throwable>[] staleOnErrorExcept() default {};
+
+    /**
+     * Maximum time to wait for the method before an expired value is returned, while the method goes on in the background. Needs
+     * {@link #staleOnError()}. Does not apply to calls that cannot run in the background. {@code "0s"} waits for the method.
+     */
+    String loadSoftTimeout() default "";
+
+    /**
      * Thread on which a value is reloaded while the older one may still be returned. {@link Reload#BACKGROUND} counts
      * as not set. It falls back to {@link Reload#CALLER} for calls whose arguments are neither immutable nor can be
      * copied. Choose {@link Reload#CALLER} for a method that depends on state of the calling thread, unless a

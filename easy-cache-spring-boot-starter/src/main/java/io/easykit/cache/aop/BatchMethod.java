@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.style.ReturnedValue;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -49,7 +50,8 @@ record BatchMethod(
                             + ", which has no elements that the cache could leave out",
                     REMEDY);
         }
-        ResolvableType result = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
+        ResolvableType result =
+                ReturnedValue.of(where.method(), where.targetClass()).arrived();
         boolean mapped = result.resolve() == Map.class;
         if (!mapped && result.resolve() != List.class) {
             throw where.problem(
@@ -152,7 +154,7 @@ record BatchMethod(
         return values;
     }
 
-    /** What the caller gets. */
+    /** The result for the caller. */
     Object result(List<Object> elements, Map<Object, Object> found) {
         if (mapped) {
             return found;

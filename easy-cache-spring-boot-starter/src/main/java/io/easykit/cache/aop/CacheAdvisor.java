@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.async.Futures;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.function.BiPredicate;
@@ -20,12 +21,14 @@ import org.springframework.core.annotation.AnnotationUtils;
  *
  * <p>A read runs outside a transaction, so that a hit opens no connection, and inside security checks. An update runs
  * as far inside as possible: it has the precedence of the transaction advisor, and follows it if that is registered
- * earlier. An update of a serial cache waits for its turn where a read runs, before its transaction.
+ * earlier. An update of a serial cache waits for its turn where a read runs, before its transaction. An update that
+ * returns a future or a publisher runs there as a whole.
  */
 public final class CacheAdvisor extends AbstractPointcutAdvisor {
 
     private static final long serialVersionUID = 1L;
-    private static final int READ_ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
+    /** Around the transaction of the method. */
+    public static final int READ_ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
 
     private final transient Pointcut pointcut;
     private final transient Advice advice;
@@ -36,15 +39,20 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
         setOrder(order);
     }
 
-    /** Creates the advisor of {@link Cacheable}. */
-    public static CacheAdvisor forReads(Supplier<CachedMethods> methods, Supplier<EasyCache> cache) {
+    /**
+     * Creates the advisor of {@link Cacheable}.
+     *
+     * @param futures runs methods that return futures or publishers
+     */
+    public static CacheAdvisor forReads(
+            Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<Futures> futures) {
         return new CacheAdvisor(
                 pointcut(
                         Cacheable.class,
                         (method, type) ->
                                 !CacheAnnotations.cacheable(method, type).isEmpty()
                                         && !methods.get().isRefused(type)),
-                new CacheableInterceptor(methods, cache),
+                new CacheableInterceptor(methods, cache, futures),
                 READ_ORDER);
     }
 
@@ -60,14 +68,19 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
     }
 
     /**
-     * Creates the advisor that lets updates of serial caches wait for their turn.
+     * Creates the advisor of updates that have to surround the transaction of their method: those of serial caches, which wait
+     * for their turn, and those of methods that return futures or publishers.
      *
-     * @param transactional methods with a transaction of their own, which must begin after that
+     * @param transactional methods with a transaction of their own, which must begin after the turn
+     * @param futures runs methods that return futures or publishers
      */
-    public static CacheAdvisor forSerialUpdates(
-            Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<TransactionalMethods> transactional) {
+    public static CacheAdvisor forOuterUpdates(
+            Supplier<CachedMethods> methods,
+            Supplier<EasyCache> cache,
+            Supplier<TransactionalMethods> transactional,
+            Supplier<Futures> futures) {
         return new CacheAdvisor(
-                updates(methods), new SerialUpdateInterceptor(methods, cache, transactional), READ_ORDER);
+                updates(methods), new OuterUpdateInterceptor(methods, cache, transactional, futures), READ_ORDER);
     }
 
     private static Pointcut updates(Supplier<CachedMethods> methods) {

@@ -28,6 +28,12 @@ final class CacheAnnotations {
         return find(UpdateCache.class, method, targetClass);
     }
 
+    /** Whether it is a cached read or an update. */
+    static boolean isAnnotated(Method method, Class<?> targetClass) {
+        return !cacheable(method, targetClass).isEmpty()
+                || !updateCache(method, targetClass).isEmpty();
+    }
+
     private static <A extends Annotation> List<MergedAnnotation<A>> find(
             Class<A> type, Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);

@@ -38,7 +38,9 @@ final class CacheDeclarations {
     private final Map<CacheName, Declaration> declared = new ConcurrentHashMap<>();
     private final Map<CacheName, CacheSpec<?>> undeclared = new ConcurrentHashMap<>();
     private final Set<Update> updates = ConcurrentHashMap.newKeySet();
-    private final Set<String> otherwiseUsed = ConcurrentHashMap.newKeySet();
+    /** Prefixes with updates that have none of our annotations, and whether one knows its key only after its method. */
+    private final Map<String, Boolean> otherUpdates = new ConcurrentHashMap<>();
+
     private volatile @Nullable Surroundings surroundings;
 
     CacheDeclarations(OperationFactory factory, CacheSettingsTable settings) {
@@ -96,9 +98,9 @@ final class CacheDeclarations {
         }
     }
 
-    /** Notes that settings of a prefix have an effect. */
-    void use(String prefix) {
-        otherwiseUsed.add(prefix);
+    /** Records an update that has none of our annotations. The settings of the prefix are not reported as unused then. */
+    void use(String prefix, boolean isKnownAfterMethod) {
+        otherUpdates.merge(prefix, isKnownAfterMethod, Boolean::logicalOr);
     }
 
     /** Adds an entry that a method updates. */
@@ -142,8 +144,9 @@ final class CacheDeclarations {
 
     /** Whether the keys of some update are known only after its method. */
     boolean isUpdatedByResult(CacheSpec<?> spec) {
-        return updates.stream()
-                .anyMatch(update -> update.name.equals(CacheName.of(spec)) && update.isKnownAfterMethod());
+        return otherUpdates.getOrDefault(spec.prefix(), false)
+                || updates.stream()
+                        .anyMatch(update -> update.name.equals(CacheName.of(spec)) && update.isKnownAfterMethod());
     }
 
     /** Returns the cache of an update: as declared, or with the settings alone. */
@@ -288,7 +291,7 @@ final class CacheDeclarations {
     void warnOfUnusedSettings() {
         Set<String> used = names().stream().map(CacheName::prefix).collect(Collectors.toSet());
         updates.forEach(update -> used.add(update.name.prefix()));
-        used.addAll(otherwiseUsed);
+        used.addAll(otherUpdates.keySet());
         UnusedSettings.warn(settings, used);
     }
 

@@ -4,6 +4,7 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Reload;
 import io.easykit.cache.SerialOptions;
+import io.easykit.cache.StaleOnErrorOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -33,6 +34,12 @@ import org.jspecify.annotations.Nullable;
  *     value then, from 10ms to 3650d. Set it longer than any commit takes.
  * @param reload Thread on which a value is reloaded while the older one may still be returned: background, or caller if
  *     the load depends on state of the calling thread.
+ * @param staleOnError Time after the end of its TTL for which a value may still be returned if the load of a new one fails, from
+ *     0s to 3650d. Invalidated values are never returned. With 0s the exception is thrown. Only with ap.
+ * @param loadSoftTimeout Maximum time for a reader to wait for a load before it gets the expired value, while the load goes on in
+ *     the background, from 0s to 3650d. With 0s it waits for the load. Needs stale-on-error.
+ * @param loadRetryAfter Time after a failed load for which readers of its key on this node get the expired value without a load,
+ *     from 10ms to 3650d. Needs stale-on-error.
  * @param serial Whether reads and updates of one key run one after the other in this JVM, in order of arrival.
  * @param serialWait Maximum time for a call of a serial cache to wait for its turn, above 0s and up to 1d. Then it fails and does
  *     not run.
@@ -50,12 +57,17 @@ public record CacheSettings(
         @Nullable Duration loadWaitTimeout,
         @Nullable Duration updateLease,
         @Nullable Reload reload,
+        @Nullable Duration staleOnError,
+        @Nullable Duration loadSoftTimeout,
+        @Nullable Duration loadRetryAfter,
         @Nullable Boolean serial,
         @Nullable Duration serialWait,
         @Nullable Integer serialQueue) {
 
-    public static final CacheSettings NONE =
-            new CacheSettings(null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+    public static final CacheSettings NONE = new CacheSettings(
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+
+    private static final StaleOnErrorOptions ANY_KEPT = StaleOnErrorOptions.keptFor(Duration.ofHours(1));
 
     /** Returns these settings, and the other's for those that are not set here. */
     CacheSettings over(CacheSettings other) {
@@ -71,6 +83,9 @@ public record CacheSettings(
                 first(loadWaitTimeout, other.loadWaitTimeout),
                 first(updateLease, other.updateLease),
                 first(reload, other.reload),
+                first(staleOnError, other.staleOnError),
+                first(loadSoftTimeout, other.loadSoftTimeout),
+                first(loadRetryAfter, other.loadRetryAfter),
                 first(serial, other.serial),
                 first(serialWait, other.serialWait),
                 first(serialQueue, other.serialQueue));
@@ -91,6 +106,9 @@ public record CacheSettings(
                     case "load-wait-timeout" -> loadWaitTimeout;
                     case "update-lease" -> updateLease;
                     case "reload" -> reload;
+                    case "stale-on-error" -> staleOnError;
+                    case "load-soft-timeout" -> loadSoftTimeout;
+                    case "load-retry-after" -> loadRetryAfter;
                     case "serial" -> serial;
                     case "serial-wait" -> serialWait;
                     case "serial-queue" -> serialQueue;
@@ -117,10 +135,39 @@ public record CacheSettings(
         set(loadWaitTimeout, options::loadWaitTimeout);
         set(updateLease, options::updateLease);
         set(reload, options::reload);
+        options.staleOnError(staleOnErrorOptions());
         if (Boolean.TRUE.equals(serial)) {
             options.serial(serialOptions());
         }
         return options.build();
+    }
+
+    private @Nullable StaleOnErrorOptions staleOnErrorOptions() {
+        StaleOnErrorOptions options = staleOnErrorOptions(staleOnError);
+        if (options == null) {
+            return null;
+        }
+        options = loadSoftTimeout == null ? options : options.withLoadSoftTimeout(loadSoftTimeout);
+        return loadRetryAfter == null ? options : options.withLoadRetryAfter(loadRetryAfter);
+    }
+
+    private static @Nullable StaleOnErrorOptions staleOnErrorOptions(@Nullable Duration keptFor) {
+        return keptFor == null || keptFor.isZero() ? null : StaleOnErrorOptions.keptFor(keptFor);
+    }
+
+    /**
+     * Checks that settings of one cache have an effect.
+     *
+     * @param inForce these settings over the defaults
+     * @throws io.easykit.cache.InvalidCacheOptionsException if one has none
+     */
+    void checkUseful(CacheSettings inForce) {
+        if (inForce.staleOnError == null && loadSoftTimeout != null) {
+            throw StaleOnErrorOptions.needsTime("load-soft-timeout");
+        }
+        if (inForce.staleOnError == null && loadRetryAfter != null) {
+            throw StaleOnErrorOptions.needsTime("load-retry-after");
+        }
     }
 
     private SerialOptions serialOptions() {
@@ -139,7 +186,7 @@ public record CacheSettings(
 
     /**
      * Returns one check for each setting, which throws if the setting is invalid regardless of the others. Uses CP,
-     * because under AP the stale window is compared with the TTL; AP for the near TTL.
+     * because under AP the stale window is compared with the TTL; AP for settings that CP refuses.
      */
     public List<Runnable> checks() {
         return List.of(
@@ -154,6 +201,9 @@ public record CacheSettings(
                 () -> CacheOptions.builder()
                         .nearTtl(nearTtl == null ? Duration.ZERO : nearTtl)
                         .build(),
+                () -> staleOnErrorOptions(staleOnError),
+                () -> set(loadSoftTimeout, ANY_KEPT::withLoadSoftTimeout),
+                () -> set(loadRetryAfter, ANY_KEPT::withLoadRetryAfter),
                 () -> set(serialWait, SerialOptions.defaults()::withMaxWait),
                 () -> set(serialQueue, SerialOptions.defaults()::withMaxQueue));
     }
@@ -178,6 +228,9 @@ public record CacheSettings(
                         loadLease,
                         loadWaitTimeout,
                         updateLease,
+                        null,
+                        null,
+                        null,
                         null,
                         null,
                         null,

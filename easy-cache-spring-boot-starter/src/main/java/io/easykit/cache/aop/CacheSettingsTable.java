@@ -55,9 +55,9 @@ public record CacheSettingsTable(
 
     /** @throws io.easykit.cache.InvalidCacheOptionsException if they are invalid */
     CacheOptions options(String prefix, CacheSettings declared) {
-        return caches.getOrDefault(prefix, CacheSettings.NONE)
-                .over(declared)
-                .over(defaults)
-                .toOptions();
+        CacheSettings own = caches.getOrDefault(prefix, CacheSettings.NONE).over(declared);
+        CacheSettings inForce = own.over(defaults);
+        own.checkUseful(inForce);
+        return inForce.toOptions();
     }
 }

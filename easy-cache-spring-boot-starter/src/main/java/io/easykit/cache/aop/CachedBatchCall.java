@@ -2,6 +2,7 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.BatchLoader;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.style.CallStyle.Awaiter;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -15,26 +16,34 @@ final class CachedBatchCall implements BatchLoader<Object, Object, Throwable> {
     private final ProxyMethodInvocation invocation;
     private final ReadOperation operation;
     private final BatchMethod method;
+    private final Awaiter awaiter;
 
-    CachedBatchCall(ProxyMethodInvocation invocation, ReadOperation operation, BatchMethod method) {
+    /** @param awaiter waits for the result of the method */
+    CachedBatchCall(ProxyMethodInvocation invocation, ReadOperation operation, BatchMethod method, Awaiter awaiter) {
         this.invocation = invocation;
         this.operation = operation;
         this.method = method;
+        this.awaiter = awaiter;
     }
 
-    /** Runs the call through the cache. */
-    Object fetch(EasyCache cache) throws Throwable {
-        List<Object> elements = BatchMethod.elements(
+    /** The elements of the call. */
+    List<Object> elements() {
+        return BatchMethod.elements(
                 invocation.getArguments()[method.parameter()],
                 operation.key().texts().get(0),
                 operation.spec().prefix());
+    }
+
+    /** Runs the call through the cache. */
+    Object fetch(EasyCache cache, List<Object> elements) throws Throwable {
         return method.result(elements, cache.fetchAll(operation.spec(), elements, this));
     }
 
     @Override
     public Map<Object, Object> load(Collection<Object> missing) throws Throwable {
         Object[] arguments = method.arguments(invocation.getArguments(), missing);
-        Object result = ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone(arguments));
+        Object result =
+                awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone(arguments)));
         return method.byElement(operation.reloads().where(), missing, arguments[method.parameter()], result);
     }
 
@@ -44,6 +53,7 @@ final class CachedBatchCall implements BatchLoader<Object, Object, Throwable> {
         Object[] arguments = operation.reloads().arePossible() ? ArgumentCopies.of(others) : null;
         return arguments == null
                 ? null
-                : new CachedBatchCall((ProxyMethodInvocation) invocation.invocableClone(arguments), operation, method);
+                : new CachedBatchCall(
+                        (ProxyMethodInvocation) invocation.invocableClone(arguments), operation, method, awaiter);
     }
 }

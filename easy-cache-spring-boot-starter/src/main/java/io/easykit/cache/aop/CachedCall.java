@@ -4,6 +4,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
+import io.easykit.cache.style.CallStyle.Awaiter;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -21,16 +22,19 @@ final class CachedCall implements Loader<Object, Throwable> {
     private final ProxyMethodInvocation invocation;
     private final ReadOperation operation;
     private final CacheKey<Object> key;
+    private final Awaiter awaiter;
 
     /** Arguments before the first load; null if there was none, they cannot be copied, or no load is repeated (AP). */
     private Object @Nullable [] original;
 
     private boolean loaded;
 
-    CachedCall(ProxyMethodInvocation invocation, ReadOperation operation, CacheKey<Object> key) {
+    /** @param awaiter waits for the result of the method */
+    CachedCall(ProxyMethodInvocation invocation, ReadOperation operation, CacheKey<Object> key, Awaiter awaiter) {
         this.invocation = invocation;
         this.operation = operation;
         this.key = key;
+        this.awaiter = awaiter;
     }
 
     @Override
@@ -55,8 +59,8 @@ final class CachedCall implements Loader<Object, Throwable> {
         return run(again);
     }
 
-    private static @Nullable Object run(MethodInvocation invocation) throws Throwable {
-        return ExposeInvocationInterceptor.INSTANCE.invoke(invocation);
+    private @Nullable Object run(MethodInvocation invocation) throws Throwable {
+        return awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation));
     }
 
     @Override
@@ -66,7 +70,7 @@ final class CachedCall implements Loader<Object, Throwable> {
             return null;
         }
         ProxyMethodInvocation copy = (ProxyMethodInvocation) invocation.invocableClone(arguments);
-        return new CachedCall(copy, operation, key)::loadInBackground;
+        return new CachedCall(copy, operation, key, awaiter)::loadInBackground;
     }
 
     /** Thread-bound state that the key or the method uses may be missing here, or belong to another call. */

@@ -141,10 +141,7 @@ public final class CachedMethods {
     /** Returns the methods of a class that have one of the annotations. */
     static Set<Method> annotated(Class<?> beanClass) {
         return MethodIntrospector.selectMethods(
-                beanClass,
-                (Method method) -> !CacheAnnotations.cacheable(method, beanClass)
-                                .isEmpty()
-                        || !CacheAnnotations.updateCache(method, beanClass).isEmpty());
+                beanClass, (Method method) -> CacheAnnotations.isAnnotated(method, beanClass));
     }
 
     /** Declares the cache of a bean. */
@@ -163,9 +160,9 @@ public final class CachedMethods {
         declared.putIfAbsent(source + " -> " + spec.prefix(), new DeclaredCache(source, spec, List.of(), settings));
     }
 
-    /** Notes that code which is no {@link UpdateCache} method updates a prefix. */
-    void use(String prefix) {
-        declarations.use(prefix);
+    /** Records that a prefix is updated by code other than {@link UpdateCache} methods. */
+    void use(String prefix, boolean isKnownAfterMethod) {
+        declarations.use(prefix, isKnownAfterMethod);
     }
 
     /** Returns the cache of a prefix, that on the default cluster if there are several; null if it is not declared yet. */

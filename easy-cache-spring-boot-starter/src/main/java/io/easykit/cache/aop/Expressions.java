@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.style.ReturnedValue;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
@@ -322,7 +323,8 @@ final class Expressions {
     }
 
     private ResolvableType resultType() {
-        ResolvableType type = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
+        ResolvableType type =
+                ReturnedValue.of(where.method(), where.targetClass()).arrived();
         return type.resolve() == Optional.class ? type.getGeneric(0) : type;
     }
 

@@ -2,6 +2,7 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.aop.Expressions.Compiled;
+import io.easykit.cache.style.ReturnedValue;
 import java.io.Closeable;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Modifier;
@@ -18,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Caching;
-import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -101,15 +101,17 @@ final class MethodRules {
         }
     }
 
-    static void requireSynchronous(CachedMethod where) {
-        Class<?> type = ResolvableType.forMethodReturnType(where.method(), where.targetClass())
-                .resolve(Object.class);
-        if (isAsynchronous(type) || KotlinDetector.isSuspendingFunction(where.method())) {
+    /** Returns how a method returns its value: one, and at once or by a future or publisher that can be created. */
+    static ReturnedValue requireOneValue(CachedMethod where) {
+        ReturnedValue returned = ReturnedValue.of(where.method(), where.targetClass());
+        if (returned.isUnsupported()) {
             throw where.problem(
-                    "the method is asynchronous (" + type.getTypeName() + "): it returns before its work is done,"
-                            + " which is not supported",
-                    "Put the annotation on a method that returns the plain value, and call that asynchronously.");
+                    "the method is asynchronous (" + returned.rawMethod().getTypeName()
+                            + ") and does not return one value by a CompletableFuture or a Mono, which is not supported",
+                    "Return a CompletableFuture or a Mono, for example with Flux.collectList(), or with mono { … } in"
+                            + " Kotlin.");
         }
+        return returned;
     }
 
     /**
@@ -148,8 +150,7 @@ final class MethodRules {
 
     /** Returns the full generic type of the values. */
     static Type requireCacheableType(CachedMethod where) {
-        requireSynchronous(where);
-        return requireCacheableType(where, ResolvableType.forMethodReturnType(where.method(), where.targetClass()));
+        return requireCacheableType(where, requireOneValue(where).arrived());
     }
 
     /** Returns the full generic type of values of a type. */

@@ -5,17 +5,20 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCacheException;
 import io.easykit.cache.Reload;
+import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.admin.CacheDeclaration.KeyPart;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.aop.Expressions.Compiled;
 import io.easykit.cache.aop.UpdateOperation.Entry;
+import io.easykit.cache.style.ReturnedValue;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -75,8 +78,9 @@ final class OperationFactory {
         Compiled unless = expressions.condition("unless", annotation.getString("unless"), true);
         CacheSettings declared = declared(where, annotation);
         return new ReadOperation(
-                spec(where, name, type, () -> settings.options(name.prefix(), declared)),
+                spec(where, name, type, () -> excepting(annotation, settings.options(name.prefix(), declared))),
                 key,
+                ReturnedValue.of(where.method(), where.targetClass()),
                 condition == null ? null : condition.expression(),
                 unless == null ? null : unless.expression(),
                 new BackgroundReloads(where),
@@ -93,7 +97,9 @@ final class OperationFactory {
         for (int i = 0; i < annotations.size(); i++) {
             addEntry(wheres.get(i), annotations.get(i), specs, before, after);
         }
-        return new UpdateOperation(List.copyOf(before), List.copyOf(after));
+        CachedMethod where = wheres.get(0);
+        return new UpdateOperation(
+                List.copyOf(before), List.copyOf(after), ReturnedValue.of(where.method(), where.targetClass()));
     }
 
     private void addEntry(
@@ -103,7 +109,7 @@ final class OperationFactory {
             List<Entry> before,
             List<Entry> after) {
         MethodRules.requireOneCacheOnly(where);
-        MethodRules.requireSynchronous(where);
+        MethodRules.requireOneValue(where);
         CacheName name = name(where, annotation);
         Expressions expressions = new Expressions(where, beans, spel);
         boolean all = requireKeysOrAll(where, annotation);
@@ -172,7 +178,7 @@ final class OperationFactory {
         if (!annotation.getBoolean("batch")) {
             return null;
         }
-        MethodRules.requireSynchronous(where);
+        MethodRules.requireOneValue(where);
         if (!annotation.getString("unless").isBlank()) {
             throw where.problem(
                     "batch = true and unless are on one method, but a batch has no single #result",
@@ -247,6 +253,19 @@ final class OperationFactory {
         return sentence == null ? "" : StringUtils.trimTrailingCharacter(sentence, '.');
     }
 
+    /** The options with the exceptions that always reach the caller. */
+    @SuppressWarnings("unchecked") // the attribute has only such classes
+    private static CacheOptions excepting(MergedAnnotation<Cacheable> annotation, CacheOptions options) {
+        Class<? extends Throwable>[] except =
+                (Class<? extends Throwable>[]) annotation.getClassArray("staleOnErrorExcept");
+        StaleOnErrorOptions staleOnError = options.staleOnError();
+        return staleOnError == null || except.length == 0
+                ? options
+                : options.toBuilder()
+                        .staleOnError(staleOnError.withExcept(Set.of(except)))
+                        .build();
+    }
+
     private CacheSettings declared(CachedMethod where, MergedAnnotation<Cacheable> annotation) {
         double jitter = annotation.getDouble("ttlJitter");
         return new CacheSettings(
@@ -261,6 +280,9 @@ final class OperationFactory {
                 null,
                 null,
                 annotation.hasDefaultValue("reload") ? null : annotation.getEnum("reload", Reload.class),
+                duration(where, annotation, "staleOnError"),
+                duration(where, annotation, "loadSoftTimeout"),
+                null,
                 null,
                 null,
                 null);

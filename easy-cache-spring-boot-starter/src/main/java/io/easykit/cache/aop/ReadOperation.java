@@ -2,11 +2,13 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.style.ReturnedValue;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The operation of a {@code @Cacheable} method.
  *
+ * @param returned how the method returns its value
  * @param condition null if there is none
  * @param unless null if there is none
  * @param reloads whether its calls can be repeated on another thread
@@ -15,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 record ReadOperation(
         CacheSpec<Object> spec,
         KeyExpression key,
+        ReturnedValue returned,
         @Nullable CallExpression condition,
         @Nullable CallExpression unless,
         BackgroundReloads reloads,

@@ -4,25 +4,21 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Reload;
 import io.easykit.cache.aop.OperationFactory.CacheName;
+import io.easykit.cache.style.ReturnedValue;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.cache.annotation.Cacheable;
-import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.ResolvableType;
 
 /**
  * Declares caches for methods with Spring's cache annotations, under the rules of any other cache. The name of a cache is its
@@ -65,9 +61,13 @@ public final class SpringDeclarations {
         return new CachedMethod(targetClass, specific, specific, annotation);
     }
 
-    /** The return type of a method that may be declared by a generic interface, as the class of the bean knows it. */
-    public static ResolvableType returnType(Method method, Class<?> targetClass) {
-        return ResolvableType.forMethodReturnType(AopUtils.getMostSpecificMethod(method, targetClass), targetClass);
+    /**
+     * Checks how a method returns its value: one, and at once or by a future or publisher.
+     *
+     * @throws InvalidCacheDeclarationException if it does not
+     */
+    public void requireOneValue(Class<? extends Annotation> annotation, Method method, Class<?> targetClass) {
+        MethodRules.requireOneValue(where(annotation, method, targetClass));
     }
 
     /**
@@ -87,7 +87,8 @@ public final class SpringDeclarations {
      */
     public void declare(Method method, Class<?> targetClass, String name) {
         CachedMethod where = where(Cacheable.class, method, targetClass);
-        Type type = MethodRules.requireCacheableType(where, valueOf(where));
+        Type type = MethodRules.requireCacheableType(
+                where, ReturnedValue.of(method, targetClass).type());
         CacheSpec<?> known = methods.get().declaredSpec(name);
         if (known != null && !known.type().getTypeName().equals(type.getTypeName())) {
             throw where.problem(
@@ -107,26 +108,12 @@ public final class SpringDeclarations {
         }
     }
 
-    /** What Spring stores: the content of a future, of a publisher or of an {@code Optional}. */
-    private static ResolvableType valueOf(CachedMethod where) {
-        ResolvableType type = ResolvableType.forMethodReturnType(where.method(), where.targetClass());
-        Class<?> raw = type.resolve(Object.class);
-        if (CompletionStage.class.isAssignableFrom(raw)) {
-            return type.as(CompletionStage.class).getGeneric(0);
-        }
-        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw);
-        if (adapter != null && !adapter.isMultiValue()) {
-            return type.getGeneric(0);
-        }
-        return raw == Optional.class ? type.getGeneric(0) : type;
-    }
-
     private CacheSpec<?> fromSettings(CachedMethod where, String name, Type type) {
         CacheSettings own = settings.caches().getOrDefault(name, CacheSettings.NONE);
         if (own.reload() == Reload.BACKGROUND) {
             throw where.problem(
                     "easy-cache.caches." + name
-                            + ".reload is background, but values of Spring's annotations are reloaded by a" + " caller",
+                            + ".reload is background, but values of Spring's annotations are reloaded by a caller",
                     "Remove the setting, or use the @Cacheable of easy-cache.");
         }
         return OperationFactory.spec(where, defaultCluster(name), type, () -> options(name));
@@ -153,9 +140,13 @@ public final class SpringDeclarations {
         return settings.externalPrefixes().contains(name);
     }
 
-    /** Notes that updates use a prefix. */
-    public void use(String name) {
-        methods.get().use(name);
+    /**
+     * Records an update of a prefix.
+     *
+     * @param isKnownAfterMethod whether its key is known only after the method
+     */
+    public void use(String name, boolean isKnownAfterMethod) {
+        methods.get().use(name, isKnownAfterMethod);
     }
 
     /** Returns the cache as it is declared; without a declaration one of type {@code Object}, for updates. */

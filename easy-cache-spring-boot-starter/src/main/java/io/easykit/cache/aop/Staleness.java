@@ -7,6 +7,7 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.SerialOptions;
+import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.store.Outbox;
 
 /**
@@ -21,7 +22,16 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
     String describe(CacheOptions options, boolean updatedByResult) {
         return options.consistency() + ", ttl " + text(options.ttl()) + ", " + worst(options)
                 + (updatedByResult ? lateKeys(options) : "")
+                + (options.staleOnError() == null ? "" : expired(options.staleOnError()))
                 + (options.serial() == null ? "" : serial(options.serial()));
+    }
+
+    private static String expired(StaleOnErrorOptions options) {
+        return "; an expired value, never an invalidated one, for " + text(options.keptFor())
+                + " more if its load fails"
+                + (options.loadSoftTimeout().isZero()
+                        ? ""
+                        : " or takes longer than " + text(options.loadSoftTimeout()));
     }
 
     private static String serial(SerialOptions options) {
@@ -69,9 +79,12 @@ public record Staleness(DegradedOptions degraded, boolean outbox) {
                 + near(options);
     }
 
-    /** A near level may have read the old value just before it was removed from Redis. */
+    /** A near level may have read the old value just before it was removed from Redis, and an expired value may be returned. */
     private static String near(CacheOptions options) {
-        return isNear(options) ? ", plus the near-ttl of " + text(options.nearTtl()) : "";
+        return (isNear(options) ? ", plus the near-ttl of " + text(options.nearTtl()) : "")
+                + (options.staleOnError() == null
+                        ? ""
+                        : ", plus the stale-on-error of " + text(options.keptPastEnd()) + " while its loads fail");
     }
 
     private static boolean isNear(CacheOptions options) {

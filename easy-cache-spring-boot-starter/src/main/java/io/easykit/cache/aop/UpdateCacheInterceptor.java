@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>If a method declares that it joins the present transaction, its update belongs to that transaction only. Any other
  * method may commit its work earlier, or use a store without transactions, so its update also surrounds the call. A method that
  * declares its transaction gets no other one from a serial cache.
+ *
+ * <p>A method that returns a future or a publisher passes: {@link OuterUpdateInterceptor} runs it.
  */
 final class UpdateCacheInterceptor implements MethodInterceptor {
 
@@ -38,7 +40,7 @@ final class UpdateCacheInterceptor implements MethodInterceptor {
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         Call call = Call.of(invocation);
         UpdateOperation operation = methods.get().update(call.getMethod(), call.getTargetClass());
-        if (operation == null) {
+        if (operation == null || operation.returned().isLater()) {
             return invocation.proceed();
         }
         boolean joins = transactional.get().joinTransaction(call.getMethod(), call.implementationClass());

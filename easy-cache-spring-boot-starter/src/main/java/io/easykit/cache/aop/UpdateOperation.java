@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.style.ReturnedValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -12,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param before entries known before the method
  * @param after entries named by its result
+ * @param returned how the method returns its result
  */
-record UpdateOperation(List<Entry> before, List<Entry> after) {
+record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue returned) {
 
     List<CacheKey<?>> keysBefore(Call call) {
         List<CacheKey<?>> keys = new ArrayList<>(before.size());

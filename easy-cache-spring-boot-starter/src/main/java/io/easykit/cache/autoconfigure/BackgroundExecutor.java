@@ -14,36 +14,47 @@ import org.springframework.core.task.TaskDecorator;
 final class BackgroundExecutor implements SmartLifecycle {
 
     private static final int THREADS = 8;
-    private static final Duration GRACE = Duration.ofSeconds(2);
+
+    /** How long a stop waits for running refreshes, which are of no use to the stopped application. */
+    private static final Duration REFRESH_GRACE = Duration.ofSeconds(2);
+
+    /** How long a stop waits for running calls of methods. The default of {@code spring.lifecycle.timeout-per-shutdown-phase}. */
+    private static final Duration CALL_GRACE = Duration.ofSeconds(30);
 
     private final String threadNames;
     private final int threads;
+    private final Duration grace;
     private final boolean virtual;
     private final TaskDecorator decorator;
     private volatile @Nullable SimpleAsyncTaskExecutor executor;
 
     /** @param decorator propagates thread-bound state of the caller */
     BackgroundExecutor(boolean virtual, TaskDecorator decorator) {
-        this("easy-cache-refresh-", THREADS, virtual, decorator);
+        this("easy-cache-refresh-", THREADS, REFRESH_GRACE, virtual, decorator);
     }
 
-    private BackgroundExecutor(String threadNames, int threads, boolean virtual, TaskDecorator decorator) {
+    private BackgroundExecutor(
+            String threadNames, int threads, Duration grace, boolean virtual, TaskDecorator decorator) {
         this.threadNames = threadNames;
         this.threads = threads;
+        this.grace = grace;
         this.virtual = virtual;
         this.decorator = decorator;
     }
 
     /** Rejects no task while it is running. A bound could let tasks wait for others that have no thread. */
     static BackgroundExecutor unlimited(String threadNames, boolean virtual, TaskDecorator decorator) {
-        return new BackgroundExecutor(threadNames, SimpleAsyncTaskExecutor.UNBOUNDED_CONCURRENCY, virtual, decorator);
+        return new BackgroundExecutor(
+                threadNames, SimpleAsyncTaskExecutor.UNBOUNDED_CONCURRENCY, CALL_GRACE, virtual, decorator);
     }
 
     /** @throws RejectedExecutionException if all threads are busy, or the application is not running */
     void execute(Runnable task) {
         SimpleAsyncTaskExecutor running = executor;
         if (running == null) {
-            throw new RejectedExecutionException("Not running");
+            throw new RejectedExecutionException("The call has not run: the threads '" + threadNames
+                    + "…' run from the lifecycle phase " + getPhase()
+                    + " until the application stops. Call it from a bean with a higher phase.");
         }
         running.execute(task);
     }
@@ -80,7 +91,7 @@ final class BackgroundExecutor implements SmartLifecycle {
         created.setVirtualThreads(virtual);
         created.setConcurrencyLimit(threads);
         created.setRejectTasksWhenLimitReached(threads > 0);
-        created.setTaskTerminationTimeout(GRACE.toMillis());
+        created.setTaskTerminationTimeout(grace.toMillis());
         created.setTaskDecorator(decorator);
         return created;
     }

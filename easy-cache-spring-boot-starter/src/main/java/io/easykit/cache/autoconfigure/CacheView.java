@@ -70,6 +70,7 @@ record CacheView(
             long near,
             long stale,
             long local,
+            long expired,
             long misses,
             Map<CacheListener.Load, Long> loads) {
 
@@ -80,6 +81,7 @@ record CacheView(
                     numbers.near(),
                     numbers.stale(),
                     numbers.local(),
+                    numbers.expired(),
                     numbers.misses(),
                     new TreeMap<>(numbers.loads()));
         }

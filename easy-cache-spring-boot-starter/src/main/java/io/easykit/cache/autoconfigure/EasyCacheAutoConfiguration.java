@@ -1,6 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.LettuceHints;
 import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartReport;
 import io.easykit.cache.CacheListener;
@@ -14,6 +15,7 @@ import io.easykit.cache.aop.CacheAdvisor;
 import io.easykit.cache.aop.CachedMethodProcessor;
 import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.TransactionalMethods;
+import io.easykit.cache.async.Futures;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -42,6 +44,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.TaskDecorator;
@@ -65,6 +68,7 @@ import org.springframework.util.function.SingletonSupplier;
 @ConditionalOnEnabled("easy-cache")
 @EnableConfigurationProperties(EasyCacheProperties.class)
 @Import({StartReport.class, EasyCacheAutoConfiguration.AutoProxyRegistrar.class})
+@ImportRuntimeHints({EasyCacheHints.class, LettuceHints.class})
 public final class EasyCacheAutoConfiguration {
 
     EasyCacheAutoConfiguration() {}
@@ -109,8 +113,9 @@ public final class EasyCacheAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static CacheAdvisor easyCacheReadAdvisor(ObjectProvider<CachedMethods> methods, ObjectProvider<EasyCache> cache) {
-        return CacheAdvisor.forReads(once(methods), once(cache));
+    static CacheAdvisor easyCacheReadAdvisor(
+            ObjectProvider<CachedMethods> methods, ObjectProvider<EasyCache> cache, ObjectProvider<Futures> futures) {
+        return CacheAdvisor.forReads(once(methods), once(cache), once(futures));
     }
 
     @Bean
@@ -127,14 +132,29 @@ public final class EasyCacheAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static CacheAdvisor easyCacheSerialUpdateAdvisor(
+    static CacheAdvisor easyCacheOuterUpdateAdvisor(
             ObjectProvider<CachedMethods> methods,
             ObjectProvider<EasyCache> cache,
-            ObjectProvider<TransactionalMethods> transactional) {
-        return CacheAdvisor.forSerialUpdates(
+            ObjectProvider<TransactionalMethods> transactional,
+            ObjectProvider<Futures> futures) {
+        return CacheAdvisor.forOuterUpdates(
                 once(methods),
                 once(cache),
-                SingletonSupplier.of(() -> transactional.getIfAvailable(() -> TransactionalMethods.NONE)));
+                SingletonSupplier.of(() -> transactional.getIfAvailable(() -> TransactionalMethods.NONE)),
+                once(futures));
+    }
+
+    @Bean
+    BackgroundExecutor easyCacheCalls(Environment environment, ObjectProvider<TaskDecorator> decorators) {
+        return BackgroundExecutor.unlimited(
+                "easy-cache-call-",
+                Threading.VIRTUAL.isActive(environment),
+                ContextPropagation.with(decorators.orderedStream()));
+    }
+
+    @Bean
+    Futures easyCacheFutures(BackgroundExecutor easyCacheCalls) {
+        return new Futures(easyCacheCalls::execute);
     }
 
     /** Advisors are created before ordinary beans, so they must not request them during creation. */
@@ -152,6 +172,7 @@ public final class EasyCacheAutoConfiguration {
                 RedisConnections easyCacheConnections,
                 NamedClusters easyCacheClusters,
                 BackgroundExecutor easyCacheBackground,
+                BackgroundExecutor easyCacheCalls,
                 ValueCodec codec,
                 EasyCacheProperties properties,
                 AvailabilityEvents easyCacheEvents,
@@ -165,7 +186,8 @@ public final class EasyCacheAutoConfiguration {
                     .availability(properties.availability().options())
                     .degraded(properties.degradedOptions())
                     .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
-                    .background(easyCacheBackground::execute);
+                    .background(easyCacheBackground::execute)
+                    .async(easyCacheCalls::execute);
             EasyCacheProperties.Local local = properties.local();
             if (local.maximumSize() > 0) {
                 builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()));

@@ -1,7 +1,9 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.DataSourceChoice;
 import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.Problem;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.Jdbc;
@@ -22,7 +24,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -53,9 +54,7 @@ public final class EasyCacheOutboxAutoConfiguration {
         Jdbc jdbc = properties.jdbc();
         return new OutboxSchema(
                 choose(dataSources, qualified),
-                DatabaseInitializationMode.valueOf(jdbc.initializeSchema().name()),
-                jdbc.schema(),
-                jdbc.platform());
+                new JdbcSchema.Settings("easy-cache.jdbc", jdbc.initializeSchema(), jdbc.schema(), jdbc.platform()));
     }
 
     @Bean
@@ -82,15 +81,13 @@ public final class EasyCacheOutboxAutoConfiguration {
     }
 
     private static DataSource choose(ObjectProvider<DataSource> dataSources, ObjectProvider<DataSource> qualified) {
-        DataSource chosen = qualified.getIfAvailable();
-        DataSource dataSource = chosen != null ? chosen : dataSources.getIfUnique();
-        if (dataSource == null) {
-            throw new InvalidConfigurationException(Problem.setting(
-                    "easy-cache.outbox",
-                    "jdbc, but there are several DataSources and none of them is primary",
-                    "Put @EasyCacheDataSource on the @Bean method of the DataSource to which the updates write."));
-        }
-        return dataSource;
+        return DataSourceChoice.of(
+                dataSources,
+                qualified,
+                () -> Problem.setting(
+                        "easy-cache.outbox",
+                        "jdbc, but there are several DataSources and none of them is primary",
+                        "Put @EasyCacheDataSource on the @Bean method of the DataSource to which the updates write."));
     }
 
     private static void requireTable(JdbcOutbox outbox) {

@@ -3,6 +3,7 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.boot.CheckedSettings;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
+import io.easykit.boot.SchemaMode;
 import io.easykit.boot.SettingChecks;
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheSpec;
@@ -275,13 +276,6 @@ record EasyCacheProperties(
             @DefaultValue("false") boolean enabled,
             @DefaultValue("false") boolean primary,
             @DefaultValue("true") boolean allowNullValues) {}
-
-    /** When the table is created, as in Spring Boot's own starters. */
-    enum SchemaMode {
-        EMBEDDED,
-        ALWAYS,
-        NEVER
-    }
 
     /**
      * Cache level in this JVM in front of Redis, for caches with a near-ttl.

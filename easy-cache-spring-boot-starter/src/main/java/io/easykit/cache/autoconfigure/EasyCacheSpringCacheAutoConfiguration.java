@@ -6,28 +6,27 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.SpringDeclarations;
 import io.easykit.cache.aop.TransactionalMethods;
+import io.easykit.cache.async.Futures;
 import io.easykit.cache.springcache.SpringCacheAdvisor;
 import io.easykit.cache.springcache.SpringCacheManager;
 import io.easykit.cache.springcache.SpringCacheMethods;
+import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.thread.Threading;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.support.NoOpCacheManager;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.env.Environment;
-import org.springframework.core.task.TaskDecorator;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Auto-configuration of Spring's cache annotations over easy-cache, if the settings ask for it. A cache manager of the application
+ * Auto-configuration of Spring's cache annotations over easy-cache, if enabled in the settings. A cache manager of the application
  * stays in use, unless ours is made the primary one.
  */
 @AutoConfiguration(
@@ -58,13 +57,8 @@ public final class EasyCacheSpringCacheAutoConfiguration {
     static class ManagerConfiguration {
 
         @Bean
-        SpringCacheManager easyCacheManager(
-                ObjectProvider<EasyCache> cache,
-                SpringDeclarations easyCacheSpringDeclarations,
-                ObjectProvider<Transactions> transactions,
-                BackgroundExecutor easyCacheSpringCalls,
-                EasyCacheProperties properties) {
-            return manager(cache, easyCacheSpringDeclarations, transactions, easyCacheSpringCalls, properties);
+        SpringCacheManager easyCacheManager(ManagerFactory easyCacheManagerFactory) {
+            return easyCacheManagerFactory.get();
         }
     }
 
@@ -76,41 +70,33 @@ public final class EasyCacheSpringCacheAutoConfiguration {
 
         @Bean
         @Primary
-        SpringCacheManager easyCacheManager(
-                ObjectProvider<EasyCache> cache,
-                SpringDeclarations easyCacheSpringDeclarations,
-                ObjectProvider<Transactions> transactions,
-                BackgroundExecutor easyCacheSpringCalls,
-                EasyCacheProperties properties) {
-            return manager(cache, easyCacheSpringDeclarations, transactions, easyCacheSpringCalls, properties);
+        SpringCacheManager easyCacheManager(ManagerFactory easyCacheManagerFactory) {
+            return easyCacheManagerFactory.get();
         }
     }
 
-    private static SpringCacheManager manager(
-            ObjectProvider<EasyCache> cache,
-            SpringDeclarations declarations,
-            ObjectProvider<Transactions> transactions,
-            BackgroundExecutor calls,
-            EasyCacheProperties properties) {
-        return new SpringCacheManager(
-                SingletonSupplier.of(cache::getObject),
-                declarations,
-                SingletonSupplier.of(() -> transactions.getIfAvailable(() -> Transactions.NONE)),
-                calls::execute,
-                properties.springCache().allowNullValues());
-    }
+    /** Creates the cache manager, whose bean is either the only one or the primary one. */
+    @FunctionalInterface
+    interface ManagerFactory extends Supplier<SpringCacheManager> {}
 
-    /** What runs the annotated methods. */
+    /** Beans that run the annotated methods. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnEnabled("easy-cache")
     static class MethodConfiguration {
 
         @Bean
-        BackgroundExecutor easyCacheSpringCalls(Environment environment, ObjectProvider<TaskDecorator> decorators) {
-            return BackgroundExecutor.unlimited(
-                    "easy-cache-spring-",
-                    Threading.VIRTUAL.isActive(environment),
-                    ContextPropagation.with(decorators.orderedStream()));
+        ManagerFactory easyCacheManagerFactory(
+                ObjectProvider<EasyCache> cache,
+                SpringDeclarations easyCacheSpringDeclarations,
+                ObjectProvider<Transactions> transactions,
+                Futures easyCacheFutures,
+                EasyCacheProperties properties) {
+            return () -> new SpringCacheManager(
+                    SingletonSupplier.of(cache::getObject),
+                    easyCacheSpringDeclarations,
+                    SingletonSupplier.of(() -> transactions.getIfAvailable(() -> Transactions.NONE)),
+                    easyCacheFutures,
+                    properties.springCache().allowNullValues());
         }
 
         @Bean

@@ -105,6 +105,7 @@ final class MeteringCacheListener implements CacheListener, DisposableBean {
         private final Counter near;
         private final Counter stale;
         private final Counter local;
+        private final Counter expired;
         private final Counter misses;
         private final Timer waits;
         private final Timer stored;
@@ -122,6 +123,7 @@ final class MeteringCacheListener implements CacheListener, DisposableBean {
             this.near = requests("near");
             this.stale = requests("stale");
             this.local = requests("local");
+            this.expired = requests("expired");
             this.misses = requests("miss");
             this.waits = Timer.builder("easycache.waits")
                     .description("Waits of readers for a load of another reader, or for an update")
@@ -145,6 +147,7 @@ final class MeteringCacheListener implements CacheListener, DisposableBean {
                 case NEAR -> near;
                 case STALE -> stale;
                 case LOCAL -> local;
+                case EXPIRED -> expired;
             };
         }
 

@@ -25,7 +25,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <ul>
  *   <li>If a transaction of another manager begins inside one of this data source, the connection of the outer one stays
- *       bound. What is written to it is committed, or rolled back, with the outer one.
+ *       bound. Its writes are committed, or rolled back, with the outer one.
  *   <li>A connection bound by {@link DataSourceUtils} inside the transaction of another resource belongs to no
  *       transaction. Its writes may be committed at once, or never.
  * </ul>

@@ -3,11 +3,12 @@ package io.easykit.cache.springcache;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.aop.SpringDeclarations;
+import io.easykit.cache.async.Futures;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all caches of one {@link SpringCacheManager} share.
+ * Parts that all caches of one {@link SpringCacheManager} share.
  *
  * @param nullValues whether null is cached
  */

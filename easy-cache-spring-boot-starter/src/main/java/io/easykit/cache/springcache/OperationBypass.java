@@ -9,7 +9,7 @@ import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.core.MethodClassKey;
 
 /**
- * Lets a call pass Spring's {@link CacheInterceptor}: the interceptor asks for the operations of the method, and finds none. That
+ * Lets a call pass Spring's {@link CacheInterceptor}: the interceptor reads the operations of the method, and finds none. That
  * holds until the call ends, since an aspect in between may repeat it. Calls of other methods are not affected. Calls of the same
  * method inside it pass {@link SpringCacheInterceptor} first, which sets its own.
  */
@@ -26,14 +26,14 @@ final class OperationBypass {
         }
     }
 
-    /** Lets calls of a method on this thread pass. Returns what {@link #restore} takes. */
+    /** Lets calls of a method on this thread pass. Returns the previous state, for {@link #restore}. */
     @Nullable MethodClassKey enter(Method method, Class<?> targetClass) {
         MethodClassKey before = passing.get();
         passing.set(new MethodClassKey(method, targetClass));
         return before;
     }
 
-    /** Lets no call pass. Returns what {@link #restore} takes. */
+    /** Lets no call pass. Returns the previous state, for {@link #restore}. */
     @Nullable MethodClassKey suspend() {
         MethodClassKey before = passing.get();
         passing.remove();

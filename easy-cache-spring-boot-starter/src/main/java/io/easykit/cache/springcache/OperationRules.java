@@ -6,17 +6,12 @@ import io.easykit.cache.aop.SpringDeclarations;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Collection;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.interceptor.CacheEvictOperation;
 import org.springframework.cache.interceptor.CacheOperation;
 import org.springframework.cache.interceptor.CacheableOperation;
-import org.springframework.core.KotlinDetector;
-import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.ReactiveAdapterRegistry;
 
 /** Rules for one method with Spring's cache annotations. */
 record OperationRules(SpringDeclarations declarations, Method method, Class<?> targetClass) {
@@ -33,20 +28,7 @@ record OperationRules(SpringDeclarations declarations, Method method, Class<?> t
     }
 
     void requireOneValue(Collection<CacheOperation> operations) {
-        Class<?> type = SpringDeclarations.returnType(method, targetClass).resolve(Object.class);
-        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
-        boolean unknownFuture = Future.class.isAssignableFrom(type) && !CompletionStage.class.isAssignableFrom(type);
-        if (unknownFuture
-                || (adapter != null && adapter.isMultiValue())
-                || KotlinDetector.isSuspendingFunction(method)) {
-            throw declarations.problem(
-                    annotationOf(operations.iterator().next()),
-                    method,
-                    targetClass,
-                    "the method is asynchronous (" + type.getTypeName()
-                            + ") and does not return one value, which is not" + " supported",
-                    "Return a CompletableFuture or a Mono, for example with Flux.collectList().");
-        }
+        declarations.requireOneValue(annotationOf(operations.iterator().next()), method, targetClass);
     }
 
     private static Class<? extends Annotation> annotationOf(CacheOperation operation) {
@@ -72,7 +54,8 @@ record OperationRules(SpringDeclarations declarations, Method method, Class<?> t
     void requireTimelyKey(CacheOperation operation) {
         if (operation instanceof CacheEvictOperation evict
                 && evict.isBeforeInvocation()
-                && (AnnotatedMethod.hasLateKey(operation) || AnnotatedMethod.hasLateCondition(operation))) {
+                && (AnnotatedMethod.hasLateKey(operation, method)
+                        || AnnotatedMethod.hasLateCondition(operation, method))) {
             throw declarations.problem(
                     CacheEvict.class,
                     method,
@@ -86,7 +69,7 @@ record OperationRules(SpringDeclarations declarations, Method method, Class<?> t
     /** A condition over the result is no problem: the entry is prepared in any case. */
     void requirePreparable(CacheOperation operation, String name) {
         CacheSpec<?> spec = declarations.specOf(name);
-        if (!AnnotatedMethod.hasLateKey(operation)) {
+        if (!AnnotatedMethod.hasLateKey(operation, method)) {
             return;
         }
         if (spec.options().consistency() == Consistency.CP) {

@@ -1,7 +1,7 @@
 package io.easykit.cache.springcache;
 
-import io.easykit.cache.springcache.CallStyle.Awaiter;
 import io.easykit.cache.springcache.OperationEvaluator.Call;
+import io.easykit.cache.style.CallStyle.Awaiter;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -11,7 +11,7 @@ import org.springframework.core.MethodClassKey;
 /** A call of an annotated method that passes Spring's interceptor, any number of times and on any thread. */
 record PassedCall(ProxyMethodInvocation invocation, Call call, AnnotatedMethod method, OperationBypass bypass) {
 
-    /** Calls the method, and waits for what Spring would cache of its result. */
+    /** Calls the method, waits for its result, and returns the value to cache. */
     @Nullable Object content(Awaiter awaiter) throws Throwable {
         return content(invocation.invocableClone(), awaiter);
     }

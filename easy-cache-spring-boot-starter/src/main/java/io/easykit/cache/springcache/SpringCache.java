@@ -6,6 +6,8 @@ import io.easykit.cache.CachedValue;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.EasyCacheException;
 import io.easykit.cache.FillTicket;
+import io.easykit.cache.InvalidCacheCallException;
+import io.easykit.cache.async.Futures;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -18,7 +20,7 @@ import org.springframework.cache.support.SimpleValueWrapper;
  * A Spring cache over the entries of one prefix, for calls by code. Annotated methods do not come here, as far as
  * {@link SpringCacheInterceptor} runs them.
  *
- * <p>A {@code put} stores only with the ticket of a miss of its thread, and only what no update has overtaken. Any other
+ * <p>A {@code put} stores only with the ticket of a miss of its thread, and only if no update has overtaken it. Any other
  * {@code put} invalidates.
  */
 final class SpringCache implements Cache {
@@ -161,8 +163,9 @@ final class SpringCache implements Cache {
             throw new InvalidCacheCallException(
                     name,
                     "Nothing is stored in '" + name
-                            + "': a value that was read before an update could be stored after it."
-                            + " Call get(key, Callable), whose loader is fenced, instead of putIfAbsent.",
+                            + "': this thread has no right to store the value. It has had no miss, another reader loads the"
+                            + " entry, an update has overtaken the value, null is not cached, or Redis is away. Call"
+                            + " get(key, Callable), whose loader is fenced, instead of putIfAbsent.",
                     null);
         }
         return present;

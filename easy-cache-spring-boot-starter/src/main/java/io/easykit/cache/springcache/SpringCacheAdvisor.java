@@ -1,5 +1,6 @@
 package io.easykit.cache.springcache;
 
+import io.easykit.cache.aop.CacheAdvisor;
 import io.easykit.cache.aop.TransactionalMethods;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
@@ -11,7 +12,6 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.cache.annotation.AnnotationCacheOperationSource;
 import org.springframework.cache.interceptor.CacheOperationSource;
-import org.springframework.core.Ordered;
 
 /**
  * Runs methods with Spring's cache annotations, around Spring's own interceptor and, in the usual order, around the transaction of
@@ -20,9 +20,6 @@ import org.springframework.core.Ordered;
 public final class SpringCacheAdvisor extends AbstractPointcutAdvisor {
 
     private static final long serialVersionUID = 1L;
-
-    /** The order of easy-cache's own reads. */
-    private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
 
     private final transient Pointcut pointcut = new AnnotatedMethods();
     private final transient Advice advice;
@@ -40,7 +37,7 @@ public final class SpringCacheAdvisor extends AbstractPointcutAdvisor {
     /** Known when Spring sorts the advisors. */
     @Override
     public int getOrder() {
-        return SpringCacheInfrastructure.orderOutside(beans, ORDER);
+        return SpringCacheInfrastructure.orderOutside(beans, CacheAdvisor.READ_ORDER);
     }
 
     @Override

@@ -39,14 +39,22 @@ final class SpringCacheInfrastructure {
         return all.size() == 1 ? all.iterator().next() : null;
     }
 
+    /** Whether Spring's AspectJ aspect runs the annotated methods, as with {@code mode = ASPECTJ}. */
+    static boolean hasAspect(ConfigurableListableBeanFactory beans) {
+        return beans.containsBean(CacheManagementConfigUtils.CACHE_ASPECT_BEAN_NAME);
+    }
+
     static Set<String> managers(ConfigurableListableBeanFactory beans) {
         return new TreeSet<>(List.of(beans.getBeanNamesForType(CacheManager.class, true, false)));
     }
 
-    /** Type of a manager other than ours that a {@code CachingConfigurer} has set; it may be no bean. Null if there is none. */
-    static @Nullable String configuredManager(ConfigurableListableBeanFactory beans, SpringCacheManager own) {
-        CacheInterceptor interceptor = interceptor(beans);
-        if (interceptor == null || !(interceptor.getCacheResolver() instanceof AbstractCacheResolver resolver)) {
+    /**
+     * Type of a manager other than ours that a {@code CachingConfigurer} has set; it may be no bean. Null if there is none.
+     *
+     * @param names of caches in annotations
+     */
+    static @Nullable String configuredManager(CacheInterceptor interceptor, Set<String> names) {
+        if (!(interceptor.getCacheResolver() instanceof AbstractCacheResolver resolver)) {
             return null;
         }
         CacheManager manager;
@@ -56,15 +64,15 @@ final class SpringCacheInfrastructure {
             log.debug("The cache resolver {} has no cache manager", resolver, none);
             return null;
         }
-        return manager instanceof SpringCacheManager || asks(manager, own)
+        return manager instanceof SpringCacheManager || contains(manager, names)
                 ? null
                 : manager.getClass().getName();
     }
 
-    /** Whether a manager over several ones finds a cache of ours. */
-    private static boolean asks(CacheManager manager, SpringCacheManager own) {
+    /** Whether a composite manager contains a cache of ours. */
+    private static boolean contains(CacheManager manager, Set<String> names) {
         return manager instanceof CompositeCacheManager
-                && own.getCacheNames().stream().anyMatch(name -> manager.getCache(name) instanceof SpringCache);
+                && names.stream().anyMatch(name -> manager.getCache(name) instanceof SpringCache);
     }
 
     /** Whether a name in an annotation is that of our manager. */

@@ -23,8 +23,9 @@ import org.springframework.core.MethodClassKey;
  * <ul>
  *   <li>It evicts after the method. At that time nothing can be prepared before the commit, and a process that dies in between
  *       leaves the old value.
- *   <li>Without {@code sync} it looks, calls and puts. A ticket of the look would fence the put, but a web request with an open
- *       session gets none, since its session may be older. A loader runs apart from that session.
+ *   <li>Without {@code sync} it calls {@code get}, the method and {@code put}. A ticket of the {@code get} would fence the
+ *       {@code put}, but a web request with an open session gets none, since its session may be older. A loader runs apart from
+ *       that session.
  *   <li>It calls the method by an invocation that cannot be repeated, as a CP read that an update has overtaken needs it.
  * </ul>
  *
@@ -74,7 +75,7 @@ final class SpringCacheInterceptor implements MethodInterceptor {
         AdapterParts parts = manager.get().parts();
         return method.isRead()
                 ? new SpringRead(parts, evaluator, passed).run(evaluations)
-                : new SpringUpdate(parts, evaluator, passed, joins(invocation, target)).run(evaluations);
+                : new SpringUpdate(parts, evaluator, passed, joins(invocation, targetClass)).run(evaluations);
     }
 
     /** The call may come from inside a call of the same method that passes. */
@@ -88,8 +89,8 @@ final class SpringCacheInterceptor implements MethodInterceptor {
         }
     }
 
-    private boolean joins(MethodInvocation invocation, Object target) {
-        return transactional.get().joinTransaction(invocation.getMethod(), AopProxyUtils.ultimateTargetClass(target));
+    private boolean joins(MethodInvocation invocation, Class<?> targetClass) {
+        return transactional.get().joinTransaction(invocation.getMethod(), targetClass);
     }
 
     private boolean areOwn(List<Evaluation> evaluations) {

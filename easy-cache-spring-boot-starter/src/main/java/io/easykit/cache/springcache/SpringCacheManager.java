@@ -3,10 +3,10 @@ package io.easykit.cache.springcache;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.aop.SpringDeclarations;
+import io.easykit.cache.async.Futures;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.springframework.cache.Cache;
 import org.springframework.cache.CacheManager;
@@ -20,19 +20,19 @@ public final class SpringCacheManager implements CacheManager {
     /**
      * Creates the caches of an application.
      *
-     * @param executor runs asynchronous calls, each on a thread that may wait
+     * @param futures runs asynchronous calls
      * @param nullValues whether null is cached
      */
     public SpringCacheManager(
             Supplier<EasyCache> cache,
             SpringDeclarations declarations,
             Supplier<Transactions> transactions,
-            Executor executor,
+            Futures futures,
             boolean nullValues) {
         this.parts = new AdapterParts(
                 cache,
                 declarations,
-                new Futures(executor),
+                futures,
                 new UnpreparedUpdates(cache, transactions),
                 new ThreadTickets(),
                 nullValues);

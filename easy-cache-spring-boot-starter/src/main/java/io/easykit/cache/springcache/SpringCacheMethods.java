@@ -2,6 +2,8 @@ package io.easykit.cache.springcache;
 
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.cache.aop.SpringDeclarations;
+import io.easykit.cache.style.CallStyle;
+import io.easykit.cache.style.ReturnedValue;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -12,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -27,14 +28,12 @@ import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.cache.interceptor.CacheableOperation;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
  * The methods of an application with Spring's cache annotations. Finds them at the end of the start, declares their caches, and
- * refuses what cannot keep the promises of a cache.
+ * refuses methods that cannot keep the promises of a cache.
  */
 public final class SpringCacheMethods {
 
@@ -45,12 +44,18 @@ public final class SpringCacheMethods {
     private final Supplier<@Nullable SpringCacheManager> manager;
     private final CacheOperationSource source = new AnnotationCacheOperationSource(false);
     private final Map<MethodClassKey, Optional<AnnotatedMethod>> known = new ConcurrentHashMap<>();
-    private final Set<String> lines = new TreeSet<>();
 
-    /** Caches whose only mistake may be that of a method which reads them. */
+    /** Lines about the cached methods, made when all updates are known. */
+    private final List<Supplier<String>> lines = new ArrayList<>();
+
+    /** Caches with a refused {@code @Cacheable} method. Their updates are not reported as well. */
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
     private final OperationBypass bypass = new OperationBypass();
+
+    /** The manager of a {@code CachingConfigurer}, which runs all methods; null if there is none. */
+    private volatile @Nullable String otherManager;
+
     private volatile boolean complete;
 
     /** @param manager returns null if the application has a cache manager of its own */
@@ -71,22 +76,24 @@ public final class SpringCacheMethods {
         return bypass;
     }
 
-    CacheOperationSource source() {
-        return source;
-    }
-
     /**
-     * Checks the methods of all beans. From now on they are run by easy-cache.
+     * Checks the methods of all beans. From now on they are run by easy-cache, unless another manager or Spring's aspect runs them.
      *
      * @return the problems
      */
     public List<InvalidCacheDeclarationException> complete() {
         List<InvalidCacheDeclarationException> problems = new ArrayList<>();
         CacheInterceptor interceptor = manager.get() == null ? null : SpringCacheInfrastructure.interceptor(beans);
-        if (interceptor == null) {
+        if (interceptor == null && !isRunByAspect()) {
             return problems;
         }
         Set<Class<?>> types = types();
+        if (interceptor != null) {
+            otherManager = SpringCacheInfrastructure.configuredManager(interceptor, cacheNames(types));
+        }
+        if (otherManager != null) {
+            return problems;
+        }
         for (Class<?> type : types) {
             for (Method method : annotated(type)) {
                 collect(problems, () -> declare(method, type));
@@ -97,35 +104,54 @@ public final class SpringCacheMethods {
                 collect(problems, () -> requireUpdatable(method, type));
             }
         }
-        bypass.install(interceptor);
-        complete = true;
+        if (interceptor != null) {
+            bypass.install(interceptor);
+            complete = true;
+        }
         return problems;
+    }
+
+    private boolean isRunByAspect() {
+        return manager.get() != null && SpringCacheInfrastructure.hasAspect(beans);
+    }
+
+    private Set<String> cacheNames(Set<Class<?>> types) {
+        Set<String> names = new TreeSet<>();
+        for (Class<?> type : types) {
+            annotated(type).forEach(method -> operations(method, type)
+                    .forEach(operation -> names.addAll(operation.getCacheNames())));
+        }
+        return names;
+    }
+
+    private Collection<CacheOperation> operations(Method method, Class<?> targetClass) {
+        Collection<CacheOperation> operations = source.getCacheOperations(method, targetClass);
+        return operations == null ? List.of() : operations;
     }
 
     /** Logs the cached methods, or the reason why there are none. */
     public void report() {
-        SpringCacheManager own = manager.get();
-        if (own == null) {
+        if (manager.get() == null) {
             log.warn(
                     "easy-cache.spring-cache.enabled is true, but the application has the cache manager {}, which Spring's"
                             + " annotations go on to use. Remove it, or set easy-cache.spring-cache.primary to true.",
                     SpringCacheInfrastructure.managers(beans));
+        } else if (otherManager != null) {
+            log.warn(
+                    "easy-cache.spring-cache.enabled is true, but a CachingConfigurer returns the cache manager [{}], which"
+                            + " Spring's annotations go on to use. Remove its methods cacheManager and cacheResolver.",
+                    otherManager);
+        } else if (!complete && isRunByAspect()) {
+            log.warn(
+                    "easy-cache.spring-cache.enabled is true, but @EnableCaching has mode = ASPECTJ: entries are invalidated"
+                            + " only after the method, and updates of CP caches are refused. Use the default mode PROXY.");
         } else if (!complete) {
             log.warn(
                     "easy-cache.spring-cache.enabled is true, but Spring's cache annotations are not enabled: methods with"
                             + " @Cacheable run uncached, and @CacheEvict invalidates nothing. Put @EnableCaching on a"
                             + " @Configuration class, with the default mode PROXY.");
-        } else {
-            String other = SpringCacheInfrastructure.configuredManager(beans, own);
-            if (other != null) {
-                log.warn(
-                        "easy-cache.spring-cache.enabled is true, but a CachingConfigurer returns the cache manager [{}], which"
-                                + " Spring's annotations go on to use. Remove its methods cacheManager and cacheResolver.",
-                        other);
-                lines.clear();
-            }
         }
-        lines.forEach(log::info);
+        new TreeSet<>(lines.stream().map(Supplier::get).toList()).forEach(log::info);
         lines.clear();
     }
 
@@ -185,8 +211,8 @@ public final class SpringCacheMethods {
 
     /** Declares the caches that a method reads. */
     private @Nullable AnnotatedMethod declare(Method method, Class<?> targetClass) {
-        Collection<CacheOperation> operations = source.getCacheOperations(method, targetClass);
-        if (operations == null || operations.isEmpty()) {
+        Collection<CacheOperation> operations = operations(method, targetClass);
+        if (operations.isEmpty()) {
             return null;
         }
         if (operations.stream().anyMatch(this::isOwn)) {
@@ -201,8 +227,8 @@ public final class SpringCacheMethods {
                 }
             }
         }
-        Class<?> type = SpringDeclarations.returnType(method, targetClass).resolve(Object.class);
-        return new AnnotatedMethod(method, targetClass, List.copyOf(operations), styleOf(type));
+        ReturnedValue returned = ReturnedValue.of(method, targetClass);
+        return new AnnotatedMethod(method, targetClass, List.copyOf(operations), returned, styleOf(returned));
     }
 
     private void declareRead(Method method, Class<?> targetClass, String name, String key) {
@@ -213,7 +239,7 @@ public final class SpringCacheMethods {
             throw problem;
         }
         if (!complete) {
-            lines.add(declarations.describe(method, targetClass, name, key.isEmpty() ? "parameters" : key));
+            lines.add(() -> declarations.describe(method, targetClass, name, key.isEmpty() ? "parameters" : key));
         }
     }
 
@@ -224,31 +250,23 @@ public final class SpringCacheMethods {
                         || SpringCacheInfrastructure.isOwn(beans, operation.getCacheManager()));
     }
 
-    private CallStyle styleOf(Class<?> type) {
+    private CallStyle styleOf(ReturnedValue returned) {
         SpringCacheManager own = manager.get();
-        if (own == null) {
-            return CallStyle.BLOCKING;
-        }
-        if (CompletionStage.class.isAssignableFrom(type)) {
-            return CallStyle.future(own.parts().futures());
-        }
-        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
-        return adapter == null
+        return own == null
                 ? CallStyle.BLOCKING
-                : new ReactiveStyle(adapter, own.parts().futures());
+                : CallStyle.of(returned, own.parts().futures());
     }
 
-    /** Checks what a method updates, when all caches are declared. */
+    /** Checks the caches that a method updates, when all caches are declared. */
     private void requireUpdatable(Method method, Class<?> targetClass) {
-        Collection<CacheOperation> operations = source.getCacheOperations(method, targetClass);
-        for (CacheOperation operation : operations == null ? List.<CacheOperation>of() : operations) {
+        for (CacheOperation operation : operations(method, targetClass)) {
             if (operation instanceof CacheableOperation || !isOwn(operation)) {
                 continue;
             }
             OperationRules rules = new OperationRules(declarations, method, targetClass);
             rules.requireTimelyKey(operation);
             for (String name : operation.getCacheNames()) {
-                declarations.use(name);
+                declarations.use(name, AnnotatedMethod.hasLateKey(operation, method));
                 if (!refused.contains(name)) {
                     rules.requireDeclared(operation, name);
                 }

@@ -6,8 +6,9 @@ import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.aop.ArgumentCopies;
-import io.easykit.cache.springcache.CallStyle.Awaiter;
 import io.easykit.cache.springcache.OperationEvaluator.Evaluation;
+import io.easykit.cache.style.CallStyle.Awaiter;
+import io.easykit.cache.style.CallersKeys;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +46,7 @@ final class SpringRead {
                     || callers.pass(() -> keys(steps(evaluator.evaluate(method.operations(), call.call()))));
             // A value that the transaction has read may be rolled back, and a cached one may be older than its changes.
             boolean uncached = place.isInTransaction() || !same;
-            return method.resultOf(uncached ? call.content(place.awaiter()) : read(steps, place.awaiter()));
+            return method.resultOf(uncached ? call.content(place.load()) : read(steps, place.load()));
         });
     }
 

@@ -5,9 +5,12 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.InvalidCacheKeyException;
-import io.easykit.cache.springcache.CallStyle.Awaiter;
 import io.easykit.cache.springcache.OperationEvaluator.Evaluation;
+import io.easykit.cache.style.CallStyle.Awaiter;
+import io.easykit.cache.style.CallersKeys;
+import io.easykit.cache.style.RefusedUpdates;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,7 +24,7 @@ import org.springframework.cache.interceptor.CacheOperation;
 
 /**
  * A call of a method with {@code @CacheEvict} or {@code @CachePut}: an update of its entries, prepared before the method and
- * invalidated after it, whatever its end. Inside a transaction it belongs to that one too.
+ * invalidated after it, also after an exception. Inside a transaction it belongs to that one too.
  *
  * <p>{@code @CachePut} stores nothing. Its value was read before the commit, and another update may have overtaken it.
  *
@@ -61,7 +64,7 @@ final class SpringUpdate {
             if (place.isInTransaction() && keys.anyCache != null) {
                 throw inTransaction(keys.anyCache);
             }
-            return update(List.copyOf(keys.before), List.copyOf(keys.eager), place.awaiter());
+            return update(List.copyOf(keys.before), List.copyOf(keys.eager), place.update());
         });
     }
 
@@ -94,16 +97,9 @@ final class SpringUpdate {
         return keys;
     }
 
-    /** The update would end before the transaction, so a reader could store the old row again. */
     private InvalidCacheCallException inTransaction(String cacheName) {
-        return new InvalidCacheCallException(
-                cacheName,
-                "The update of the cache '" + cacheName + "' is refused: "
-                        + call.call().method()
-                        + " is subscribed inside a reactive transaction, whose commit the update cannot await. The method has"
-                        + " not run. Put @Transactional on the annotated method, and subscribe to it outside of a"
-                        + " transaction.",
-                null);
+        return RefusedUpdates.inReactiveTransaction(
+                cacheName, "the cache '" + cacheName + "'", call.call().method());
     }
 
     private @Nullable Object update(List<CacheKey<?>> before, List<CacheKey<?>> eager, Awaiter awaiter)
@@ -132,9 +128,10 @@ final class SpringUpdate {
                 invalidateOthers(before, null, false);
             } catch (RuntimeException also) {
                 log.debug(
-                        "A key of {} is not known after its failure",
+                        "The keys of {} were not all invalidated in time after its failure",
                         call.call().method(),
                         also);
+                failure.addSuppressed(also);
             }
             throw failure;
         }
@@ -151,10 +148,10 @@ final class SpringUpdate {
         boolean early = isBeforeInvocation(operation);
         RuntimeException problem = null;
         try {
-            if (!AnnotatedMethod.hasLateCondition(operation) && !evaluation.applies(null)) {
+            if (!call.method().hasLateCondition(operation) && !evaluation.applies(null)) {
                 return false;
             }
-            boolean known = early || !AnnotatedMethod.hasLateKey(operation);
+            boolean known = early || !call.method().hasLateKey(operation);
             if (known && add(evaluation, null, early ? keys.eager : keys.before)) {
                 return true;
             }
@@ -221,33 +218,56 @@ final class SpringUpdate {
      */
     private void invalidateOthers(List<CacheKey<?>> before, @Nullable Object content, boolean returned) {
         Set<CacheKey<?>> after = new LinkedHashSet<>();
-        RuntimeException problem = null;
+        Problems problems = new Problems();
         for (Evaluation evaluation : evaluator.evaluate(call.method().operations(), call.call())) {
             try {
                 if (mayAddAfter(evaluation.getOperation(), returned)
                         && (mustAddAfter(evaluation.getOperation(), returned) || evaluation.applies(content))
                         && !add(evaluation, content, after)) {
-                    problem = new InvalidCacheKeyException(
-                            "The key of " + evaluation.getOperation()
-                                    + " is null after the method, so nothing is invalidated. Set a condition, or correct the key.");
+                    problems.add(
+                            new InvalidCacheKeyException(
+                                    "The key of " + evaluation.getOperation()
+                                            + " is null after the method, so nothing is invalidated. Set a condition, or correct the key."));
                 }
             } catch (RuntimeException failure) {
-                problem = failure;
+                problems.add(failure);
             }
         }
         before.forEach(after::remove);
-        parts.updates().invalidate(new ArrayList<>(after));
-        if (problem != null) {
-            throw problem;
+        try {
+            parts.updates().invalidate(new ArrayList<>(after));
+        } catch (RuntimeException failure) {
+            problems.add(failure);
+        }
+        problems.throwFirst();
+    }
+
+    /** Exceptions of one call. The first one gets the others as suppressed ones. */
+    private static final class Problems {
+
+        private @Nullable RuntimeException first;
+
+        void add(RuntimeException problem) {
+            if (first == null) {
+                first = problem;
+            } else if (first != problem) {
+                first.addSuppressed(problem);
+            }
+        }
+
+        void throwFirst() {
+            if (first != null) {
+                throw first;
+            }
         }
     }
 
-    private static boolean mayAddAfter(CacheOperation operation, boolean returned) {
-        return !isBeforeInvocation(operation) && (returned || !AnnotatedMethod.hasLateKey(operation));
+    private boolean mayAddAfter(CacheOperation operation, boolean returned) {
+        return !isBeforeInvocation(operation) && (returned || !call.method().hasLateKey(operation));
     }
 
     /** Whether the condition needs a result that does not exist. */
-    private static boolean mustAddAfter(CacheOperation operation, boolean returned) {
-        return !returned && AnnotatedMethod.hasLateCondition(operation);
+    private boolean mustAddAfter(CacheOperation operation, boolean returned) {
+        return !returned && call.method().hasLateCondition(operation);
     }
 }

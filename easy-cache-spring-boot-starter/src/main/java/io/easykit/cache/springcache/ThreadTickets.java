@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tickets of the misses of each thread, for the {@code put} that may follow. A ticket is older than what the thread reads after
- * the miss, so an update since then refuses it.
+ * Tickets of the misses of each thread, for the {@code put} that may follow. A ticket is older than each value that the thread
+ * reads after the miss, so an update since then refuses it.
  *
  * <p>Only the latest ones are kept. Another thread has none of them.
  */
@@ -26,6 +26,7 @@ final class ThreadTickets {
             tickets = new LinkedHashMap<>();
             held.set(tickets);
         }
+        tickets.remove(ticket.key()); // a present key would keep its place
         tickets.put(ticket.key(), ticket);
         if (tickets.size() > MOST) {
             CacheKey<?> eldest = tickets.keySet().iterator().next();

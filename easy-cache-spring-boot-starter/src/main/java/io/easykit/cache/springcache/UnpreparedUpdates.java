@@ -3,6 +3,7 @@ package io.easykit.cache.springcache;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.Transactions;
 import java.util.Collection;
 import java.util.function.Supplier;

@@ -55,7 +55,6 @@ import java.util.TimeZone;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -73,6 +72,7 @@ import org.springframework.data.domain.Slice;
 import org.springframework.data.domain.SliceImpl;
 import org.springframework.data.domain.Sort;
 import org.springframework.util.LinkedCaseInsensitiveMap;
+import reactor.core.publisher.Flux;
 
 /** One method for each row of the table of types in the documentation. */
 @SuppressWarnings({
@@ -762,9 +762,9 @@ class ValueZoo {
         return Stream.of("a");
     }
 
-    @Row("`CompletableFuture`, `Mono`, `Flux`, Kotlin `suspend`")
-    public CompletableFuture<String> future() {
-        return CompletableFuture.completedFuture("a");
+    @Row("`Flux`, other futures than `CompletableFuture`, Kotlin `suspend`")
+    public Flux<String> future() {
+        return Flux.just("a");
     }
 
     @Row("lambda, function")

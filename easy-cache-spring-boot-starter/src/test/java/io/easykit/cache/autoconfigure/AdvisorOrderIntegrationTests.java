@@ -90,7 +90,7 @@ class AdvisorOrderIntegrationTests {
                     .filteredOn(isOneOf(context))
                     .containsExactly(
                             context.getBean("easyCacheReadAdvisor", Advisor.class),
-                            context.getBean("easyCacheSerialUpdateAdvisor", Advisor.class),
+                            context.getBean("easyCacheOuterUpdateAdvisor", Advisor.class),
                             transactionAdvisor(context),
                             context.getBean("easyCacheUpdateAdvisor", Advisor.class));
             assertThat(context.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)

@@ -91,7 +91,7 @@ class AvailabilityEventsTests {
         }
     }
 
-    /** Starts after the cache, and waits until the cache has told its listeners that Redis is unavailable. */
+    /** Starts after the cache, and waits until the cache has reported to its listeners that Redis is unavailable. */
     static final class SlowStart implements SmartLifecycle {
 
         private final Signal signal;

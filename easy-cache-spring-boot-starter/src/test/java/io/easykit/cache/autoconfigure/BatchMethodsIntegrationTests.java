@@ -226,7 +226,7 @@ class BatchMethodsIntegrationTests {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // what a caller without null checks may do
+    @SuppressWarnings("NullAway") // callers without null checks may do it
     void namesWhatIsNull() {
         assertThatExceptionOfType(InvalidCacheKeyException.class)
                 .isThrownBy(() -> users.findAll(null))

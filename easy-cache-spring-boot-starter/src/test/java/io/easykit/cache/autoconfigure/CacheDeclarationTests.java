@@ -176,6 +176,42 @@ class CacheDeclarationTests {
                 "Correct the annotation, or the setting easy-cache.caches.hot.");
     }
 
+    static class KeptAndStrong {
+        @Cacheable(prefix = "kept", keys = "#id", consistency = Consistency.CP, staleOnError = "1h")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesExpiredValuesOfAStrongCache() {
+        refuses(
+                KeptAndStrong.class,
+                "find(long)",
+                "the cache 'kept' cannot be used",
+                "'stale-on-error' of 1h cannot be used with consistency CP",
+                "Set it to 0s for this cache, or choose consistency AP",
+                "Correct the annotation, or the setting easy-cache.caches.kept.");
+    }
+
+    static class SoftAlone {
+        @Cacheable(prefix = "soft", keys = "#id", loadSoftTimeout = "200ms")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesASoftTimeoutWithoutExpiredValues() {
+        refuses(
+                SoftAlone.class,
+                "find(long)",
+                "the cache 'soft' cannot be used",
+                "'load-soft-timeout' has no effect, because the cache has no 'stale-on-error'",
+                "Set 'stale-on-error' of this cache, for example to 1h, or remove it",
+                "Correct the annotation, or the setting easy-cache.caches.soft.");
+    }
+
     @Test
     void refusesADurationWithoutUnit() {
         refuses(NoUnit.class, "find(long)", "it has no unit", "Write a number with its unit");

@@ -81,6 +81,8 @@ class CacheStartLineTests {
             textBlock =
                     """
                     easy-cache.caches.user.near-ttl=2s      | worst staleness 2s while every node reaches Redis (near-ttl 2s; 30s after a crash of an updater, +5s while Redis is away; after an update on a node without Redis: until that node reaches it again, or the ttl of 10m if it dies before, plus the near-ttl of 2s; after a fail-over of Redis that lost the update: until its node has repeated it, or the ttl of 10m if that node died, plus the near-ttl of 2s)
+                    easy-cache.caches.user.stale-on-error=1h | or the ttl of 10m if that node died, plus the stale-on-error of 1h while its loads fail)
+                    easy-cache.caches.user.stale-on-error=2h | ; an expired value, never an invalidated one, for 2h more if its load fails
                     easy-cache.outbox=jdbc                  | +5s while Redis is away; after an update on a node without Redis: 2500ms through the outbox; after a fail-over of Redis
                     easy-cache.degraded.ap-updates=refuse   | +5s while Redis is away; updates on a node without Redis are refused; after a fail-over of Redis
                     easy-cache.degraded.cp-updates=proceed  | of 90s if that node died, and after an update on a node without Redis: until that node reaches it again, or the ttl of 90s if it dies before

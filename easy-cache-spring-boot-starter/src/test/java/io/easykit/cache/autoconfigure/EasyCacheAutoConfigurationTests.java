@@ -20,6 +20,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -157,7 +158,7 @@ class EasyCacheAutoConfigurationTests {
         runner.withBean(EasyCache.class, () -> own).run(context -> {
             assertThat(context).getBean(EasyCache.class).isSameAs(own);
             assertThat(context).doesNotHaveBean(RedisConnections.class);
-            assertThat(context).doesNotHaveBean(BackgroundExecutor.class);
+            assertThat(context).doesNotHaveBean("easyCacheBackground");
             assertThat(context).hasSingleBean(EasyCacheHealthIndicator.class);
         });
     }
@@ -275,7 +276,9 @@ class EasyCacheAutoConfigurationTests {
         TaskDecorator decorator = new CompositeTaskDecorator(List.of());
         runner.withBean(TaskDecorator.class, () -> decorator).run(context -> {
             assertThat(context).hasNotFailed();
-            assertThat(context.getBean(BackgroundExecutor.class).isRunning()).isTrue();
+            assertThat(context.getBean("easyCacheBackground", BackgroundExecutor.class)
+                            .isRunning())
+                    .isTrue();
         });
     }
 
@@ -284,14 +287,15 @@ class EasyCacheAutoConfigurationTests {
         runner.run(context -> {
             GenericApplicationContext lifecycle = (GenericApplicationContext) context.getSourceApplicationContext();
             RedisConnections connections = context.getBean(RedisConnections.class);
-            BackgroundExecutor background = context.getBean(BackgroundExecutor.class);
+            Collection<BackgroundExecutor> executors =
+                    context.getBeansOfType(BackgroundExecutor.class).values();
             for (int i = 0; i < 3; i++) {
                 lifecycle.stop();
                 assertThat(connections.isRunning()).isFalse();
-                assertThat(background.isRunning()).isFalse();
+                assertThat(executors).hasSize(2).noneMatch(BackgroundExecutor::isRunning);
                 lifecycle.start();
                 assertThat(connections.isRunning()).isTrue();
-                assertThat(background.isRunning()).isTrue();
+                assertThat(executors).allMatch(BackgroundExecutor::isRunning);
             }
         });
     }

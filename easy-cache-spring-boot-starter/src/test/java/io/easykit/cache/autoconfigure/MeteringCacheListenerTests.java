@@ -22,7 +22,7 @@ class MeteringCacheListenerTests {
             CacheSpec.of("user", String.class).withClusterId("trade").key(1);
 
     @ParameterizedTest
-    @CsvSource({"FRESH,hit", "NEAR,near", "STALE,stale", "LOCAL,local"})
+    @CsvSource({"FRESH,hit", "NEAR,near", "STALE,stale", "LOCAL,local", "EXPIRED,expired"})
     void countsHits(Hit hit, String result) {
         listener.onHit(key, hit);
         listener.onHit(key, hit);

@@ -2,6 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
 import io.easykit.cache.EasyCache;
@@ -10,6 +11,7 @@ import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.bean.override.convention.TestBean;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import reactor.core.publisher.Mono;
 
 /** Tests of an application that replace the cache. */
 class ReplacedCacheTests {
@@ -51,6 +54,11 @@ class ReplacedCacheTests {
             assertThat(books.calls()).isZero();
             verify(cache).fetch(any(), any());
             books.rename(1);
+            assertThat(books.renames()).isZero();
+            assertThat(books.titleLater(1).join()).isNull();
+            verify(cache, times(2)).fetch(any(), any());
+            assertThat(books.renameReactively(1).block()).isNull();
+            assertThat(books.renames()).isZero();
 
             assertThat(context.getBeanProvider(EasyCacheAdmin.class).getIfAvailable())
                     .isNull();
@@ -92,6 +100,8 @@ class ReplacedCacheTests {
         void startsAndCallsIt() {
             assertThat(books.title(1)).isEqualTo("title 1");
             assertThat(books.title(1)).isEqualTo("title 2");
+            assertThat(books.titleLater(1).join()).isEqualTo("title 3");
+            assertThat(books.renameReactively(1).block()).isEqualTo(1);
         }
     }
 
@@ -122,9 +132,14 @@ class ReplacedCacheTests {
     static class Books {
 
         private final AtomicInteger calls = new AtomicInteger();
+        private final AtomicInteger renames = new AtomicInteger();
 
         public int calls() {
             return calls.get();
+        }
+
+        public int renames() {
+            return renames.get();
         }
 
         @Cacheable(prefix = "title", keys = "#id")
@@ -132,7 +147,19 @@ class ReplacedCacheTests {
             return "title " + calls.incrementAndGet();
         }
 
+        @Cacheable(prefix = "title", keys = "#id")
+        public CompletableFuture<String> titleLater(int id) {
+            return CompletableFuture.completedFuture("title " + calls.incrementAndGet());
+        }
+
         @UpdateCache(prefix = "title", keys = "#id")
-        public void rename(int id) {}
+        public void rename(int id) {
+            renames.incrementAndGet();
+        }
+
+        @UpdateCache(prefix = "title", keys = "#id")
+        public Mono<Integer> renameReactively(int id) {
+            return Mono.fromCallable(renames::incrementAndGet);
+        }
     }
 }

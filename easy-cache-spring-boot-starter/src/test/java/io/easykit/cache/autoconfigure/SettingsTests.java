@@ -6,9 +6,11 @@ import io.easykit.boot.BoundSettings;
 import io.easykit.boot.SettingsReport;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.SerialOptions;
+import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.aop.CacheSettings;
 import io.easykit.test.SettingsContract;
 import java.lang.reflect.RecordComponent;
+import java.time.Duration;
 import java.util.Map;
 import org.springframework.core.env.Environment;
 
@@ -41,6 +43,11 @@ class SettingsTests extends SettingsContract {
     private static Object defaultOf(RecordComponent setting) {
         SerialOptions serial = SerialOptions.defaults();
         return switch (setting.getName()) {
+            case "staleOnError" -> CacheOptions.defaults().keptPastEnd();
+            case "loadSoftTimeout" ->
+                StaleOnErrorOptions.keptFor(Duration.ofHours(1)).loadSoftTimeout();
+            case "loadRetryAfter" ->
+                StaleOnErrorOptions.keptFor(Duration.ofHours(1)).loadRetryAfter();
             case "serial" -> CacheOptions.defaults().serial() != null;
             case "serialWait" -> serial.maxWait();
             case "serialQueue" -> serial.maxQueue();

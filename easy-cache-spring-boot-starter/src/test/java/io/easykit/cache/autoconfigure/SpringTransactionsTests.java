@@ -116,7 +116,7 @@ class SpringTransactionsTests {
         assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
     }
 
-    /** The end of an inner transaction removes the mark that one is active, and nobody sets it again. */
+    /** The end of an inner transaction removes the mark that one is active, and Spring does not set it again. */
     @ParameterizedTest
     @ValueSource(
             ints = {

@@ -6,7 +6,7 @@ import java.util.Random;
 import org.springframework.transaction.annotation.Propagation;
 
 /**
- * What a thread does in nested transactions, drawn by chance: the same seed gives the same tree.
+ * The calls of a thread in nested transactions, drawn by chance: the same seed gives the same tree.
  *
  * @param root the outermost call
  */

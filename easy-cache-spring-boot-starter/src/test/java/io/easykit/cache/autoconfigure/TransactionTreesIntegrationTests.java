@@ -252,7 +252,7 @@ class TransactionTreesIntegrationTests {
         }
     }
 
-    /** What the tree itself throws. */
+    /** Thrown by the tree itself. */
     static final class PlannedFailure extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

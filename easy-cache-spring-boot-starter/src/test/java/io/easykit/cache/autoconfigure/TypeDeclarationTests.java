@@ -10,9 +10,13 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.Resource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Types that cannot be cached, with the reported method and remedy. */
@@ -76,28 +80,102 @@ class TypeDeclarationTests {
         refuses(ResourceType.class, "find(long)", "Resource can be read once only", "byte[]");
     }
 
-    static class FutureType {
+    static class BareFuture {
         @Cacheable(prefix = "user", keys = "#id")
-        public CompletableFuture<User> find(long id) {
+        public Future<User> find(long id) {
             return CompletableFuture.completedFuture(new User(id, ""));
         }
     }
 
-    @Test
-    void refusesAFuture() {
-        refuses(FutureType.class, "find(long)", "asynchronous", "returns the plain value");
+    static class OwnFuture extends CompletableFuture<User> {}
+
+    static class SelfTypedFuture {
+        @Cacheable(prefix = "user", keys = "#id")
+        public OwnFuture find(long id) {
+            return new OwnFuture();
+        }
     }
 
-    static class MonoUpdate {
+    static class ManyValues {
+        @Cacheable(prefix = "user", keys = "#id")
+        public Flux<User> find(long id) {
+            return Flux.empty();
+        }
+    }
+
+    static class ManyUpdates {
         @UpdateCache(prefix = "user", keys = "#id")
-        public Mono<User> update(long id) {
+        public Flux<User> update(long id) {
+            return Flux.empty();
+        }
+    }
+
+    static class ManyBatch {
+        @Cacheable(prefix = "user", keys = "#ids", batch = true)
+        public Flux<User> find(List<Long> ids) {
+            return Flux.empty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {BareFuture.class, SelfTypedFuture.class, ManyValues.class, ManyUpdates.class, ManyBatch.class})
+    void refusesAnAsynchronousMethodWithoutOneValue(Class<?> bean) {
+        refuses(bean, "(", "does not return one value", "Return a CompletableFuture or a Mono");
+    }
+
+    static class FutureOfNothing {
+        @Cacheable(prefix = "user", keys = "#id")
+        public CompletableFuture<Void> find(long id) {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    @Test
+    void refusesAFutureOfNothing() {
+        refuses(FutureOfNothing.class, "find(long)", "returns nothing", "Return a value");
+    }
+
+    static class FutureOfFuture {
+        @Cacheable(prefix = "user", keys = "#id")
+        public Mono<CompletableFuture<User>> find(long id) {
             return Mono.empty();
         }
     }
 
     @Test
-    void refusesAReactiveUpdate() {
-        refuses(MonoUpdate.class, "update(long)", "asynchronous", "returns the plain value");
+    void refusesAFutureInsideAPublisher() {
+        refuses(FutureOfFuture.class, "find(long)", "is an asynchronous value", "plain value");
+    }
+
+    static class RawFuture {
+        @Cacheable(prefix = "user", keys = "#id")
+        @SuppressWarnings("rawtypes") // the mistake
+        public CompletableFuture find(long id) {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    @Test
+    void refusesAFutureOfAnUnknownType() {
+        refuses(RawFuture.class, "find(long)", "cannot be restored from the type", "Declare the type");
+    }
+
+    static class OtherTypeLater {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+
+        @Cacheable(prefix = "user", keys = "#id")
+        public Mono<String> findLater(long id) {
+            return Mono.empty();
+        }
+    }
+
+    @Test
+    void refusesAnotherTypeInAFutureOfTheSamePrefix() {
+        refuses(OtherTypeLater.class, "neither could read what the other stores", "Use another prefix");
     }
 
     static class Untyped<T> {

@@ -447,7 +447,7 @@ class UpdateTransactionsIntegrationTests {
     }
 
     /**
-     * Spring reports the end of such a transaction to nobody. A callback that joins it has synchronizations again, and none of
+     * Spring does not report the end of such a transaction. A callback that joins it has synchronizations again, and none of
      * them is called before its work is committed.
      */
     @ParameterizedTest

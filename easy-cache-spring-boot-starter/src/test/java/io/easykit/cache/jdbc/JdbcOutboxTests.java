@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.easykit.boot.JdbcSchema;
+import io.easykit.boot.SchemaMode;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.Outbox.Due;
 import io.easykit.cache.store.Outbox.Message;
@@ -35,7 +37,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -119,8 +120,8 @@ class JdbcOutboxTests {
     }
 
     private static void install(DataSource dataSource) {
-        OutboxSchema schema =
-                new OutboxSchema(dataSource, DatabaseInitializationMode.ALWAYS, OutboxSchema.LOCATION, null);
+        OutboxSchema schema = new OutboxSchema(
+                dataSource, new JdbcSchema.Settings("easy-cache.jdbc", SchemaMode.ALWAYS, OutboxSchema.LOCATION, null));
         schema.setResourceLoader(new DefaultResourceLoader());
         schema.initializeDatabase();
     }

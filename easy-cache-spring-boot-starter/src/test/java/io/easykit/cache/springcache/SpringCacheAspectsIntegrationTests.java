@@ -29,7 +29,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.util.AopTestUtils;
 
 /** An aspect between easy-cache's interceptor and that of Spring which calls the method again if it fails. */
@@ -109,8 +108,6 @@ class SpringCacheAspectsIntegrationTests {
     static void start() {
         RedisServer.shared().flush();
         context = SpringShop.start(Application.class);
-        jdbc().sql("create table if not exists product (id bigint primary key, name varchar(20))")
-                .update();
     }
 
     @AfterAll
@@ -118,13 +115,9 @@ class SpringCacheAspectsIntegrationTests {
         context.close();
     }
 
-    private static JdbcClient jdbc() {
-        return context.getBean(JdbcClient.class);
-    }
-
     @BeforeEach
     void addProduct() {
-        jdbc().sql("insert into product values (?, 'old')").param(id).update();
+        SpringShop.add(context, new Product(id, "old"));
         target.loads.set(0);
         target.beforeCommit = () -> {};
         target.meanwhile = () -> {
@@ -164,7 +157,7 @@ class SpringCacheAspectsIntegrationTests {
     @Test
     void aCallOfTheSameMethodInsideIsCachedToo() {
         long inner = IDS.incrementAndGet();
-        jdbc().sql("insert into product values (?, 'inner')").param(inner).update();
+        SpringShop.add(context, new Product(inner, "inner"));
         target.meanwhile = () -> products.find(inner);
 
         assertThat(products.find(id).name()).isEqualTo("old");

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.springcache.SpringShop.Facade;
 import io.easykit.cache.springcache.SpringShop.Product;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -163,9 +165,14 @@ class SpringCacheCallsIntegrationTests {
     @Test
     void retrievesWithoutTheThreadOfTheCaller() {
         assertThat(cache.retrieve(id).join()).isNull();
-        assertThat(cache.<Product>retrieve(id, () -> CompletableFuture.supplyAsync(() -> product))
+        AtomicReference<String> thread = new AtomicReference<>();
+        assertThat(cache.<Product>retrieve(id, () -> {
+                            thread.set(Thread.currentThread().getName());
+                            return CompletableFuture.completedFuture(product);
+                        })
                         .join())
                 .isEqualTo(product);
+        assertThat(thread.get()).startsWith("easy-cache-call-");
         assertThat(((Cache.ValueWrapper) cache.retrieve(id).join()).get()).isEqualTo(product);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.springcache.SpringShop.Facade;
@@ -127,8 +128,6 @@ class SpringCacheIntegrationTests {
         RedisServer.shared().flush();
         first = SpringShop.start(SpringShop.Application.class);
         second = SpringShop.start(SpringShop.Application.class);
-        jdbc().sql("create table if not exists product (id bigint primary key, name varchar(20))")
-                .update();
     }
 
     @AfterAll
@@ -144,7 +143,7 @@ class SpringCacheIntegrationTests {
     @BeforeEach
     void addProduct() {
         jdbc().sql("delete from product").update();
-        jdbc().sql("insert into product values (?, 'old')").param(id).update();
+        SpringShop.add(first, new Product(id, "old"));
         target.loads.set(0);
         target.meanwhile = () -> {};
         target.beforeCommit = () -> {};
@@ -258,6 +257,7 @@ class SpringCacheIntegrationTests {
     void clearsTwoCachesWithAllEntries() {
         assertThat(here.find(id).name()).isEqualTo("old");
         assertThat(here.findByParts(id, "de").name()).isEqualTo("old");
+        assertThat(there.find(id).name()).isEqualTo("old");
 
         here.renameAll("new");
 
@@ -321,13 +321,13 @@ class SpringCacheIntegrationTests {
         here.findSome(id);
         assertThat(target.loads).hasValue(1);
 
-        jdbc().sql("insert into product values (-1, 'none')").update();
+        SpringShop.add(first, new Product(-1, "none"));
         here.findSome(-1);
         here.findSome(-1);
         assertThat(target.loads).as("condition").hasValue(3);
 
         long secret = IDS.incrementAndGet();
-        jdbc().sql("insert into product values (?, 'secret')").param(secret).update();
+        SpringShop.add(first, new Product(secret, "secret"));
         here.findSome(secret);
         here.findSome(secret);
         assertThat(target.loads).as("unless").hasValue(5);

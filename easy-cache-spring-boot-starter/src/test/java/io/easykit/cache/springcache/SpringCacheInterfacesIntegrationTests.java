@@ -206,7 +206,7 @@ class SpringCacheInterfacesIntegrationTests {
 
         assertThat(finder.find(1L).join()).isEqualTo(new City(1L, "Rome 1"));
         assertThat(finder.find(1L).join()).isEqualTo(new City(1L, "Rome 1"));
-        assertThat(finder.change(1L).join().name()).startsWith("easy-cache-spring-");
+        assertThat(finder.change(1L).join().name()).startsWith("easy-cache-call-");
         assertThat(finder.find(1L).join()).isEqualTo(new City(1L, "Rome 2"));
     }
 
@@ -216,7 +216,7 @@ class SpringCacheInterfacesIntegrationTests {
 
         assertThat(finder.find(1L).block(WAIT)).isEqualTo(new City(1L, "Rome 1"));
         assertThat(finder.find(1L).block(WAIT)).isEqualTo(new City(1L, "Rome 1"));
-        assertThat(finder.change(1L).block(WAIT).name()).startsWith("easy-cache-spring-");
+        assertThat(finder.change(1L).block(WAIT).name()).startsWith("easy-cache-call-");
         assertThat(finder.find(1L).block(WAIT)).isEqualTo(new City(1L, "Rome 2"));
     }
 

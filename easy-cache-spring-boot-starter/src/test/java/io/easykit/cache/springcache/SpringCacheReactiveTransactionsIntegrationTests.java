@@ -3,6 +3,7 @@ package io.easykit.cache.springcache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.springcache.SpringShop.Product;
 import io.easykit.cache.springcache.SpringShop.Products;
 import io.easykit.test.RawRedis;
@@ -113,8 +114,6 @@ class SpringCacheReactiveTransactionsIntegrationTests {
     static void start() {
         RedisServer.shared().flush();
         context = SpringShop.start(Application.class);
-        jdbc().sql("create table if not exists product (id bigint primary key, name varchar(20))")
-                .update();
     }
 
     @AfterAll
@@ -128,7 +127,7 @@ class SpringCacheReactiveTransactionsIntegrationTests {
 
     @BeforeEach
     void addProduct() {
-        jdbc().sql("insert into product values (?, 'old')").param(id).update();
+        SpringShop.add(context, new Product(id, "old"));
         target.loads.set(0);
     }
 
@@ -173,7 +172,7 @@ class SpringCacheReactiveTransactionsIntegrationTests {
                 .isInstanceOf(InvalidCacheCallException.class)
                 .hasMessageContaining("renameReactively")
                 .hasMessageContaining("The method has not run")
-                .hasMessageContaining("Put @Transactional on the annotated method");
+                .hasMessageContaining("Move the annotation of the update to the method that begins the transaction");
 
         assertThat(products.find(id).name()).isEqualTo("old");
     }

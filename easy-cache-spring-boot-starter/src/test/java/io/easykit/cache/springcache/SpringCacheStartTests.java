@@ -7,7 +7,9 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.SpringDeclarations;
 import io.easykit.cache.autoconfigure.DisabledEasyCacheAutoConfiguration;
 import io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration;
@@ -21,11 +23,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.cache.autoconfigure.CacheAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cache.Cache;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
@@ -33,9 +37,12 @@ import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.CachingConfigurer;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.cache.config.CacheManagementConfigUtils;
+import org.springframework.cache.interceptor.CacheErrorHandler;
 import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.cache.interceptor.CacheResolver;
+import org.springframework.cache.interceptor.LoggingCacheErrorHandler;
 import org.springframework.cache.interceptor.NameMatchCacheOperationSource;
 import org.springframework.cache.interceptor.SimpleCacheResolver;
 import org.springframework.cache.support.CompositeCacheManager;
@@ -46,7 +53,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.test.util.AopTestUtils;
 import reactor.core.publisher.Flux;
 
-/** What the start of an application with Spring's annotations accepts, refuses and reports. No Redis answers. */
+/** The checks at the start of an application with Spring's annotations, and their reports. No Redis answers. */
 @ExtendWith(OutputCaptureExtension.class)
 class SpringCacheStartTests {
 
@@ -60,8 +67,7 @@ class SpringCacheStartTests {
             .withPropertyValues(
                     "spring.data.redis.port=1",
                     "easy-cache.caches.strong.consistency=cp",
-                    "easy-cache.caches.serial.serial=true",
-                    "easy-cache.caches.behind.reload=background");
+                    "easy-cache.caches.serial.serial=true");
 
     private final ApplicationContextRunner enabled =
             runner.withUserConfiguration(Caching.class).withPropertyValues("easy-cache.spring-cache.enabled=true");
@@ -98,23 +104,6 @@ class SpringCacheStartTests {
         });
     }
 
-    static class TwoTypes {
-        @Cacheable("user")
-        public User find(long id) {
-            return new User(id, "Ada");
-        }
-
-        @Cacheable("user")
-        public String name(long id) {
-            return "Ada";
-        }
-    }
-
-    @Test
-    void refusesTwoTypesInOneCache() {
-        refuses(TwoTypes.class, "the cache 'user' already holds", "Use another cache name for one of them.");
-    }
-
     static class UnknownType {
         @Cacheable("any")
         public Object find(long id) {
@@ -139,13 +128,6 @@ class SpringCacheStartTests {
         refuses(AbstractType.class, "can be written but not read again", "put @JsonTypeInfo on an abstract type");
     }
 
-    static class ManyValues {
-        @Cacheable("user")
-        public Flux<User> find(long id) {
-            return Flux.empty();
-        }
-    }
-
     static class ManyUpdates {
         @CacheEvict("user")
         public Flux<User> update(long id) {
@@ -162,22 +144,8 @@ class SpringCacheStartTests {
 
     @Test
     void refusesAsynchronousMethodsThatDoNotReturnOneValue() {
-        refuses(ManyValues.class, "does not return one value", "Return a CompletableFuture or a Mono");
         refuses(ManyUpdates.class, "does not return one value", "Return a CompletableFuture or a Mono");
         refuses(BareFuture.class, "does not return one value", "Return a CompletableFuture or a Mono");
-    }
-
-    static class ReadAndUpdate {
-        @Cacheable("user")
-        @CacheEvict("users")
-        public User find(long id) {
-            return new User(id, "Ada");
-        }
-    }
-
-    @Test
-    void refusesAReadThatIsAnUpdate() {
-        refuses(ReadAndUpdate.class, "a hit would skip the update", "Put them on a method of their own");
     }
 
     static class UpdatesNothing {
@@ -186,65 +154,13 @@ class SpringCacheStartTests {
     }
 
     @Test
-    void refusesAnUpdateOfACacheThatNobodyReads() {
-        refuses(UpdatesNothing.class, "no @Cacheable has the cache name 'nobody'", "easy-cache.external-prefixes");
+    void acceptsAnUpdateOfACacheThatIsReadElsewhere() {
         enabled.withPropertyValues("easy-cache.external-prefixes=nobody")
                 .withBean(UpdatesNothing.class)
                 .run(context -> assertThat(context).hasNotFailed());
         enabled.withBean("nobody", CacheSpec.class, () -> CacheSpec.of("nobody", User.class))
                 .withBean(UpdatesNothing.class)
                 .run(context -> assertThat(context).hasNotFailed());
-    }
-
-    static class StrongByResult {
-        @Cacheable("strong")
-        public User find(long id) {
-            return new User(id, "Ada");
-        }
-
-        @CachePut(cacheNames = "strong", key = "#result.id")
-        public User update(String name) {
-            return new User(1, name);
-        }
-    }
-
-    @Test
-    void refusesAKeyOverTheResultForAStrongCache() {
-        refuses(StrongByResult.class, "must be prepared before the commit", "Use parameters in the key");
-    }
-
-    static class SerialByResult {
-        @Cacheable("serial")
-        public User find(long id) {
-            return new User(id, "Ada");
-        }
-
-        @CachePut(cacheNames = "serial", key = "#result.id")
-        public User update(String name) {
-            return new User(1, name);
-        }
-    }
-
-    @Test
-    void refusesAKeyOverTheResultForASerialCache() {
-        refuses(SerialByResult.class, "the method cannot wait for its turn", "Name the key by the arguments");
-    }
-
-    static class EarlyByResult {
-        @Cacheable("user")
-        public User find(long id) {
-            return new User(id, "Ada");
-        }
-
-        @CacheEvict(cacheNames = "user", key = "#result.id", beforeInvocation = true)
-        public User update(String name) {
-            return new User(1, name);
-        }
-    }
-
-    @Test
-    void refusesAKeyOverTheResultBeforeTheInvocation() {
-        refuses(EarlyByResult.class, "beforeInvocation = true", "Remove beforeInvocation");
     }
 
     static class StrongUpdates {
@@ -289,18 +205,6 @@ class SpringCacheStartTests {
         });
     }
 
-    static class Background {
-        @Cacheable("behind")
-        public User find(long id) {
-            return new User(id, "Ada");
-        }
-    }
-
-    @Test
-    void refusesASettingThatHasNoEffect() {
-        refuses(Background.class, "easy-cache.caches.behind.reload", "Remove the setting");
-    }
-
     static class OwnUpdate {
         @UpdateCache(prefix = "user", keys = "#id")
         public void update(long id) {}
@@ -341,6 +245,58 @@ class SpringCacheStartTests {
                 .doesNotContain("has settings for 'user'");
     }
 
+    static class LateKey {
+
+        @Cacheable("user")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @CachePut(cacheNames = "user", key = "#result.id")
+        public User create(String name) {
+            return new User(1, name);
+        }
+    }
+
+    @Test
+    void logsTheStalenessOfKeysOverTheResult(CapturedOutput output) {
+        enabled.withBean(LateKey.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBean(CachedMethods.class).declared())
+                    .isNotEmpty()
+                    .allSatisfy(cache -> assertThat(cache.staleness()).contains("keys over #result"));
+        });
+        assertThat(output).containsOnlyOnce("keys over #result are invalidated when it returns");
+    }
+
+    static class ResultParameter {
+
+        @Cacheable("strong")
+        public User find(long id) {
+            return new User(id, "Ada");
+        }
+
+        @CacheEvict(cacheNames = "strong", key = "#result.id")
+        public void save(User result) {}
+    }
+
+    @Test
+    void acceptsAParameterNamedResultOfAMethodWithoutOne() {
+        enabled.withBean(ResultParameter.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void theTypeOfTheCacheHasNoEffect() {
+        enabled.withConfiguration(AutoConfigurations.of(CacheAutoConfiguration.class))
+                .withPropertyValues("spring.cache.type=none")
+                .withBean(Users.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(CacheManager.class)).isInstanceOf(SpringCacheManager.class);
+                });
+    }
+
     @Test
     void runsWithoutRedis() {
         enabled.withBean(Users.class).run(context -> {
@@ -350,6 +306,25 @@ class SpringCacheStartTests {
             assertThat(users.find(1)).isEqualTo(new User(1, "Ada"));
             assertThat(((Users) AopTestUtils.getTargetObject(users)).loads).hasValue(2);
         });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Handling implements CachingConfigurer {
+
+        @Override
+        public CacheErrorHandler errorHandler() {
+            return new LoggingCacheErrorHandler();
+        }
+    }
+
+    @Test
+    void callsNoErrorHandler(CapturedOutput output) {
+        enabled.withUserConfiguration(Handling.class).withBean(Users.class).run(context -> {
+            Users users = context.getBean(Users.class);
+            assertThat(users.find(1)).isEqualTo(new User(1, "Ada"));
+            users.evict(1);
+        });
+        assertThat(output).doesNotContain(LoggingCacheErrorHandler.class.getSimpleName());
     }
 
     @Test
@@ -400,6 +375,31 @@ class SpringCacheStartTests {
                 .doesNotContain("SpringCacheStartTests.Users.find(long) ->");
     }
 
+    @Test
+    void doesNotCheckTheMethodsOfAManagerThatIsNoBean() {
+        enabled.withUserConfiguration(Configurer.class)
+                .withBean(UnknownType.class)
+                .withBean(UpdatesNothing.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(UnknownType.class).find(1)).isEqualTo(1L);
+                });
+    }
+
+    /** As {@code @EnableCaching(mode = ASPECTJ)} defines it. */
+    @Test
+    void reportsTheAspectAndDeclaresItsCaches(CapturedOutput output) {
+        runner.withPropertyValues("easy-cache.spring-cache.enabled=true")
+                .withBean(CacheManagementConfigUtils.CACHE_ASPECT_BEAN_NAME, Object.class, Object::new)
+                .withBean(Users.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    Cache users = context.getBean(CacheManager.class).getCache("user");
+                    assertThat(users.<User>get(1L, () -> new User(1, "Ada"))).isEqualTo(new User(1, "Ada"));
+                });
+        assertThat(output).containsOnlyOnce("mode = ASPECTJ").doesNotContain("Put @EnableCaching");
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class Composing implements CachingConfigurer {
 
@@ -416,7 +416,7 @@ class SpringCacheStartTests {
     }
 
     @Test
-    void doesNotReportAManagerThatAsksTheOwnOne(CapturedOutput output) {
+    void doesNotReportAManagerThatContainsTheOwnOne(CapturedOutput output) {
         enabled.withUserConfiguration(Composing.class).withBean(Users.class).run(context -> {
             assertThat(context).hasNotFailed();
             context.getBean(Users.class).find(1);
@@ -496,7 +496,7 @@ class SpringCacheStartTests {
     }
 
     @Test
-    void isPreferredIfToldSo() {
+    void isPreferredIfPrimary() {
         enabled.withPropertyValues("easy-cache.spring-cache.primary=true")
                 .withBean("maps", CacheManager.class, ConcurrentMapCacheManager::new)
                 .withBean(Users.class)

@@ -271,10 +271,10 @@ final class SpringShop {
         }
     }
 
-    /** Starts a node. */
+    /** Starts a node. The first one creates the table. */
     static ConfigurableApplicationContext start(Class<?> application, String... settings) {
         RedisServer redis = RedisServer.shared();
-        return new SpringApplicationBuilder(application)
+        ConfigurableApplicationContext node = new SpringApplicationBuilder(application)
                 .properties(
                         "spring.data.redis.host=" + redis.host(),
                         "spring.data.redis.port=" + redis.port(),
@@ -286,6 +286,18 @@ final class SpringShop {
                         "spring.main.web-application-type=none")
                 .properties(Stream.of(settings).toArray(String[]::new))
                 .run();
+        node.getBeanProvider(JdbcClient.class).ifAvailable(jdbc -> jdbc.sql(
+                        "create table if not exists product (id bigint primary key, name varchar(20))")
+                .update());
+        return node;
+    }
+
+    /** Adds a row to the table of all nodes. */
+    static void add(ConfigurableApplicationContext node, Product product) {
+        node.getBean(JdbcClient.class)
+                .sql("insert into product values (?, ?)")
+                .params(product.id(), product.name())
+                .update();
     }
 
     /** Runs work on another thread, and waits for it. */

@@ -1,6 +1,7 @@
-package io.easykit.cache.springcache;
+package io.easykit.cache.style;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.InvalidCacheCallException;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -16,14 +17,14 @@ import org.jspecify.annotations.Nullable;
  * <p>A publisher runs the method at each subscription, and the method may change its arguments. So the keys may differ when a
  * subscription has passed already.
  */
-final class CallersKeys {
+public final class CallersKeys {
 
     private final Set<CacheKey<?>> expected;
     private final Method method;
     private final AtomicBoolean passed = new AtomicBoolean();
 
     /** @param callers keys that were computed on the thread of the caller */
-    CallersKeys(Collection<? extends CacheKey<?>> callers, Method method) {
+    public CallersKeys(Collection<? extends CacheKey<?>> callers, Method method) {
         this.expected = new LinkedHashSet<>(callers);
         this.method = method;
     }
@@ -36,7 +37,7 @@ final class CallersKeys {
      * @throws InvalidCacheCallException if they differ or are not known, and none has passed before
      * @throws RuntimeException if they are not known, as in any call without a key
      */
-    boolean pass(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
+    public boolean pass(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
         Set<CacheKey<?>> now = new LinkedHashSet<>();
         RuntimeException problem = null;
         try {

@@ -1,4 +1,4 @@
-package io.easykit.cache.springcache;
+package io.easykit.cache.style;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.reactive.TransactionContext;

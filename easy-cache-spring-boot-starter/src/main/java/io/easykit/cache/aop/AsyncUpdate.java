@@ -1,0 +1,82 @@
+package io.easykit.cache.aop;
+
+import io.easykit.cache.Action;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.EasyCache;
+import io.easykit.cache.InvalidCacheCallException;
+import io.easykit.cache.aop.UpdateOperation.KeysAfter;
+import io.easykit.cache.style.CallStyle;
+import io.easykit.cache.style.CallStyle.Awaiter;
+import io.easykit.cache.style.CallersKeys;
+import io.easykit.cache.style.RefusedUpdates;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+
+/**
+ * A call of an {@code @UpdateCache} method that returns a future or a publisher: prepared on a thread of the cache before the method
+ * is called, invalidated when its result is there or it has failed. That is after the commit of the transaction that the method
+ * declares, blocking or reactive.
+ *
+ * <p>A subscriber that cancels does not stop it: the method ends, and then its entries are invalidated.
+ */
+final class AsyncUpdate {
+
+    private final ProxyMethodInvocation invocation;
+    private final UpdateOperation operation;
+    private final Call call;
+    private final EasyCache cache;
+
+    AsyncUpdate(ProxyMethodInvocation invocation, UpdateOperation operation, Call call, EasyCache cache) {
+        this.invocation = invocation;
+        this.operation = operation;
+        this.call = call;
+        this.cache = cache;
+    }
+
+    @Nullable Object run(CallStyle style) throws Throwable {
+        List<CacheKey<?>> first = operation.keysBefore(call);
+        if (first.isEmpty() && operation.after().isEmpty()) {
+            return invocation.proceed();
+        }
+        CallersKeys callers = new CallersKeys(first, call.getMethod());
+        return style.run(place -> {
+            Set<CacheKey<?>> keys = new LinkedHashSet<>(first);
+            callers.pass(() -> {
+                List<CacheKey<?>> now = operation.keysBefore(call);
+                keys.addAll(now);
+                return now;
+            });
+            if (place.isInTransaction()) {
+                throw inTransaction(keys);
+            }
+            return update(List.copyOf(keys), place.update());
+        });
+    }
+
+    private InvalidCacheCallException inTransaction(Set<CacheKey<?>> keys) {
+        String prefix = keys.isEmpty() ? "" : keys.iterator().next().spec().prefix();
+        return RefusedUpdates.inReactiveTransaction(prefix, keys.isEmpty() ? "the cache" : keys, call.getMethod());
+    }
+
+    /** The thread has no transaction, and a serial cache begins none: the method may work on other threads. */
+    private @Nullable Object update(List<CacheKey<?>> keys, Awaiter awaiter) throws Throwable {
+        Action<Object, Throwable> action = () -> proceed(awaiter);
+        return keys.isEmpty() ? action.run() : cache.updateInTransaction(keys, action);
+    }
+
+    private @Nullable Object proceed(Awaiter awaiter) throws Throwable {
+        Object result = awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone()));
+        if (!operation.after().isEmpty()) {
+            KeysAfter after = operation.keysAfter(call.withResult(result));
+            cache.invalidate(after.keys());
+            if (after.problem() != null) {
+                throw after.problem();
+            }
+        }
+        return result;
+    }
+}

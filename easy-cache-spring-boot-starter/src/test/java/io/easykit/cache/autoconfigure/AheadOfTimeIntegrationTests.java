@@ -1,0 +1,128 @@
+package io.easykit.cache.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.test.RedisServer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.test.tools.CompileWithForkedClassLoader;
+import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.javapoet.ClassName;
+
+/** An application whose context was generated at build time, as for a native image, on the JVM. */
+@CompileWithForkedClassLoader
+class AheadOfTimeIntegrationTests {
+
+    public record Product(long id, String name) {}
+
+    public static class Products {
+
+        private final Map<Long, String> rows = new ConcurrentHashMap<>(Map.of(1L, "Lamp"));
+        private final AtomicInteger loads = new AtomicInteger();
+
+        public int loads() {
+            return loads.get();
+        }
+
+        @Cacheable(prefix = "product", keys = "#id", staleWindow = "0s")
+        public Product find(long id) {
+            loads.incrementAndGet();
+            return new Product(id, rows.getOrDefault(id, ""));
+        }
+
+        @UpdateCache(prefix = "product", keys = "#product.id")
+        public void save(Product product) {
+            rows.put(product.id(), product.name());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({
+        AopAutoConfiguration.class,
+        DataRedisAutoConfiguration.class,
+        EasyCacheAutoConfiguration.class
+    })
+    public static class Application {
+
+        @Bean
+        public Products products() {
+            return new Products();
+        }
+    }
+
+    @BeforeEach
+    void emptyRedis() {
+        RedisServer.shared().flush();
+    }
+
+    @Test
+    void cachesAndInvalidates() {
+        generated(initializer -> {
+            try (GenericApplicationContext context = context("easy-cache.command-timeout=5s")) {
+                initializer.initialize(context);
+                context.refresh();
+                Products products = context.getBean(Products.class);
+
+                assertThat(products.find(1)).isEqualTo(products.find(1)).isEqualTo(new Product(1, "Lamp"));
+                assertThat(products.loads()).isEqualTo(1);
+                products.save(new Product(1, "Bulb"));
+                assertThat(products.find(1).name()).isEqualTo("Bulb");
+            }
+        });
+    }
+
+    /** Settings are read when it starts, not when it is built. */
+    @Test
+    void reportsMistakesAtTheStart() {
+        generated(initializer -> {
+            try (GenericApplicationContext context = context("easy-cache.defaults.ttl=0s")) {
+                initializer.initialize(context);
+
+                assertThatThrownBy(context::refresh)
+                        .isInstanceOf(InvalidConfigurationException.class)
+                        .hasMessageContaining("easy-cache.defaults.ttl is 0s");
+            }
+        });
+    }
+
+    private static GenericApplicationContext context(String... settings) {
+        GenericApplicationContext context = new GenericApplicationContext();
+        TestPropertyValues.of(settings)
+                .and("spring.data.redis.url=" + RedisServer.shared().uri())
+                .applyTo(context);
+        return context;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void generated(Consumer<ApplicationContextInitializer<GenericApplicationContext>> use) {
+        AnnotationConfigApplicationContext source = new AnnotationConfigApplicationContext();
+        source.register(Application.class);
+        TestGenerationContext generation = new TestGenerationContext(AheadOfTimeIntegrationTests.class);
+        ClassName name = new ApplicationContextAotGenerator().processAheadOfTime(source, generation);
+        generation.writeGeneratedContent();
+        TestCompiler.forSystem().with(generation).compile(compiled -> TestPropertyValues.of("spring.aot.enabled=true")
+                .applyToSystemProperties(() -> {
+                    use.accept(compiled.getInstance(ApplicationContextInitializer.class, name.toString()));
+                    return null;
+                }));
+    }
+}
