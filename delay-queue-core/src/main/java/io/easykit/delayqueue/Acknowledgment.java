@@ -12,7 +12,10 @@ public interface Acknowledgment {
     /** The message is done. */
     void acknowledge();
 
-    /** The run has failed: another one follows after the wait of the retry policy, or the message dies. */
+    /**
+     * The run has failed: another one follows after the wait of the retry policy, or the message dies. If the listener has an
+     * {@link ErrorHandler}, that one decides, on the calling thread.
+     */
     void fail(Throwable error);
 
     /** As {@link #fail(Throwable)}, with a wait of its own; the policy's limit of attempts holds all the same. */

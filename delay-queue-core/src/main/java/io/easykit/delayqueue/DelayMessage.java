@@ -5,12 +5,13 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message that was delivered to a listener.
  *
  * @param topic          topic of the message
- * @param id             chosen by the sender, or generated
+ * @param id             chosen by the sender, or generated; with an ordering key, see {@link NameRules#orderedId}
  * @param payload        decoded payload
  * @param headers        as sent
  * @param due            due time, by the store's clock
@@ -40,6 +41,11 @@ public record DelayMessage<T>(
     /** Which run this is, from 1, as failures count; a run whose lease was lost does not. */
     public int attempt() {
         return failures + 1;
+    }
+
+    /** Key of messages that run one after the other, or null if its sender gave none. */
+    public @Nullable String orderingKey() {
+        return NameRules.orderingKey(id);
     }
 
     /** Without payload and header values: they do not belong in logs. */

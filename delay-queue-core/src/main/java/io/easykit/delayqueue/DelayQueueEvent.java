@@ -30,6 +30,14 @@ public sealed interface DelayQueueEvent {
             implements DelayQueueEvent {}
 
     /**
+     * A message was handled in an earlier delivery, as the {@link IdempotencyStore} of the listener shows. It is completed
+     * without a call of the handler.
+     *
+     * @param attempt which run, from 1
+     */
+    record Repeated(String topic, String listener, String id, int attempt) implements DelayQueueEvent {}
+
+    /**
      * A run has failed.
      *
      * @param retryAfter the wait until the next one, or null: the message dies
@@ -43,6 +51,14 @@ public sealed interface DelayQueueEvent {
             Throwable error,
             @Nullable Duration retryAfter,
             Duration runtime)
+            implements DelayQueueEvent {}
+
+    /**
+     * A run has failed, and its error handler has discarded the message. The acknowledgement may not have reached the store yet.
+     *
+     * @param runtime since the handler began
+     */
+    record Discarded(String topic, String listener, String id, int attempt, Throwable error, Duration runtime)
             implements DelayQueueEvent {}
 
     /**

@@ -15,7 +15,11 @@ public interface DelayQueueListener {
 
     default void onCompleted(DelayQueueEvent.Completed event) {}
 
+    default void onRepeated(DelayQueueEvent.Repeated event) {}
+
     default void onFailed(DelayQueueEvent.Failed event) {}
+
+    default void onDiscarded(DelayQueueEvent.Discarded event) {}
 
     default void onDied(DelayQueueEvent.Died event) {}
 

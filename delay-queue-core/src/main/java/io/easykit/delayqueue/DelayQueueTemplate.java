@@ -2,7 +2,10 @@ package io.easykit.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -18,6 +21,11 @@ import java.util.Optional;
  */
 public interface DelayQueueTemplate {
 
+    /** Sends a message that is due at once. */
+    default SendResult send(String topic, Object payload) {
+        return send(OutgoingMessage.of(topic, payload));
+    }
+
     /** Sends a message that is due a while after the store has taken it. */
     default SendResult send(String topic, Object payload, Duration delay) {
         return send(OutgoingMessage.of(topic, payload).in(delay));
@@ -26,6 +34,16 @@ public interface DelayQueueTemplate {
     /** Sends a message that is due at an instant by the store's clock; one that has passed is due at once. */
     default SendResult send(String topic, Object payload, Instant due) {
         return send(OutgoingMessage.of(topic, payload).at(due));
+    }
+
+    /** Sends a message that is due at the instant of a date with a time zone. */
+    default SendResult send(String topic, Object payload, ZonedDateTime due) {
+        return send(OutgoingMessage.of(topic, payload).at(due));
+    }
+
+    /** Sends a message with headers that is due a while after the store has taken it. */
+    default SendResult send(String topic, Object payload, Duration delay, Map<String, String> headers) {
+        return send(OutgoingMessage.of(topic, payload).in(delay).headers(headers));
     }
 
     /** Sends a message with all its options. */
@@ -42,6 +60,17 @@ public interface DelayQueueTemplate {
 
     /** Ends a message that waits. */
     ChangeOutcome cancel(String topic, String id);
+
+    /**
+     * Ends many messages that wait, up to a hundred in one call. If the store does not answer, the operation ends after two
+     * timeouts, whatever the number of messages.
+     *
+     * @param ids an id that is there twice counts once
+     * @return the outcomes by id, in the order of the ids
+     * @throws IllegalArgumentException for an id that no message can have; nothing is cancelled then
+     * @throws BatchCancelException if some messages may be cancelled or not; it has the outcomes that are known
+     */
+    Map<String, ChangeOutcome> cancelAll(String topic, Collection<String> ids);
 
     /**
      * Cancels a message after the commit of this thread's transaction, or at once without a transaction. If the store is away

@@ -18,39 +18,61 @@ public final class ListenerEndpoint {
     private final String id;
     private final String topic;
     private final Type type;
+    private final @Nullable String deadLettersOf;
     private final int concurrency;
     private final int batchSize;
     private final Duration lease;
     private final int maxLeaseExpirations;
+    private final DeadKeyPolicy deadKeyPolicy;
     private final Duration leaseExpiredDelay;
     private final RetryPolicy retry;
     private final List<Class<? extends Throwable>> notRetried;
+    private final ErrorHandler errorHandler;
     private final AckMode ackMode;
     private final Duration stopTimeout;
     private final @Nullable Duration deadLetterRetention;
     private final AlertLimits alerts;
+    private final @Nullable IdempotencyStore idempotencyStore;
 
     private ListenerEndpoint(Builder builder) {
         this.id = builder.id;
         this.topic = builder.topic;
         this.type = builder.type;
+        this.deadLettersOf = builder.deadLettersOf;
         this.concurrency = builder.concurrency;
         this.batchSize = builder.batchSize;
         this.lease = builder.lease;
         this.maxLeaseExpirations = builder.maxLeaseExpirations;
+        this.deadKeyPolicy = builder.deadKeyPolicy;
         this.leaseExpiredDelay = builder.leaseExpiredDelay;
         this.retry = builder.retry;
         this.notRetried = List.copyOf(builder.notRetried);
+        this.errorHandler = builder.errorHandler;
         this.ackMode = builder.ackMode;
         this.stopTimeout = builder.stopTimeout;
         this.deadLetterRetention = builder.deadLetterRetention;
         this.alerts = builder.alerts;
+        this.idempotencyStore = builder.idempotencyStore;
         check();
     }
 
     private void check() {
         require(!id.isBlank(), id, "id is blank: give it a name");
+        if (deadLettersOf != null) {
+            NameRules.requireTopic(deadLettersOf);
+            require(
+                    topic.length() <= 128,
+                    id,
+                    "topic '" + deadLettersOf
+                            + "' is too long for the topic of its announcements: give at most 115 characters");
+        }
         NameRules.requireTopic(topic);
+        require(
+                deadLettersOf == null || !DeadLetter.isAnnouncement(deadLettersOf),
+                id,
+                "topic '" + deadLettersOf
+                        + "' is that of announced dead letters, and dead letters of it are not announced: give"
+                        + " another topic");
         require(concurrency >= 1, id, "concurrency is " + concurrency + ": give at least 1");
         require(
                 batchSize >= 1 && batchSize <= MAX_BATCH_SIZE,
@@ -78,11 +100,36 @@ public final class ListenerEndpoint {
                 id,
                 "deadLetterRetention is " + deadLetterRetention
                         + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
+        require(
+                idempotencyStore == null || (batchSize == 1 && ackMode == AckMode.AUTO),
+                id,
+                "it has an idempotencyStore, and takes batches or settles its messages itself: give it a batch size of 1"
+                        + " and AckMode.AUTO");
+        Duration kept = idempotencyStore == null ? null : idempotencyStore.retention();
+        Duration again =
+                lease.plus(leaseExpiredDelay).multipliedBy(maxLeaseExpirations).plus(retry.longestSum());
+        require(
+                kept == null || kept.compareTo(again) > 0,
+                id,
+                "a handled message may come again for " + again + ", the sum of maxLeaseExpirations times lease and"
+                        + " leaseExpiredDelay and of all waits of the retry policy, and its record is kept for " + kept
+                        + ": give the records a longer retention");
     }
 
     /** A listener with one place, and with the defaults of the builder's methods. */
     public static Builder builder(String id, String topic, Type type) {
-        return new Builder(id, topic, type);
+        return new Builder(id, topic, type, null);
+    }
+
+    /**
+     * A listener of the dead letters of a topic. Its handler gets a {@link DeadLetter} of each message that dies, at least once.
+     * It takes them from the topic {@link DeadLetter#topicOf}, to which it also announces them.
+     *
+     * @param topic of the messages, up to 115 characters
+     * @param type  of the payloads of these messages
+     */
+    public static Builder deadLetters(String id, String topic, Type type) {
+        return new Builder(id, DeadLetter.topicOf(topic), type, topic);
     }
 
     private static void require(boolean holds, String id, String complaint) {
@@ -104,6 +151,11 @@ public final class ListenerEndpoint {
     /** Of the payload. */
     public Type type() {
         return type;
+    }
+
+    /** The topic whose dead letters it gets, or null if it gets the messages of its own topic. */
+    public @Nullable String deadLettersOf() {
+        return deadLettersOf;
     }
 
     /** Calls of the handler at a time on this node, at least 1. */
@@ -129,6 +181,19 @@ public final class ListenerEndpoint {
         return maxLeaseExpirations;
     }
 
+    /** What becomes of an ordering key whose message dies; the same for all listeners of a topic. */
+    public DeadKeyPolicy deadKeyPolicy() {
+        return deadKeyPolicy;
+    }
+
+    /** What becomes of an ordering key whose message dies. */
+    public enum DeadKeyPolicy {
+        /** The messages behind it wait until it is redriven and done, purged, or an operator frees the key. */
+        STOP,
+        /** The next message of the key runs. */
+        SKIP
+    }
+
     /** Wait of a message whose lease was lost; zero for none. */
     public Duration leaseExpiredDelay() {
         return leaseExpiredDelay;
@@ -142,6 +207,11 @@ public final class ListenerEndpoint {
     /** Exceptions, subclasses included, after which a message is dead at once. */
     public List<Class<? extends Throwable>> notRetried() {
         return notRetried;
+    }
+
+    /** Decides what follows a failed run. */
+    public ErrorHandler errorHandler() {
+        return errorHandler;
     }
 
     /** Who settles messages. */
@@ -164,28 +234,41 @@ public final class ListenerEndpoint {
         return alerts;
     }
 
+    /**
+     * Remembers the messages that were handled, or null: then the handler runs again if a message is delivered again. Needs a
+     * batch size of 1 and {@link AckMode#AUTO}.
+     */
+    public @Nullable IdempotencyStore idempotencyStore() {
+        return idempotencyStore;
+    }
+
     /** Builds an endpoint. The accessors of {@link ListenerEndpoint} describe the settings. */
     public static final class Builder {
 
         private final String id;
         private final String topic;
         private final Type type;
+        private final @Nullable String deadLettersOf;
         private int concurrency = 1;
         private int batchSize = 1;
         private Duration lease = Duration.ofSeconds(30);
         private int maxLeaseExpirations = 5;
+        private DeadKeyPolicy deadKeyPolicy = DeadKeyPolicy.STOP;
         private Duration leaseExpiredDelay = Duration.ZERO;
         private RetryPolicy retry = RetryPolicy.exponential(5, Duration.ofSeconds(1), Duration.ofMinutes(5));
         private List<Class<? extends Throwable>> notRetried = List.of();
+        private ErrorHandler errorHandler = ErrorHandler.NONE;
         private AckMode ackMode = AckMode.AUTO;
         private Duration stopTimeout = Duration.ofSeconds(20);
         private @Nullable Duration deadLetterRetention;
         private AlertLimits alerts = AlertLimits.NONE;
+        private @Nullable IdempotencyStore idempotencyStore;
 
-        private Builder(String id, String topic, Type type) {
+        private Builder(String id, String topic, Type type, @Nullable String deadLettersOf) {
             this.id = id;
             this.topic = topic;
             this.type = type;
+            this.deadLettersOf = deadLettersOf;
         }
 
         public Builder concurrency(int concurrency) {
@@ -208,6 +291,11 @@ public final class ListenerEndpoint {
             return this;
         }
 
+        public Builder deadKeyPolicy(DeadKeyPolicy deadKeyPolicy) {
+            this.deadKeyPolicy = deadKeyPolicy;
+            return this;
+        }
+
         public Builder leaseExpiredDelay(Duration leaseExpiredDelay) {
             this.leaseExpiredDelay = leaseExpiredDelay;
             return this;
@@ -220,6 +308,11 @@ public final class ListenerEndpoint {
 
         public Builder notRetried(List<Class<? extends Throwable>> notRetried) {
             this.notRetried = notRetried;
+            return this;
+        }
+
+        public Builder errorHandler(ErrorHandler errorHandler) {
+            this.errorHandler = errorHandler;
             return this;
         }
 
@@ -240,6 +333,11 @@ public final class ListenerEndpoint {
 
         public Builder alerts(AlertLimits alerts) {
             this.alerts = alerts;
+            return this;
+        }
+
+        public Builder idempotencyStore(@Nullable IdempotencyStore idempotencyStore) {
+            this.idempotencyStore = idempotencyStore;
             return this;
         }
 

@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Rules for the names that applications choose: topics, message ids and headers. */
 public final class NameRules {
@@ -10,7 +11,13 @@ public final class NameRules {
     /** Maximum length in bytes of an id that a sender chooses. */
     public static final int MAX_OWN_ID_BYTES = 256;
 
+    /** Maximum length in bytes of an ordering key. */
+    public static final int MAX_ORDERING_KEY_BYTES = 128;
+
     private static final int MAX_ID_LENGTH = 512;
+
+    /** Start of the ids of messages with an ordering key; no other id begins with it. */
+    private static final String ORDERED = "~~";
 
     private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._:/-]{1,128}");
 
@@ -43,6 +50,36 @@ public final class NameRules {
                             + " bytes that are not blank, and no '~' at the start, which generated ids have.");
         }
         return id;
+    }
+
+    /**
+     * Returns the ordering key if a sender may choose it.
+     *
+     * @throws IllegalArgumentException if it is blank, too long, or has a {@code ~}
+     */
+    public static String requireOrderingKey(String key) {
+        Objects.requireNonNull(key, "An ordering key that is null: give a key, or leave it out.");
+        int length = key.getBytes(StandardCharsets.UTF_8).length;
+        if (key.isBlank() || length > MAX_ORDERING_KEY_BYTES || key.indexOf('~') >= 0 || !isWellFormed(key)) {
+            throw new IllegalArgumentException("Ordering key '" + LogText.of(key) + "' is not usable: give it 1 to "
+                    + MAX_ORDERING_KEY_BYTES + " bytes that are not blank, in whole characters, and no '~'.");
+        }
+        return key;
+    }
+
+    /**
+     * The id under which a message with an ordering key is stored. Give this id to {@code cancel} and {@code reschedule}.
+     *
+     * @param ownId the id that its sender chose
+     */
+    public static String orderedId(String key, String ownId) {
+        return ORDERED + requireOrderingKey(key) + "~" + ownId;
+    }
+
+    /** The ordering key of the message with this id, or null if it has none. */
+    public static @Nullable String orderingKey(String id) {
+        int end = id.startsWith(ORDERED) ? id.indexOf('~', ORDERED.length()) : -1;
+        return end > ORDERED.length() ? id.substring(ORDERED.length(), end) : null;
     }
 
     /**

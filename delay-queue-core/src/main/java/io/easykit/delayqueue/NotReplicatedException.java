@@ -9,7 +9,7 @@ import java.util.Objects;
  * master fails before its replicas have them. Do not send them again with other ids: they would be delivered twice.
  *
  * <p>Thrown before the commit, the transaction rolls back, and the messages are cancelled. Thrown after it, they are delivered.
- * Sends without a transaction do not throw this: {@link SendResult#isUnderReplicated()} says it.
+ * Sends without a transaction do not throw this: {@link SendResult#isUnderReplicated()} returns true then.
  */
 public final class NotReplicatedException extends DelayQueueException {
 

@@ -3,6 +3,9 @@ package io.easykit.delayqueue;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param payloadType type to encode the payload as, or null for its class
  * @param sendTimeout maximum time to wait for a store that is away, or null for the template's
  * @param replicaWait replicas that have to confirm the message, or null for the topic's
+ * @param orderingKey key of messages that run one after the other, or null
  */
 public record OutgoingMessage(
         String topic,
@@ -38,7 +42,8 @@ public record OutgoingMessage(
         @Nullable SendPhase phase,
         @Nullable Type payloadType,
         @Nullable Duration sendTimeout,
-        @Nullable ReplicaWait replicaWait) {
+        @Nullable ReplicaWait replicaWait,
+        @Nullable String orderingKey) {
 
     private static final Duration LONGEST_SEND_TIMEOUT = Duration.ofHours(1);
 
@@ -53,6 +58,9 @@ public record OutgoingMessage(
         }
         if (id != null) {
             NameRules.requireOwnId(id);
+        }
+        if (orderingKey != null) {
+            NameRules.requireOrderingKey(orderingKey);
         }
         if (sendTimeout != null && !isPossible(sendTimeout)) {
             throw new IllegalArgumentException("A send timeout of " + sendTimeout
@@ -70,7 +78,7 @@ public record OutgoingMessage(
 
     public static OutgoingMessage of(String topic, Object payload) {
         return new OutgoingMessage(
-                topic, payload, DueTime.in(Duration.ZERO), null, Map.of(), null, null, null, null, null);
+                topic, payload, DueTime.in(Duration.ZERO), null, Map.of(), null, null, null, null, null, null);
     }
 
     /** Due a while after the store has taken it, by the store's clock. */
@@ -83,26 +91,78 @@ public record OutgoingMessage(
         return with(DueTime.at(instant));
     }
 
+    /**
+     * Due at the instant of a date with a time zone, by the store's clock. It stays that instant if the rules of the zone
+     * change later.
+     */
+    public OutgoingMessage at(ZonedDateTime date) {
+        Objects.requireNonNull(date, "A message without a due time: give one, or send it with a delay.");
+        return at(date.toInstant());
+    }
+
+    /**
+     * Due at a local date in a time zone. A time that a change of the clocks skips is later by the length of the gap; of two equal
+     * times the earlier one counts.
+     */
+    public OutgoingMessage at(LocalDateTime date, ZoneId zone) {
+        Objects.requireNonNull(date, "A message without a due time: give one, or send it with a delay.");
+        Objects.requireNonNull(
+                zone, "A local due time without a zone: give one, such as ZoneId.of(\"Asia/Shanghai\").");
+        return at(ZonedDateTime.of(date, zone));
+    }
+
     /** An id of its own, 1 to 256 bytes: while a message with this id is live, another one is not stored. */
     public OutgoingMessage id(String ownId) {
         return new OutgoingMessage(
-                topic, payload, due, ownId, headers, retry, phase, payloadType, sendTimeout, replicaWait);
+                topic, payload, due, ownId, headers, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
+    }
+
+    /**
+     * Messages of one key of a topic run one after the other, in the order of their due times, also over retries. Messages of other
+     * keys, and those without one, do not wait for them. The key is a part of the id under which the message is stored
+     * ({@link NameRules#orderedId}), so an own id is compared with those of the same key only.
+     *
+     * @param key 1 to 128 bytes, without {@code ~}
+     */
+    public OutgoingMessage orderingKey(String key) {
+        return new OutgoingMessage(
+                topic,
+                payload,
+                due,
+                id,
+                headers,
+                retry,
+                phase,
+                payloadType,
+                sendTimeout,
+                replicaWait,
+                NameRules.requireOrderingKey(key));
     }
 
     public OutgoingMessage header(String name, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
-        return new OutgoingMessage(topic, payload, due, id, more, retry, phase, payloadType, sendTimeout, replicaWait);
+        return new OutgoingMessage(
+                topic, payload, due, id, more, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
+    }
+
+    /** Adds headers. One of the same name is replaced. */
+    public OutgoingMessage headers(Map<String, String> others) {
+        Objects.requireNonNull(others, "A message with null for its headers: give an empty map, or leave them out.");
+        Map<String, String> more = new LinkedHashMap<>(headers);
+        more.putAll(others);
+        return new OutgoingMessage(
+                topic, payload, due, id, more, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
     }
 
     public OutgoingMessage retry(RetryPolicy policy) {
         return new OutgoingMessage(
-                topic, payload, due, id, headers, policy, phase, payloadType, sendTimeout, replicaWait);
+                topic, payload, due, id, headers, policy, phase, payloadType, sendTimeout, replicaWait, orderingKey);
     }
 
     public OutgoingMessage phase(SendPhase sendPhase) {
         return new OutgoingMessage(
-                topic, payload, due, id, headers, retry, sendPhase, payloadType, sendTimeout, replicaWait);
+                topic, payload, due, id, headers, retry, sendPhase, payloadType, sendTimeout, replicaWait, orderingKey);
     }
 
     /**
@@ -110,7 +170,8 @@ public record OutgoingMessage(
      * the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}.
      */
     public OutgoingMessage payloadType(Type type) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, type, sendTimeout, replicaWait);
+        return new OutgoingMessage(
+                topic, payload, due, id, headers, retry, phase, type, sendTimeout, replicaWait, orderingKey);
     }
 
     /**
@@ -119,7 +180,8 @@ public record OutgoingMessage(
      * timeout of the messages holds for all of them.
      */
     public OutgoingMessage sendTimeout(Duration timeout) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, payloadType, timeout, replicaWait);
+        return new OutgoingMessage(
+                topic, payload, due, id, headers, retry, phase, payloadType, timeout, replicaWait, orderingKey);
     }
 
     /**
@@ -132,7 +194,8 @@ public record OutgoingMessage(
 
     /** As {@link #waitForReplicas(int)}, with a timeout. */
     public OutgoingMessage waitForReplicas(ReplicaWait wait) {
-        return new OutgoingMessage(topic, payload, due, id, headers, retry, phase, payloadType, sendTimeout, wait);
+        return new OutgoingMessage(
+                topic, payload, due, id, headers, retry, phase, payloadType, sendTimeout, wait, orderingKey);
     }
 
     private static void requireHeader(String topic, @Nullable String name, @Nullable String value) {
@@ -157,12 +220,13 @@ public record OutgoingMessage(
                 + payload.getClass().getName() + ", due=" + due
                 + ", id=" + (id == null ? null : LogText.of(id)) + ", headers="
                 + LogText.list(List.copyOf(headers.keySet())) + ", retry=" + retry + ", phase=" + phase
-                + ", sendTimeout=" + sendTimeout + ", replicaWait=" + replicaWait + "]";
+                + ", sendTimeout=" + sendTimeout + ", replicaWait=" + replicaWait + ", orderingKey="
+                + (orderingKey == null ? null : LogText.of(orderingKey)) + "]";
     }
 
     private OutgoingMessage with(DueTime time) {
         return new OutgoingMessage(
-                topic, payload, time, id, headers, retry, phase, payloadType, sendTimeout, replicaWait);
+                topic, payload, time, id, headers, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
     }
 
     /**

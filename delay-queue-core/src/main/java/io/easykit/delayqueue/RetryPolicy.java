@@ -47,6 +47,20 @@ public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplie
         return Optional.of(Duration.ofMillis(Math.round(full * (1 - jitter * random.nextDouble()))));
     }
 
+    /** The longest sum of all waits of a message that fails each time. */
+    public Duration longestSum() {
+        double first = firstDelay.toMillis();
+        double longest = maxDelay.toMillis();
+        double waits = maxAttempts - 1.0;
+        if (first == 0 || multiplier == 1) {
+            return Duration.ofMillis((long) (first * waits));
+        }
+        // So many waits grow before they reach the longest one.
+        double growing = Math.min(waits, Math.ceil(Math.log(longest / first) / Math.log(multiplier)));
+        double grown = first * (Math.pow(multiplier, growing) - 1) / (multiplier - 1);
+        return Duration.ofMillis((long) Math.ceil(grown + (waits - growing) * longest));
+    }
+
     /** Whether a message can wait so long. */
     public static boolean isPossible(Duration wait) {
         return !wait.isNegative() && wait.compareTo(LONGEST) <= 0;

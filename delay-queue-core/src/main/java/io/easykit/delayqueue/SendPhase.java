@@ -16,5 +16,12 @@ public enum SendPhase {
      */
     AFTER_COMMIT,
     /** Stored at once, even if the transaction rolls back. */
-    IMMEDIATELY
+    IMMEDIATELY,
+    /**
+     * Written to the outbox in the application's database by the transaction itself, and stored by a node after the commit. A
+     * committed send is delivered although the process dies or the store is away, and one that is rolled back never is. Needs
+     * an outbox, and a transaction that writes to its database. A message can be delivered twice after a crash: see the
+     * documentation.
+     */
+    OUTBOX
 }

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param oldestDue when the oldest of the due ones was due, or null if none is
  * @param alerts    limits that are reported as exceeded; of the topic, kept in its first shard
  * @param counters  what happened since the shard exists
+ * @param parked    messages that were due, and wait behind another one of their ordering key; among those that wait, not among the
+ *     due ones
+ * @param stoppedKeys ordering keys that a dead letter has stopped; counted among the first thousand or so that are held
  */
 public record ShardStats(
         Instant now,
@@ -26,7 +29,23 @@ public record ShardStats(
         long dead,
         @Nullable Instant oldestDue,
         Set<AlertLimits.Kind> alerts,
-        Counters counters) {
+        Counters counters,
+        long parked,
+        long stoppedKeys) {
+
+    /** A shard without ordering keys. */
+    public ShardStats(
+            Instant now,
+            @Nullable Pause pause,
+            long waiting,
+            long due,
+            long inFlight,
+            long dead,
+            @Nullable Instant oldestDue,
+            Set<AlertLimits.Kind> alerts,
+            Counters counters) {
+        this(now, pause, waiting, due, inFlight, dead, oldestDue, alerts, counters, 0, 0);
+    }
 
     public ShardStats {
         alerts = Set.copyOf(alerts);

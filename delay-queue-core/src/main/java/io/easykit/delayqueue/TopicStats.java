@@ -47,6 +47,16 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
         return sum(ShardStats::dead);
     }
 
+    /** Messages that were due, and wait behind another one of their ordering key. */
+    public long parked() {
+        return sum(ShardStats::parked);
+    }
+
+    /** Ordering keys that a dead letter has stopped. */
+    public long stoppedKeys() {
+        return sum(ShardStats::stoppedKeys);
+    }
+
     /** Whether the claims of any shard are stopped. */
     public boolean paused() {
         return shards.stream().anyMatch(ShardStats::paused);

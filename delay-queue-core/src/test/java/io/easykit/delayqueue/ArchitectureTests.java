@@ -25,11 +25,13 @@ class ArchitectureTests {
     private static final String ROOT = "io.easykit.delayqueue";
     private static final String ADMIN = "io.easykit.delayqueue.admin";
     private static final String STORE = "io.easykit.delayqueue.store";
+    private static final String TIME = "io.easykit.delayqueue.time";
     private static final String ENGINE = "io.easykit.delayqueue.engine";
     private static final String REDIS = "io.easykit.delayqueue.redis";
+    private static final String MEMORY = "io.easykit.delayqueue.memory";
     private static final String JACKSON = "io.easykit.delayqueue.jackson";
 
-    private static final int MOST_TYPES_IN_THE_ROOT = 35;
+    private static final int MOST_TYPES_IN_THE_ROOT = 40;
 
     @ArchTest
     static final ArchRule theRootKnowsJavaSlf4jAndJSpecifyOnly = classes()
@@ -53,12 +55,19 @@ class ArchitectureTests {
             .onlyDependOnClassesThat(resideInAnyPackage(ROOT, ADMIN, STORE, "java..", "org.jspecify.annotations"));
 
     @ArchTest
-    static final ArchRule theEngineKnowsTheRootAndTheStore = classes()
+    static final ArchRule timeKnowsJavaOnly = classes()
+            .that()
+            .resideInAPackage(TIME)
+            .should()
+            .onlyDependOnClassesThat(resideInAnyPackage(TIME, "java..", "org.slf4j", "org.jspecify.annotations"));
+
+    @ArchTest
+    static final ArchRule theEngineKnowsTheRootTheStoreAndTime = classes()
             .that()
             .resideInAPackage(ENGINE)
             .should()
-            .onlyDependOnClassesThat(
-                    resideInAnyPackage(ROOT, ADMIN, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
+            .onlyDependOnClassesThat(resideInAnyPackage(
+                    ROOT, ADMIN, STORE, TIME, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
 
     @ArchTest
     static final ArchRule redisKnowsTheRootAndTheStore = noClasses()
@@ -66,7 +75,26 @@ class ArchitectureTests {
             .resideInAPackage(REDIS)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(ENGINE, JACKSON);
+            .resideInAnyPackage(ENGINE, MEMORY, JACKSON);
+
+    @ArchTest
+    static final ArchRule theStoreInMemoryKnowsTheRootAndTheStore = classes()
+            .that()
+            .resideInAPackage(MEMORY)
+            .should()
+            .onlyDependOnClassesThat(
+                    resideInAnyPackage(ROOT, ADMIN, STORE, MEMORY, "java..", "org.jspecify.annotations"));
+
+    @ArchTest
+    static final ArchRule theStoreInMemoryShowsItsStore = classes()
+            .that()
+            .resideInAPackage(MEMORY)
+            .and()
+            .arePublic()
+            .and()
+            .areTopLevelClasses()
+            .should()
+            .haveSimpleName("InMemoryQueueStore");
 
     @ArchTest
     static final ArchRule jacksonKnowsTheRoot = noClasses()
@@ -74,7 +102,7 @@ class ArchitectureTests {
             .resideInAPackage(JACKSON)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(ADMIN, STORE, ENGINE, REDIS);
+            .resideInAnyPackage(ADMIN, STORE, TIME, ENGINE, REDIS, MEMORY);
 
     @ArchTest
     static final ArchRule theRootAdministrationAndTheStoreArePublic = classes()
@@ -116,6 +144,9 @@ class ArchitectureTests {
     static final ArchRule theClassesOfTheEngineHaveNoCycle = ArchitectureRules.classesHaveNoCycle(ENGINE);
 
     @ArchTest
+    static final ArchRule theClassesOfTheStoreInMemoryHaveNoCycle = ArchitectureRules.classesHaveNoCycle(MEMORY);
+
+    @ArchTest
     static final ArchRule oneClassSpellsTheKeys = noClasses()
             .that()
             .doNotHaveSimpleName("RedisKeys")
@@ -124,7 +155,7 @@ class ArchitectureTests {
                     "the key prefix is asked for",
                     call -> call.getTarget().getFullName().endsWith("RedisKeys.keyPrefix()")));
 
-    /** What is due is for the store's clock to say, so a node whose clock is an hour off harms nothing. */
+    /** Due times are compared with the store's clock only, so a node whose clock is an hour off does no harm. */
     @ArchTest
     static final ArchRule nobodyAsksTheClockOfTheNode = noClasses()
             .should()

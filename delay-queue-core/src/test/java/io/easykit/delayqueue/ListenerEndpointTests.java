@@ -11,6 +11,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class ListenerEndpointTests {
 
+    private static final IdempotencyStore NO_STORE = (topic, deliveryId, handler) -> false;
+
+    private static final IdempotencyStore KEEPS_TWO_MINUTES = new IdempotencyStore() {
+        @Override
+        public boolean runOnce(String topic, String deliveryId, Work handler) {
+            return false;
+        }
+
+        @Override
+        public Duration retention() {
+            return Duration.ofMinutes(2);
+        }
+    };
+
     static Stream<ListenerEndpoint.Builder> nonsense() {
         return Stream.of(
                 listener().concurrency(0),
@@ -30,6 +44,24 @@ class ListenerEndpointTests {
                 listener().deadLetterRetention(Duration.ofDays(9_999_999_999L)),
                 listener().deadLetterRetention(Duration.ofSeconds(Long.MAX_VALUE)),
                 listener().deadLetterRetention(Duration.ZERO),
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .maxLeaseExpirations(1)
+                        .lease(Duration.ofMinutes(1))
+                        .leaseExpiredDelay(Duration.ofMinutes(1))
+                        .idempotencyStore(KEEPS_TWO_MINUTES),
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .maxLeaseExpirations(4)
+                        .lease(Duration.ofSeconds(30))
+                        .idempotencyStore(KEEPS_TWO_MINUTES),
+                listener()
+                        .retry(RetryPolicy.exponential(7, Duration.ofSeconds(1), Duration.ofMinutes(1)))
+                        .maxLeaseExpirations(1)
+                        .lease(Duration.ofSeconds(57))
+                        .idempotencyStore(KEEPS_TWO_MINUTES),
+                listener().idempotencyStore(NO_STORE).batchSize(2),
+                listener().idempotencyStore(NO_STORE).ackMode(AckMode.MANUAL),
                 ListenerEndpoint.builder(" ", "orders", String.class),
                 ListenerEndpoint.builder("close", "two words", String.class));
     }
@@ -38,6 +70,18 @@ class ListenerEndpointTests {
     @MethodSource("nonsense")
     void refusesNonsenseAndNamesTheRemedy(ListenerEndpoint.Builder endpoint) {
         assertThatIllegalArgumentException().isThrownBy(endpoint::build).withMessageContaining("give");
+    }
+
+    @Test
+    void takesRecordsThatOutliveTheirMessage() {
+        ListenerEndpoint endpoint = listener()
+                .retry(RetryPolicy.exponential(7, Duration.ofSeconds(1), Duration.ofMinutes(1)))
+                .maxLeaseExpirations(1)
+                .lease(Duration.ofSeconds(56))
+                .idempotencyStore(KEEPS_TWO_MINUTES)
+                .build();
+
+        assertThat(endpoint.idempotencyStore()).isNotNull();
     }
 
     @Test

@@ -70,4 +70,25 @@ class ValuesTests {
                 .map(Duration::toMillis)
                 .toList();
     }
+
+    @Test
+    void theLongestSumOfWaitsIsThatOfAllWaitsWithoutJitter() {
+        List<RetryPolicy> policies = List.of(
+                RetryPolicy.fixed(1, Duration.ofMinutes(1)),
+                RetryPolicy.fixed(4, Duration.ofMinutes(1)),
+                RetryPolicy.fixed(9, Duration.ZERO),
+                new RetryPolicy(9, Duration.ZERO, 3, Duration.ofMinutes(1), 0),
+                new RetryPolicy(12, Duration.ofSeconds(1), 2, Duration.ofMinutes(5), 0),
+                new RetryPolicy(3, Duration.ofSeconds(7), 1.5, Duration.ofMinutes(5), 0),
+                new RetryPolicy(9, Duration.ofSeconds(7), 1, Duration.ofMinutes(5), 0));
+        for (RetryPolicy policy : policies) {
+            Duration sum = Duration.ZERO;
+            for (int failures = 1; failures < policy.maxAttempts(); failures++) {
+                sum = sum.plus(policy.delayAfter(failures, new Random(1)).orElseThrow());
+            }
+            assertThat(policy.longestSum()).isBetween(sum, sum.plusMillis(2));
+        }
+        assertThat(new RetryPolicy(Integer.MAX_VALUE, Duration.ofDays(1), 1.01, RetryPolicy.LONGEST, 0.5).longestSum())
+                .isPositive();
+    }
 }

@@ -28,8 +28,8 @@ import java.util.stream.Stream;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Q13: what it costs Redis to be watched. {@value #TOPICS} topics with {@value #DEAD} dead letters each: the counts of all topics (a
- * scrape of the meters, or one look of the console), a page of dead letters, their groups; then a minute with nobody looking,
+ * Q13: costs of observation in Redis. {@value #TOPICS} topics with {@value #DEAD} dead letters each: the counts of all topics (a
+ * scrape of the meters, or one look of the console), a page of dead letters, their groups; then a minute without a viewer,
  * and a minute with an open console.
  */
 public final class OperatingCosts {

@@ -155,6 +155,24 @@ public interface DelayQueueAdmin {
     List<ChangeOutcome> reschedule(String topic, List<MessageRef> messages, DueTime due);
 
     /**
+     * Ordering keys that are stopped, because one of their messages is a dead letter and its listener has {@code
+     * DeadKeyPolicy.STOP}. The first {@link #MOST_STOPPED_KEYS} that are found.
+     */
+    List<StoppedKey> stoppedKeys(String topic);
+
+    /** Maximum number of keys that {@link #stoppedKeys} returns. */
+    int MOST_STOPPED_KEYS = 1000;
+
+    /**
+     * Frees an ordering key that is stopped: its next message runs. The dead letter stays, and runs after those that are due
+     * then if it is redriven.
+     *
+     * @param id of the dead letter that holds the key ({@link StoppedKey#id})
+     * @return false if this message does not hold the key, or is not dead
+     */
+    boolean freeKey(String topic, String key, String id);
+
+    /**
      * Starts work on the dead letters of a topic in the background, and returns at once. One node runs the job; if that node
      * ends, another one with a listener, or one that is asked about jobs, continues it within about 75 seconds. Of several
      * jobs that move messages of the same topic one runs at a time.

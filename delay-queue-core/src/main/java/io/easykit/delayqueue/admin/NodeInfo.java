@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param id          name of this start of the process; no other start has it
  * @param application name of the application, or empty
  * @param host        name of the host
- * @param versions    versions by what they are of, such as {@code java}
+ * @param versions    versions by the name of the software, such as {@code java}
  * @param startedAt   when it started, by the store's clock
  * @param seenAt      last heartbeat, by the store's clock
  * @param listeners   its running listeners; empty for a process that only sends. Of a node with more than about 600 the rest is

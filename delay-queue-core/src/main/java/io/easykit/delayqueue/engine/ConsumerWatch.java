@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Raises an alert if messages of a topic have been due for a while and no node consumes them. Each node checks the topics that
- * it uses, whether it has a listener or not: where nobody listens, only senders are left to notice. A check takes a bounded
+ * it uses, whether it has a listener or not: a topic without listeners is noticed by its senders. A check takes a bounded
  * time; topics that it did not reach are the first of the next one.
  */
 final class ConsumerWatch {

@@ -15,12 +15,14 @@ import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
@@ -212,6 +214,28 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
         }
         each.throwIfRefused();
         return purged.get();
+    }
+
+    @Override
+    public List<StoppedKey> stoppedKeys(String topic) {
+        List<StoppedKey> found = new ArrayList<>();
+        EachShard each = new EachShard();
+        for (ShardKey key : topics.keysToLookAt(topic)) {
+            each.attempt(key, shard -> {
+                for (String cursor = StoppedKeys.BEGIN; !cursor.isEmpty() && found.size() < MOST_STOPPED_KEYS; ) {
+                    StoppedKeys page = store.stoppedKeys(shard, cursor);
+                    found.addAll(page.keys());
+                    cursor = page.next();
+                }
+            });
+        }
+        each.throwIfRefused();
+        return found.stream().distinct().limit(MOST_STOPPED_KEYS).toList();
+    }
+
+    @Override
+    public boolean freeKey(String topic, String key, String id) {
+        return store.freeKey(shardOf(topic, id), NameRules.requireOrderingKey(key), id);
     }
 
     private ShardKey shardOf(String topic, String id) {

@@ -4,7 +4,6 @@ import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo;
-import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendResult;
@@ -14,9 +13,12 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /** Sends by {@link Sender}, and changes messages in the store. */
 final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
@@ -24,32 +26,39 @@ final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
     private final QueueBackend store;
     private final Topics topics;
     private final Sender sender;
-    private final MessageInterceptor interceptor;
+    private final OutboxSends outbox;
+    private final Interceptors interceptors;
+    private final BatchCancel cancels;
 
-    DefaultDelayQueueTemplate(QueueBackend store, Topics topics, Sender sender, MessageInterceptor interceptor) {
+    /** @param nanos a clock that only moves forward */
+    DefaultDelayQueueTemplate(
+            QueueBackend store,
+            Topics topics,
+            Sender sender,
+            OutboxSends outbox,
+            Interceptors interceptors,
+            LongSupplier nanos) {
         this.store = store;
         this.topics = topics;
         this.sender = sender;
-        this.interceptor = interceptor;
+        this.outbox = outbox;
+        this.interceptors = interceptors;
+        this.cancels = new BatchCancel(store, topics, outbox, nanos);
     }
 
     @Override
     public SendResult send(OutgoingMessage message) {
         Objects.requireNonNull(message, "send(null): give a message.");
-        if (interceptor == MessageInterceptor.NONE) {
-            return sender.send(message);
-        }
-        return interceptor
-                .send(List.of(message), one -> List.of(sender.send(one.get(0))))
+        return interceptors
+                .send(List.of(message), one -> outbox.sendAll(one, same -> List.of(sender.send(same.get(0)))))
                 .get(0);
     }
 
     @Override
     public List<SendResult> sendAll(List<OutgoingMessage> messages) {
-        if (interceptor == MessageInterceptor.NONE || !canBeWrapped(messages)) {
-            return sender.sendAll(messages);
-        }
-        return interceptor.send(messages, sender::sendAll);
+        return canBeWrapped(messages)
+                ? interceptors.send(messages, all -> outbox.sendAll(all, sender::sendAll))
+                : sender.sendAll(messages);
     }
 
     /** The sender refuses null with a text of its own. */
@@ -59,12 +68,21 @@ final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
 
     @Override
     public ChangeOutcome cancel(String topic, String id) {
-        return store.cancel(shardOf(topic, id), List.of(new Target(id, null))).get(0);
+        return outbox.withdraw(topic, id)
+                ? ChangeOutcome.APPLIED
+                : store.cancel(shardOf(topic, id), List.of(new Target(id, null)))
+                        .get(0);
+    }
+
+    @Override
+    public Map<String, ChangeOutcome> cancelAll(String topic, Collection<String> ids) {
+        return cancels.cancel(topic, ids);
     }
 
     @Override
     public void cancelAfterCommit(String topic, String id) {
         Target target = new Target(id, null);
+        outbox.withdraw(topic, id);
         sender.cancelAfterCommit(new ShardKey(topic, 0).topic(), target.id());
     }
 

@@ -1,20 +1,24 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.DelayListenerInterceptor;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
-import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.SendInterceptor;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -35,28 +39,27 @@ public final class DelayQueueEngine implements AutoCloseable {
     private final DelayQueueTemplate template;
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
-    private final RolledBackSends rolledBack;
-    private final MessageInterceptor interceptor;
-    private final JobRunner jobs;
+    private final SendParts sends;
+    private final Interceptors interceptors;
     private final EngineContext context;
     private final Membership membership;
 
     private DelayQueueEngine(Builder settings) {
         this.store = settings.store;
         this.topics = new Topics(store, settings.shards, settings.loops::nanos);
-        this.rolledBack = new RolledBackSends(store, settings.loops::nanos);
-        this.interceptor = settings.interceptor;
+        this.interceptors = new Interceptors(settings.sendInterceptors, settings.listenerInterceptors);
         RepeatedLines lines = new RepeatedLines(settings.loops::nanos);
         Events events = new Events(settings.listeners, lines);
-        this.template =
-                new DefaultDelayQueueTemplate(store, topics, sender(settings, events, lines), settings.interceptor);
+        this.sends = SendParts.of(settings.sends, settings.codec(), store, topics, settings.loops, events, lines);
+        this.template = new DefaultDelayQueueTemplate(
+                store, topics, sends.sender(), sends.outbox(), interceptors, settings.loops::nanos);
         String process = settings.node == null ? Heartbeat.Node.processName() : settings.node;
         Heartbeat.Node node =
                 Heartbeat.Node.of(process, settings.application, settings.versions, settings.heartbeatInterval);
         this.fleet = new DefaultFleetAdmin(store, topics, node.id(), settings.loops::nanos);
-        this.jobs = new JobRunner(store, topics, settings.loops, node.id());
-        this.admin =
-                new DefaultDelayQueueAdmin(store, topics, new MessageReplacer(store, settings.maxMessageBytes), jobs);
+        JobRunner jobs = new JobRunner(store, topics, settings.loops, node.id());
+        this.admin = new DefaultDelayQueueAdmin(
+                store, topics, new MessageReplacer(store, settings.sends.maxMessageBytes), jobs);
         StandstillLog standstills = new StandstillLog(settings.loops::nanos);
         this.context = new EngineContext(
                 store,
@@ -72,21 +75,9 @@ public final class DelayQueueEngine implements AutoCloseable {
                 settings.loops,
                 settings.workers,
                 jobs,
+                settings.sends.replicaWaits,
                 process);
         this.membership = new Membership(node, context, settings.noConsumerLimits);
-    }
-
-    private Sender sender(Builder settings, Events events, RepeatedLines lines) {
-        AwayShards away = new AwayShards(settings.loops::nanos);
-        MessageEncoder encoder = new MessageEncoder(
-                topics, settings.codec(), away, settings.sendTimeout, settings.replicaWaits, settings.maxMessageBytes);
-        return new Sender(
-                encoder,
-                new PreparedMessageStore(store, encoder, away, events, lines, settings.loops::nanos),
-                new CancelsAfterCommit(store, topics, lines),
-                rolledBack,
-                settings.loops,
-                new Sender.Settings(settings.transactions, settings.sendPhase, settings.commandTimeout));
     }
 
     public static Builder builder(QueueBackend store) {
@@ -103,6 +94,11 @@ public final class DelayQueueEngine implements AutoCloseable {
 
     public FleetAdmin fleet() {
         return fleet;
+    }
+
+    /** Stores what is in the outbox, once it is started; null without an outbox. */
+    public @Nullable OutboxAdmin outbox() {
+        return sends.relay();
     }
 
     public ActionLog actions() {
@@ -143,20 +139,18 @@ public final class DelayQueueEngine implements AutoCloseable {
     /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
     @SuppressWarnings("unchecked") // the codec returns the type of the endpoint
     public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
-        MessageHandler.Batch<Object> any = (MessageHandler.Batch<Object>) (MessageHandler.Batch<?>) handler;
-        return new ListenerContainer(
-                context,
-                endpoint,
-                interceptor == MessageInterceptor.NONE ? any : messages -> interceptor.handle(endpoint, messages, any));
+        var once = OnceHandler.of(
+                endpoint, (MessageHandler.Batch<Object>) (Object) handler, context.events(), context.lines());
+        return new ListenerContainer(context, endpoint, messages -> interceptors.handle(endpoint, messages, once));
     }
 
     /** Ends the background work of the engine. Stop the containers first. The store stays open. */
     @Override
     public void close() {
         membership.leave();
-        jobs.close();
+        context.jobs().close();
         context.loopEvents().close();
-        rolledBack.close();
+        sends.close();
     }
 
     /** Builds an engine. */
@@ -164,24 +158,20 @@ public final class DelayQueueEngine implements AutoCloseable {
 
         final QueueBackend store;
         final List<Supplier<? extends Collection<? extends DelayQueueListener>>> listeners = new ArrayList<>();
+        final SendSettings sends = new SendSettings();
         ToIntFunction<String> shards = topic -> Topics.UNSET;
-        Transactions transactions = Transactions.NONE;
-        SendPhase sendPhase = SendPhase.BEFORE_COMMIT;
-        MessageInterceptor interceptor = MessageInterceptor.NONE;
-        Duration sendTimeout = Duration.ZERO;
-        Duration commandTimeout = Duration.ofMillis(250);
-        Function<String, @Nullable ReplicaWait> replicaWaits = topic -> null;
+        Supplier<? extends Collection<? extends SendInterceptor>> sendInterceptors = List::of;
+        Supplier<? extends Collection<? extends DelayListenerInterceptor>> listenerInterceptors = List::of;
+
         Function<String, @Nullable Duration> noConsumerLimits = topic -> null;
-        int maxMessageBytes = 8 << 20;
         String application = "";
         Duration heartbeatInterval = Duration.ofSeconds(10);
         final Map<String, String> versions = new TreeMap<>();
 
         Function<ListenerEndpoint, Workers> workers = Workers::pool;
+        LoopExecutor loops = LoopExecutor.THREADS;
 
         @Nullable String node;
-
-        LoopExecutor loops = LoopExecutor.THREADS;
 
         private @Nullable PayloadCodec codec;
 
@@ -213,21 +203,34 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /** Wraps sends and calls of handlers; nothing unless given. */
-        public Builder interceptor(MessageInterceptor interceptor) {
-            this.interceptor = interceptor;
+        /** What wraps sends, supplied at the first one, the outermost first; nothing unless given. */
+        public Builder sendInterceptors(Supplier<? extends Collection<? extends SendInterceptor>> later) {
+            this.sendInterceptors = later;
+            return this;
+        }
+
+        /** What wraps calls of handlers, supplied at the first one, the outermost first; nothing unless given. */
+        public Builder listenerInterceptors(Supplier<? extends Collection<? extends DelayListenerInterceptor>> later) {
+            this.listenerInterceptors = later;
             return this;
         }
 
         /** The transactions that sends take part in; none unless given. */
         public Builder transactions(Transactions transactions) {
-            this.transactions = transactions;
+            sends.transactions = transactions;
             return this;
         }
 
         /** Default phase of sends inside a transaction. Default: before the commit. */
         public Builder sendPhase(SendPhase sendPhase) {
-            this.sendPhase = sendPhase;
+            sends.phase = sendPhase;
+            return this;
+        }
+
+        /** Outbox of sends with the phase OUTBOX, and how long after the death of a process another one stores its rows. */
+        public Builder outbox(SendOutbox outbox, Duration lease) {
+            sends.outbox = outbox;
+            sends.outboxLease = lease;
             return this;
         }
 
@@ -237,32 +240,29 @@ public final class DelayQueueEngine implements AutoCloseable {
                 throw new IllegalArgumentException(
                         "A send timeout of " + sendTimeout + " is not possible: give zero to an hour.");
             }
-            this.sendTimeout = sendTimeout;
+            sends.timeout = sendTimeout;
             return this;
         }
 
-        /** Maximum time of the store to wait for a reply. Decides which sends are safe to repeat. Default: 250 ms. */
+        /** Maximum time of the driver to wait for a reply. A shorter value here can run a message twice. Default: 250 ms. */
         public Builder commandTimeout(Duration commandTimeout) {
-            this.commandTimeout = commandTimeout;
+            sends.commandTimeout = commandTimeout;
             return this;
         }
 
         /** How many replicas have to confirm a message, by topic, unless the message says otherwise; none unless given. */
         public Builder replicaWaits(Function<String, @Nullable ReplicaWait> replicaWaits) {
-            this.replicaWaits = replicaWaits;
+            sends.replicaWaits = replicaWaits;
             return this;
         }
 
-        /**
-         * The largest message that can be sent, in bytes of payload and headers; 8 MB unless given. It has to pass the line to
-         * the store within the command timeout.
-         */
+        /** The largest message in bytes, payload and headers; 8 MB unless given. Larger ones need a longer command timeout. */
         public Builder maxMessageBytes(int maxMessageBytes) {
             if (maxMessageBytes < 1) {
                 throw new IllegalArgumentException(
                         "A largest message of " + maxMessageBytes + " bytes is not possible: give at least 1.");
             }
-            this.maxMessageBytes = maxMessageBytes;
+            sends.maxMessageBytes = maxMessageBytes;
             return this;
         }
 
@@ -287,10 +287,7 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /**
-         * By topic, how long messages may be due while no node consumes them, before an alert is raised; null, as for all unless
-         * given, for no limit. Checked by each node that uses the topic, after its heartbeats.
-         */
+        /** By topic, how long messages may be due without a consumer before an alert is raised; null, the default, for no limit. */
         public Builder noConsumerLimits(Function<String, @Nullable Duration> limits) {
             this.noConsumerLimits = limits;
             return this;
@@ -324,8 +321,8 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /** Time and threads, for tests. */
-        Builder loops(LoopExecutor loops) {
+        /** Time, and what runs the loops of the engine; threads unless given. Tests give virtual time. */
+        public Builder loops(LoopExecutor loops) {
             this.loops = loops;
             return this;
         }

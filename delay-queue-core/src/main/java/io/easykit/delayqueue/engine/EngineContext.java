@@ -1,9 +1,12 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shared by the containers of an engine.
@@ -13,6 +16,7 @@ import java.util.function.Function;
  * @param lines      for log lines about single messages
  * @param workers    creates the executor of handlers of a container
  * @param jobs       of the administration: runs while a listener does
+ * @param replicaWaits by topic, for messages that the engine sends itself
  * @param node       name of this process
  */
 record EngineContext(
@@ -29,4 +33,5 @@ record EngineContext(
         LoopExecutor loops,
         Function<ListenerEndpoint, Workers> workers,
         JobRunner jobs,
+        Function<String, @Nullable ReplicaWait> replicaWaits,
         String node) {}

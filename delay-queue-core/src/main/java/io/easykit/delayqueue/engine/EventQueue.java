@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;

@@ -63,8 +63,12 @@ final class Events {
             listener.onDelivered(e);
         } else if (event instanceof DelayQueueEvent.Completed e) {
             listener.onCompleted(e);
+        } else if (event instanceof DelayQueueEvent.Repeated e) {
+            listener.onRepeated(e);
         } else if (event instanceof DelayQueueEvent.Failed e) {
             listener.onFailed(e);
+        } else if (event instanceof DelayQueueEvent.Discarded e) {
+            listener.onDiscarded(e);
         } else if (event instanceof DelayQueueEvent.Died e) {
             listener.onDied(e);
         } else if (event instanceof DelayQueueEvent.LeaseLost e) {

@@ -7,6 +7,7 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.NodeReport;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -44,7 +45,7 @@ final class Heartbeat implements LoopExecutor.Step {
      *
      * @param id          name of this start of the process
      * @param application name of the application, or empty
-     * @param versions    versions by what they are of
+     * @param versions    versions by the name of the software
      */
     record Node(String id, String application, String host, Map<String, String> versions, Duration interval) {
 
@@ -118,7 +119,7 @@ final class Heartbeat implements LoopExecutor.Step {
     /** Waits until the node has left, at most so long. */
     void awaitEnd(Duration most) {
         try {
-            if (!ended.await(most.toNanos(), TimeUnit.NANOSECONDS)) {
+            if (!loops.await(ended, most)) {
                 log.debug("The node did not leave in time, and is forgotten later");
             }
         } catch (InterruptedException e) {
@@ -139,7 +140,7 @@ final class Heartbeat implements LoopExecutor.Step {
             if (last) {
                 fleet.leave(node.id());
             } else if (beat()) {
-                pause = 0; // the others see at once what has changed
+                pause = 0; // the other nodes see the change at once
             }
         } catch (StoreUnavailableException e) {
             // The consumers report an outage; this only tries again later.

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.ErrorAction;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.RetryPolicy;
@@ -14,7 +15,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +44,7 @@ final class InFlightMessage implements Acknowledgment {
      * A result for the store.
      *
      * @param failure failure to store, or null
-     * @param error   the error, or null
+     * @param error   the error, also of a message that is discarded; or null
      */
     record Result(Verdict verdict, @Nullable Failure failure, @Nullable Throwable error) {
 
@@ -69,6 +72,11 @@ final class InFlightMessage implements Acknowledgment {
 
     private final AtomicReference<@Nullable Result> result = new AtomicReference<>();
     private volatile RetryPolicy retry;
+    private volatile @Nullable Function<Throwable, ErrorAction> errorHandler;
+
+    /** Set by the first failure of the handler. Later calls of the application change nothing while it is decided. */
+    private final AtomicBoolean deciding = new AtomicBoolean();
+
     private volatile Duration releaseDelay = Duration.ZERO;
     private volatile boolean lost;
 
@@ -154,6 +162,11 @@ final class InFlightMessage implements Acknowledgment {
         retry = own;
     }
 
+    /** Decides what follows a failure that brings no decision of its own. */
+    void onError(Function<Throwable, ErrorAction> handler) {
+        errorHandler = handler;
+    }
+
     static List<Lease> leases(List<InFlightMessage> messages) {
         return messages.stream().map(InFlightMessage::lease).toList();
     }
@@ -190,15 +203,57 @@ final class InFlightMessage implements Acknowledgment {
 
     @Override
     public void acknowledge() {
-        settle(new Result(Verdict.ACKNOWLEDGED, null, null));
+        if (!deciding.get()) {
+            settle(new Result(Verdict.ACKNOWLEDGED, null, null));
+        }
     }
 
     @Override
     public void fail(Throwable error) {
         requireError(error);
-        Optional<Duration> wait =
-                isNeverRetried(error) ? Optional.empty() : retry.delayAfter(attempt(), ThreadLocalRandom.current());
-        failed(error, wait.orElse(null), ErrorText.of(error));
+        ErrorAction action = decide(error);
+        if (action != null) {
+            fail(error, action);
+        }
+    }
+
+    /** Calls the error handler, unless the message is settled or lost. Null if an earlier failure is being decided. */
+    @Nullable ErrorAction decide(Throwable error) {
+        Function<Throwable, ErrorAction> handler = errorHandler;
+        if (handler == null || isSettled() || isLost()) {
+            return ErrorAction.byDefault();
+        }
+        return deciding.compareAndSet(false, true) ? handler.apply(error) : null;
+    }
+
+    /** Settles the message after a failure for which a decision was made. */
+    void fail(Throwable error, ErrorAction action) {
+        if (action instanceof ErrorAction.Discard) {
+            settle(new Result(Verdict.ACKNOWLEDGED, null, error));
+        } else if (action instanceof ErrorAction.RetryAfter after) {
+            retryAfter(error, after);
+        } else if (action instanceof ErrorAction.Retry again) {
+            retry(error, again.policy() == null ? retry : again.policy());
+        } else if (action instanceof ErrorAction.Dead || isNeverRetried(error)) {
+            failed(error, null, ErrorText.of(error));
+        } else {
+            retry(error, retry);
+        }
+    }
+
+    private void retry(Throwable error, RetryPolicy policy) {
+        failed(error, backOff(policy), ErrorText.of(error));
+    }
+
+    private void retryAfter(Throwable error, ErrorAction.RetryAfter after) {
+        Duration backOff = backOff(retry);
+        boolean isLonger = backOff != null && after.atLeastBackOff() && backOff.compareTo(after.delay()) > 0;
+        failed(error, backOff == null || isLonger ? backOff : after.delay(), ErrorText.of(error));
+    }
+
+    /** Null after the last attempt. */
+    private @Nullable Duration backOff(RetryPolicy policy) {
+        return policy.delayAfter(attempt(), ThreadLocalRandom.current()).orElse(null);
     }
 
     @Override
@@ -207,13 +262,17 @@ final class InFlightMessage implements Acknowledgment {
                 retryAfter,
                 "fail(error, null): give the wait until the next run. reject(error) makes the message dead.");
         requireError(error);
-        failed(error, attempt() < retry.maxAttempts() ? retryAfter : null, ErrorText.of(error));
+        if (!deciding.get()) {
+            failed(error, attempt() < retry.maxAttempts() ? retryAfter : null, ErrorText.of(error));
+        }
     }
 
     @Override
     public void reject(Throwable error) {
         requireError(error);
-        failed(error, null, ErrorText.of(error));
+        if (!deciding.get()) {
+            failed(error, null, ErrorText.of(error));
+        }
     }
 
     /** Dead at once: the body was deleted by hand. */
@@ -260,12 +319,14 @@ final class InFlightMessage implements Acknowledgment {
     }
 
     private void failed(Throwable error, @Nullable Duration retryAfter, String text) {
-        Failure failure = new Failure(lease(), retryAfter, text);
+        Failure failure = new Failure(lease(), retryAfter, text, endpoint.deadKeyPolicy());
         settle(new Result(Verdict.FAILED, failure, error));
     }
 
     private void settle(Result settled) {
         if (result.compareAndSet(null, settled)) {
+            // It refers to the payload.
+            errorHandler = null;
             try {
                 sink.settled(this);
             } finally {

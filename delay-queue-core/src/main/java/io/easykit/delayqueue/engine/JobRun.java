@@ -14,6 +14,7 @@ import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredJob;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -96,7 +97,7 @@ final class JobRun {
             shardOf(shard - 1); // it may have left the last one
         }
         this.pendingShard = pending.isEmpty() ? null : shardOf((int) JobText.number(fields, "pendingShard", 0));
-        // A node that was stopped has not done what it had stored just then.
+        // A node that was stopped has not made the move that it had just stored.
         this.mayHaveRun = !pending.isEmpty() && !(job.isHalted() && JobText.number(fields, "tried", 1) == 0);
         this.isAnnounced = mayHaveRun;
         String score = fields.getOrDefault("score", "");

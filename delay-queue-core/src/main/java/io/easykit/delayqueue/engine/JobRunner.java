@@ -9,6 +9,7 @@ import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredJob;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Iterator;

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;

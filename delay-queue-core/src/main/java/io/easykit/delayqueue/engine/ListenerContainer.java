@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +63,7 @@ public final class ListenerContainer implements RunningListeners.Member {
                 engine.events(),
                 engine.loops()::nanos,
                 new NewerFrames(endpoint),
+                new ErrorActions(endpoint, engine.lines()),
                 new RunningExecutions());
     }
 
@@ -78,7 +78,7 @@ public final class ListenerContainer implements RunningListeners.Member {
      * and the container starts when it has stopped.
      *
      * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
-     *                                of this topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay,
+     *                                of this topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay, deadKeyPolicy,
      *                                deadLetterRetention, alerts
      */
     public void start() {
@@ -109,7 +109,7 @@ public final class ListenerContainer implements RunningListeners.Member {
                     engine.listeners().add(this);
                     engine.jobs().begin();
                 } catch (Throwable e) {
-                    // Such as a thread that could not be made: what has begun has to end.
+                    // Such as a thread that could not be created: the started parts have to stop.
                     try {
                         beginStopping();
                     } catch (Throwable second) {
@@ -147,8 +147,9 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
-    /** Stops several at the same time, each as {@link #stop()} does. */
+    /** Stops several at the same time, each as {@link #stop()} does: all are told to stop before one waits for its end. */
     public static void stopAll(Collection<ListenerContainer> containers) {
+        containers.forEach(ListenerContainer::beginStop);
         containers.forEach(ListenerContainer::beginStopping);
         containers.forEach(ListenerContainer::stop);
     }
@@ -171,7 +172,7 @@ public final class ListenerContainer implements RunningListeners.Member {
 
     private void completeStop(long deadline) {
         try {
-            if (!ended.await(endpoint.stopTimeout().plus(FAREWELL).toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!engine.loops().await(ended, endpoint.stopTimeout().plus(FAREWELL))) {
                 log.warn(
                         "Listener '{}' did not end in time; its messages run again after their leases",
                         LogText.of(endpoint.id()));

@@ -6,6 +6,7 @@ import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Reaped;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -219,7 +220,8 @@ final class MessageClaimer {
                             context.shard(),
                             QueueStore.MAX_BATCH,
                             context.endpoint().maxLeaseExpirations(),
-                            context.endpoint().leaseExpiredDelay());
+                            context.endpoint().leaseExpiredDelay(),
+                            context.endpoint().deadKeyPolicy());
             storeClock.set(reaped.now(), context.nanos());
             reaped.lost().forEach(context.events()::leaseExpired);
             if (!reaped.lost().isEmpty()) {

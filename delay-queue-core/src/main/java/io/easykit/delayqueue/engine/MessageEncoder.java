@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageTooLargeException;
+import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
@@ -47,7 +48,14 @@ final class MessageEncoder {
     }
 
     PreparedMessage prepare(OutgoingMessage message) {
-        return prepare(message, randomShard(message.topic()));
+        int shards = topics.shards(message.topic());
+        return prepare(message, away.choose(message.topic(), shards), shards);
+    }
+
+    /** Without a call of the store: the shard of a generated id is one of those that are known. */
+    PreparedMessage prepareWithoutStore(OutgoingMessage message) {
+        int shards = topics.expected(message.topic());
+        return prepare(message, away.choose(message.topic(), shards), shards);
     }
 
     List<PreparedMessage> prepareAll(List<OutgoingMessage> messages) {
@@ -58,28 +66,32 @@ final class MessageEncoder {
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
             int shards = topics.shards(message.topic());
             int shard = (begin + i / QueueStore.MAX_BATCH) % shards;
-            all.add(prepare(message, away.choose(message.topic(), shards, shard)));
+            all.add(prepare(message, away.choose(message.topic(), shards, shard), shards));
         }
         return all;
     }
 
-    private PreparedMessage prepare(OutgoingMessage message, int shard) {
+    private PreparedMessage prepare(OutgoingMessage message, int shard, int shards) {
         long nonce = ThreadLocalRandom.current().nextLong();
         Bytes body = codec.encode(message.payload(), message.payloadType());
         Bytes frame = new Envelope(nonce, message.headers(), message.retry(), body).encode();
         if (frame.length() > maxMessageBytes) {
             throw new MessageTooLargeException(message.topic(), frame.length(), maxMessageBytes);
         }
-        String ownId = message.id();
-        String id = ownId == null ? MessageIds.generate(shard) : ownId;
-        ShardKey key = new ShardKey(message.topic(), MessageIds.shardOf(id, topics.shards(message.topic())));
+        String id = id(message, shard);
+        ShardKey key = new ShardKey(message.topic(), MessageIds.shardOf(id, shards));
         ReplicaWait own = message.replicaWait();
         ReplicaWait wait = own == null ? replicaWaits.apply(message.topic()) : own;
         return new PreparedMessage(key, new NewMessage(id, message.due(), frame), nonce, timeout(message), wait);
     }
 
-    private int randomShard(String topic) {
-        return away.choose(topic, topics.shards(topic));
+    private static String id(OutgoingMessage message, int shard) {
+        String key = message.orderingKey();
+        String ownId = message.id();
+        if (ownId == null) {
+            return key == null ? MessageIds.generate(shard) : MessageIds.generate(key);
+        }
+        return key == null ? ownId : NameRules.orderedId(key, ownId);
     }
 
     Duration timeout(OutgoingMessage message) {

@@ -4,6 +4,7 @@ import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.ErrorAction;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.PayloadCodec;
@@ -36,6 +37,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
             Events events,
             LongSupplier nanos,
             NewerFrames newer,
+            ErrorActions errors,
             RunningExecutions running) {}
 
     /** Until a message is tried again whose body could not be read. */
@@ -91,10 +93,14 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         }
         CURRENT.set(context.handler());
         Throwable thrown = handle();
+        // As part of the run: a stop interrupts it, and waits for it.
+        List<@Nullable ErrorAction> actions = thrown == null ? List.of() : decide(thrown);
         CURRENT.remove();
         end();
         // Called at the end, so that the permit is free when the consumer gets the last message back.
-        messages.forEach(message -> settle(message, thrown));
+        for (int i = 0; i < messages.size(); i++) {
+            settle(messages.get(i), thrown, thrown == null ? ErrorAction.byDefault() : actions.get(i));
+        }
         onAllSettled();
     }
 
@@ -117,6 +123,10 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         } catch (Throwable e) {
             return e;
         }
+    }
+
+    private List<@Nullable ErrorAction> decide(Throwable thrown) {
+        return messages.stream().map(message -> message.decide(thrown)).toList();
     }
 
     /** Hands back its messages if it has not begun; it never will. */
@@ -199,7 +209,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         context.handler().handle(decoded);
     }
 
-    private void settle(InFlightMessage message, @Nullable Throwable thrown) {
+    private void settle(InFlightMessage message, @Nullable Throwable thrown, @Nullable ErrorAction action) {
         if (message.isSettled()) {
             return;
         }
@@ -208,8 +218,8 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         } else if (thrown != null && message.isLost()) {
             // The handler was interrupted because of the loss: not a failure of its own.
             message.release();
-        } else if (thrown != null) {
-            message.fail(thrown);
+        } else if (thrown != null && action != null) {
+            message.fail(thrown, action);
         }
     }
 
@@ -247,6 +257,13 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         }
     }
 
+    private Object payload(Envelope envelope) {
+        ListenerEndpoint endpoint = context.endpoint();
+        return endpoint.deadLettersOf() == null
+                ? context.codec().decode(envelope.body(), endpoint.type())
+                : DeadLetterNotice.decode(envelope, context.codec(), endpoint.type());
+    }
+
     private DelayMessage<Object> decode(InFlightMessage message, Bytes frame) {
         Delivery delivery = message.delivery;
         Envelope envelope = Envelope.decode(frame);
@@ -254,10 +271,10 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         if (own != null) {
             message.retry(own);
         }
-        return new DelayMessage<>(
+        DelayMessage<Object> decoded = new DelayMessage<>(
                 context.endpoint().topic(),
                 delivery.id(),
-                context.codec().decode(envelope.body(), context.endpoint().type()),
+                payload(envelope),
                 envelope.headers(),
                 delivery.due(),
                 delivery.id() + "/" + HexFormat.of().toHexDigits(envelope.nonce()),
@@ -265,5 +282,9 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
                 delivery.lost(),
                 delivery.releases(),
                 message);
+        if (context.errors().isGiven()) {
+            message.onError(error -> context.errors().decide(decoded, error));
+        }
+        return decoded;
     }
 }

@@ -1,19 +1,26 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.NameRules;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
 
 /**
  * Ids, and the shard that each belongs to. The shard follows from the id alone, so that cancel and find need no directory:
- * a generated id names it, {@code ~<shard in base 36>~<96 random bits>}, and an own id maps to it by hash.
+ * a generated id names it, {@code ~<shard in base 36>~<96 random bits>}, and an own id maps to it by hash. The id of a message
+ * with an ordering key, {@code ~~<key>~<own id>} or {@code ~~<key>~~<number><48 random bits>}, maps by the hash of the key, so
+ * that all messages of a key are in one shard.
  */
 final class MessageIds {
 
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
+
+    /** Redis sorts messages of equal due time by their ids. So those of this process keep the order of sending. */
+    private static final AtomicLong NUMBER = new AtomicLong(RANDOM.nextLong() >>> 2);
 
     private MessageIds() {}
 
@@ -22,8 +29,16 @@ final class MessageIds {
         return "~" + Integer.toString(shard, 36) + "~" + BASE64.encodeToString(bits.array());
     }
 
-    static boolean isGenerated(String id) {
-        return id.startsWith("~");
+    static String generate(String orderingKey) {
+        byte[] bits = new byte[6];
+        RANDOM.nextBytes(bits);
+        return NameRules.orderedId(
+                orderingKey, String.format("~%016x", NUMBER.getAndIncrement()) + BASE64.encodeToString(bits));
+    }
+
+    /** Whether another id in another shard would do as well. */
+    static boolean isMovable(String id) {
+        return id.startsWith("~") && NameRules.orderingKey(id) == null;
     }
 
     /** The shard of the id in a topic of so many shards. A generated id of a shard that does not exist goes by hash. */
@@ -35,8 +50,9 @@ final class MessageIds {
                 return named;
             }
         }
+        String key = NameRules.orderingKey(id);
         CRC32 hash = new CRC32();
-        hash.update(id.getBytes(StandardCharsets.UTF_8));
+        hash.update((key == null ? id : key).getBytes(StandardCharsets.UTF_8));
         return (int) (hash.getValue() % shards);
     }
 

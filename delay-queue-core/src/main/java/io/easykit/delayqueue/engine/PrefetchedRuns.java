@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;

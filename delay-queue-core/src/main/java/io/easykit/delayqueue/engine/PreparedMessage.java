@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,10 @@ final class PreparedMessage {
 
     NewMessage message() {
         return message;
+    }
+
+    long nonce() {
+        return nonce;
     }
 
     Duration sendTimeout() {
@@ -96,7 +101,7 @@ final class PreparedMessage {
     }
 
     boolean isMovable() {
-        return MessageIds.isGenerated(id()) && !isIdPromised && !unknown && outcome == null;
+        return MessageIds.isMovable(id()) && !isIdPromised && !unknown && outcome == null;
     }
 
     /** Whether it is in the store, or may be. Not if its id met a live message, which is another one. */
@@ -107,6 +112,12 @@ final class PreparedMessage {
     /** Outcome in the store; null while it is unknown. */
     @Nullable SendOutcome outcome() {
         return outcome;
+    }
+
+    /** How many of the wanted replicas have confirmed it; none if its send did not wait for replicas. */
+    Replication replication(int wanted) {
+        Replication known = replication;
+        return new Replication(wanted, known == null ? 0 : known.confirmed());
     }
 
     /** Whether the id belonged to another message when this one was last sent. */
@@ -157,20 +168,18 @@ final class PreparedMessage {
     private static final int MOST_BYTES = Claim.MOST_BYTES;
 
     /**
-     * What the messages of one call have in common.
-     *
-     * @param isUnknown whether an earlier call had no reply: such messages do not wait for others
+     * Calls for each shard, and for no more messages and bytes than a call takes. The messages of one shard keep their order, so
+     * a change of the wait for replicas begins another call.
      */
-    private record Route(ShardKey shard, @Nullable ReplicaWait replicaWait, boolean isUnknown) {}
-
-    /** Calls for each shard and wait for replicas, and for no more messages and bytes than a call takes. */
     static void byShard(List<PreparedMessage> messages, BiConsumer<ShardKey, List<PreparedMessage>> call) {
         messages.stream()
-                .collect(Collectors.groupingBy(
-                        message -> new Route(message.shard, message.replicaWait, message.isUnknown()),
-                        LinkedHashMap::new,
-                        Collectors.toList()))
-                .forEach((route, all) -> calls(all).forEach(some -> call.accept(route.shard(), some)));
+                .collect(Collectors.groupingBy(PreparedMessage::shard, LinkedHashMap::new, Collectors.toList()))
+                .forEach((shard, all) -> calls(all).forEach(some -> call.accept(shard, some)));
+    }
+
+    /** Whether two messages of a shard may share a call. Those whose earlier call had no reply do not wait for others. */
+    private boolean isCalledWith(PreparedMessage other) {
+        return Objects.equals(replicaWait, other.replicaWait) && isUnknown() == other.isUnknown();
     }
 
     private static List<List<PreparedMessage>> calls(List<PreparedMessage> all) {
@@ -179,7 +188,10 @@ final class PreparedMessage {
         long bytes = 0;
         for (int i = 0; i < all.size(); i++) {
             int size = all.get(i).message.frame().length();
-            if (i > from && (i - from == QueueStore.MAX_BATCH || bytes + size > MOST_BYTES)) {
+            if (i > from
+                    && (i - from == QueueStore.MAX_BATCH
+                            || bytes + size > MOST_BYTES
+                            || !all.get(i).isCalledWith(all.get(from)))) {
                 calls.add(all.subList(from, i));
                 from = i;
                 bytes = 0;

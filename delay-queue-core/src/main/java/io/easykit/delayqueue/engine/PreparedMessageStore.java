@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult.Replication;
 import io.easykit.delayqueue.StoreUnavailableException;
@@ -49,7 +50,10 @@ final class PreparedMessageStore {
 
     /** Stores the messages; a failure of any is thrown as it is. */
     void store(List<PreparedMessage> messages, SendRetry retry) {
-        retry.send(messages, open -> PreparedMessage.byShard(open, this::call), encoder::reroute);
+        retry.send(
+                messages,
+                open -> PreparedMessage.byShard(open, (shard, some) -> call(shard, some, retry)),
+                encoder::reroute);
     }
 
     /**
@@ -58,7 +62,7 @@ final class PreparedMessageStore {
      * @param all messages of the caller's list, for the exception
      */
     void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, SendRetry retry, Patience first) {
-        Round round = new Round(first);
+        Round round = new Round(first, retry);
         try {
             retry.send(messages, round::send, encoder::reroute);
         } catch (StoreUnavailableException e) {
@@ -88,11 +92,13 @@ final class PreparedMessageStore {
     private final class Round {
 
         private final Set<PreparedMessage> refused = new HashSet<>();
+        private final SendRetry retry;
         private Patience patience;
         private @Nullable DelayQueueException refusal;
 
-        Round(Patience first) {
+        Round(Patience first, SendRetry retry) {
             this.patience = first;
+            this.retry = retry;
         }
 
         void send(List<PreparedMessage> messages) {
@@ -102,7 +108,7 @@ final class PreparedMessageStore {
                     .toList();
             PreparedMessage.byShard(open, (shard, some) -> {
                 try {
-                    patience.call(shard, () -> call(shard, some));
+                    patience.call(shard, () -> call(shard, some, retry));
                 } catch (StoreUnavailableException e) {
                     failure[0] = failure[0] == null ? e : failure[0];
                 } catch (DelayQueueException e) {
@@ -117,6 +123,11 @@ final class PreparedMessageStore {
         }
     }
 
+    private void call(ShardKey shard, List<PreparedMessage> messages, SendRetry retry) {
+        retry.requireInTime(messages);
+        call(shard, messages);
+    }
+
     private void call(ShardKey shard, List<PreparedMessage> messages) {
         List<Stored> replies = send(shard, messages);
         for (int i = 0; i < messages.size(); i++) {
@@ -125,9 +136,15 @@ final class PreparedMessageStore {
         warnOfMissingReplicas(shard.topic(), messages, replies.get(0).replication());
     }
 
-    /** Records that these are duplicates, without a call: their transaction has stored messages with their ids. */
-    void leaveOut(List<PreparedMessage> duplicates) {
-        duplicates.forEach(message -> record(message, new Stored(SendOutcome.DUPLICATE, null)));
+    /**
+     * Records that this is a duplicate, without a call: its transaction stores, or has stored, another message with its id.
+     *
+     * @param stored that message; null if it is stored later
+     */
+    void leaveOut(PreparedMessage duplicate, @Nullable PreparedMessage stored) {
+        ReplicaWait wait = duplicate.replicaWait();
+        Replication replication = wait == null || stored == null ? null : stored.replication(wait.replicas());
+        record(duplicate, new Stored(SendOutcome.DUPLICATE, replication));
     }
 
     private void record(PreparedMessage message, Stored reply) {

@@ -69,7 +69,7 @@ final class RunningListeners {
         return last != null && last.pause() ? new NodeInfo.Pause(last.at(), last.by()) : NodeInfo.Pause.LOCAL;
     }
 
-    /** Does what was not done before. Returns whether there was such a wish. */
+    /** Carries out the new wishes. Returns whether there was one. */
     synchronized boolean obey(List<Wish> wishes) {
         boolean changed = false;
         for (Wish wish : wishes) {

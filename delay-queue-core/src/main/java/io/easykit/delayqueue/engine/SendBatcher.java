@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Interrupts.</b> The store waits for the reply to a batch although the leader's thread is interrupted. If it fails
  * nevertheless, the failure is no statement about the store, so the sends behind the batch go on. If nothing was sent, the
  * others of the batch are sent again. If the call may have been carried out, they fail with an unknown outcome: a message that
- * was stored may have run meanwhile, and a repetition would store it once more. {@link SendRetry} knows which of them outlast
- * that.
+ * was stored may have run meanwhile, and a repetition would store it once more. {@link SendRetry} repeats those whose delay is
+ * long enough.
  */
 final class SendBatcher {
 
@@ -71,14 +71,19 @@ final class SendBatcher {
         return batches.size();
     }
 
-    /** As {@link QueueStore#send} with several messages, and {@link QueueStore#sendReplicated} if there is a wait. */
+    /** As {@link QueueStore#send} with messages of this thread, and {@link QueueStore#sendReplicated} if there is a wait. */
     static List<Stored> send(QueueStore store, ShardKey shard, List<NewMessage> messages, @Nullable ReplicaWait wait) {
+        return send(store, shard, messages, wait, false);
+    }
+
+    private static List<Stored> send(
+            QueueStore store, ShardKey shard, List<NewMessage> messages, @Nullable ReplicaWait wait, boolean isShared) {
         if (wait == null) {
-            return store.send(shard, messages).stream()
+            return store.send(shard, messages, isShared).stream()
                     .map(outcome -> new Stored(outcome, null))
                     .toList();
         }
-        Replicated replicated = store.sendReplicated(shard, messages, wait);
+        Replicated replicated = store.sendReplicated(shard, messages, wait, isShared);
         Replication replication = new Replication(wait.replicas(), replicated.replicas());
         return replicated.outcomes().stream()
                 .map(outcome -> new Stored(outcome, replication))
@@ -104,7 +109,7 @@ final class SendBatcher {
         }
     }
 
-    /** The sends of one route. Those who join it, and who remove it when it is idle, hold its lock of the map. */
+    /** The sends of one route. Threads join and remove it inside {@link Map#compute}, so that none joins a removed one. */
     private final class RouteBatch {
 
         private final Route route;
@@ -178,7 +183,7 @@ final class SendBatcher {
 
         private List<Stored> send(List<PendingSend> group) {
             List<NewMessage> messages = group.stream().map(PendingSend::message).toList();
-            return SendBatcher.send(store, route.shard(), messages, route.replicaWait());
+            return SendBatcher.send(store, route.shard(), messages, route.replicaWait(), messages.size() > 1);
         }
 
         private static void fail(PendingSend pending, StoreUnavailableException e) {
@@ -206,7 +211,7 @@ final class SendBatcher {
             return next;
         }
 
-        /** Nobody waits then: as long as one does, another one leads. */
+        /** Then no sender waits: as long as one waits, another one leads. */
         private synchronized boolean isIdle() {
             return underWay == 0;
         }

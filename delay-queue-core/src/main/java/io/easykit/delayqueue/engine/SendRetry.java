@@ -5,6 +5,7 @@ import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -19,27 +20,29 @@ import org.jspecify.annotations.Nullable;
  * recognizes it by its nonce, with one exception: a message that may be stored already could be delivered, acknowledged and
  * removed before the repetition stores it once more. So a send with an unknown outcome is repeated only if the message
  * has a delay that outlasts the timeout and the last call, which may begin when the timeout ends. In a list these go first, because
- * the calls for the others take time. An absolute due time cannot be compared, because only the store's clock counts.
+ * the calls for the others take time. If their own calls take too long, the last of them are not made. An absolute due time
+ * cannot be compared, because only the store's clock counts.
  */
 final class SendRetry {
 
     private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** The last call may outlast the timeout by that at least, for pauses of the process. */
+    /** Minimum time for the last call beyond the timeout. Covers pauses of the process. */
     private static final long LEAST_CALL_MILLIS = 2_000;
 
     /**
-     * How many command timeouts pass at most until the store has carried out a call, or never will: a connection and a reply,
-     * both once more if a server does not know the script yet, and one for the begin of the last attempt while a slot moves.
+     * Maximum duration of a call in command timeouts: two for a connection and a reply, two more if the server does not have
+     * the script, one for repetitions while a slot moves.
      */
     private static final int TIMEOUTS_OF_A_CALL = 5;
 
     private final LoopExecutor loops;
     private final Duration timeout;
     private final Duration commandTimeout;
-    private final long deadline;
+    private final long began;
     private long pause = FIRST_PAUSE;
+    private @Nullable StoreUnavailableException last;
 
     /**
      * @param timeout        zero to try once
@@ -49,7 +52,7 @@ final class SendRetry {
         this.loops = loops;
         this.timeout = timeout;
         this.commandTimeout = commandTimeout;
-        this.deadline = loops.nanos() + timeout.toNanos();
+        this.began = loops.nanos();
     }
 
     /** For calls that are safe to repeat. */
@@ -79,6 +82,7 @@ final class SendRetry {
                 send.accept(open);
                 open = List.of();
             } catch (StoreUnavailableException e) {
+                last = e;
                 List<PreparedMessage> left = open.stream()
                         .filter(message -> message.outcome() == null)
                         .toList();
@@ -108,12 +112,32 @@ final class SendRetry {
                 || failure instanceof IllegalArgumentException);
     }
 
+    /**
+     * Called before each call, because the calls before it may have taken longer than the send timeout.
+     *
+     * @throws StoreUnavailableException if one of the messages may be stored, and could have run before this call stores it again
+     */
+    void requireInTime(List<PreparedMessage> messages) {
+        StoreUnavailableException failure = last;
+        long now = sinceBegin().plusNanos(999_999).toMillis();
+        if (failure != null && !messages.stream().allMatch(message -> mayBegin(message, now))) {
+            throw new StoreUnavailableException(
+                    "Not repeated, because a message of the call could have run meanwhile: " + failure.getMessage(),
+                    failure);
+        }
+    }
+
     private boolean mayRepeat(PreparedMessage message) {
+        return mayBegin(message, timeout.toMillis());
+    }
+
+    /** Whether a call that begins after this time ends before the message could have run. */
+    private boolean mayBegin(PreparedMessage message, long millis) {
         if (!message.isUnknown()) {
             return true;
         }
         DueTime due = message.message().due();
-        return due.relative() && due.millis() >= timeout.toMillis() + callMillis(message.replicaWait());
+        return due.relative() && due.millis() >= millis + callMillis(message.replicaWait());
     }
 
     private long callMillis(@Nullable ReplicaWait wait) {
@@ -123,7 +147,7 @@ final class SendRetry {
 
     /** Waits before the next attempt; false if the time is over or the thread is interrupted. */
     private boolean pause() {
-        long left = deadline - loops.nanos();
+        long left = timeout.minus(sinceBegin()).toNanos();
         if (left <= 0) {
             return false;
         }
@@ -145,7 +169,11 @@ final class SendRetry {
         if (Thread.currentThread().isInterrupted()) {
             return e.because("Interrupted while the send waited for the store: " + e.getMessage());
         }
-        boolean isOver = loops.nanos() - deadline >= 0;
+        boolean isOver = sinceBegin().compareTo(timeout) >= 0;
         return isOver ? e.because("Given up after the send timeout of " + timeout + ": " + e.getMessage()) : e;
+    }
+
+    private Duration sinceBegin() {
+        return Duration.ofNanos(loops.nanos() - began);
     }
 }

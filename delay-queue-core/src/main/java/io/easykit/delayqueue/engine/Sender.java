@@ -6,9 +6,11 @@ import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,7 +58,14 @@ final class Sender {
      * @param phase          of messages without one of their own
      * @param commandTimeout maximum time of the store to wait for a reply
      */
-    record Settings(Transactions transactions, SendPhase phase, Duration commandTimeout) {}
+    record Settings(Transactions transactions, SendPhase phase, Duration commandTimeout) {
+        Settings {
+            if (commandTimeout.isZero() || commandTimeout.isNegative()) {
+                throw new IllegalArgumentException(
+                        "A command timeout of " + commandTimeout + " is not possible: give more than zero.");
+            }
+        }
+    }
 
     SendResult send(OutgoingMessage message) {
         SendRetry retry = retry(List.of(message));
@@ -120,7 +129,7 @@ final class Sender {
     }
 
     private @Nullable Participation transaction(SendPhase wanted) {
-        return wanted == SendPhase.IMMEDIATELY
+        return wanted == SendPhase.IMMEDIATELY || wanted == SendPhase.OUTBOX
                 ? null
                 : transactions.<Participation>join(this, Participation::new).orElse(null);
     }
@@ -165,25 +174,29 @@ final class Sender {
     /** Participations of one transaction: it has several if it has savepoints. */
     private final class WholeTransaction {
 
-        /** Keys of messages that it has stored, or may have: another one of the same key is not stored. */
-        private final Set<Map.Entry<ShardKey, String>> stored = new HashSet<>();
+        /**
+         * Messages that it has stored at its commit, or may have. Another one of the same key is not stored. A send after
+         * beforeCommit is stored at once, and is not compared with them.
+         */
+        private final Map<Map.Entry<ShardKey, String>, PreparedMessage> stored = new HashMap<>();
 
         /** Of participations that are committed. */
         private final List<Map.Entry<String, String>> cancels = new ArrayList<>();
 
-        private int open;
+        private final List<Participation> openParticipations = new ArrayList<>();
         private Patience patience = new Patience(loops::nanos);
 
         /**
-         * Of several messages with one key only the first is stored, also if it has run before the call of the last. The others are
-         * duplicates, even if the first fails: it is the one to send again.
+         * Of several messages with one key only the first is stored, also if it has run before the call of the last. It waits for
+         * the replicas of all. The others are duplicates, even if the first fails: it is the one to send again.
          */
         void storeOnce(List<PreparedMessage> messages, Consumer<List<PreparedMessage>> store) {
-            List<PreparedMessage> open = messages.stream()
-                    .filter(message -> !stored.contains(message.key()))
+            List<PreparedMessage> notStored = messages.stream()
+                    .filter(message -> !stored.containsKey(message.key()))
                     .toList();
-            List<PreparedMessage> first = firstOfEachKey(open);
-            storage.leaveOut(without(messages, first));
+            List<PreparedMessage> first = firstOfEachKey(notStored);
+            waitForOthers(first);
+            without(messages, first).forEach(message -> storage.leaveOut(message, stored.get(message.key())));
             try {
                 store.accept(first);
             } finally {
@@ -191,17 +204,24 @@ final class Sender {
             }
         }
 
+        private void waitForOthers(List<PreparedMessage> messages) {
+            Map<Map.Entry<ShardKey, String>, PreparedMessage> waiting = new HashMap<>();
+            messages.forEach(message -> waiting.put(message.key(), message));
+            openParticipations.stream()
+                    .flatMap(Participation::messages)
+                    .forEach(other -> waiting.computeIfPresent(other.key(), (key, message) -> message.alsoFor(other)));
+        }
+
         void addStored(List<PreparedMessage> messages) {
             messages.stream()
                     .filter(PreparedMessage::mayBeStored)
-                    .map(PreparedMessage::key)
-                    .forEach(stored::add);
+                    .forEach(message -> stored.putIfAbsent(message.key(), message));
         }
 
         /** Cancels come after all sends. */
-        void end() {
-            open--;
-            if (open == 0) {
+        void end(Participation participation) {
+            openParticipations.remove(participation);
+            if (openParticipations.isEmpty()) {
                 List<Map.Entry<String, String>> all = List.copyOf(cancels);
                 Patience last = patience;
                 cancels.clear();
@@ -223,7 +243,11 @@ final class Sender {
 
         Participation(Optional<Participation> earlier) {
             this.whole = earlier.map(participation -> participation.whole).orElseGet(WholeTransaction::new);
-            whole.open++;
+            whole.openParticipations.add(this);
+        }
+
+        private Stream<PreparedMessage> messages() {
+            return Stream.concat(before.stream(), after.stream());
         }
 
         /** Whether messages of this phase are still kept for later; else their moment has passed, and they are stored at once. */
@@ -241,7 +265,7 @@ final class Sender {
 
         /** Keeps a cancel for the end of the transaction; false if that has passed. */
         boolean keepsCancel(Map.Entry<String, String> message) {
-            if (committed && whole.open == 0) {
+            if (committed && whole.openParticipations.isEmpty()) {
                 return false;
             }
             (committed ? whole.cancels : cancels).add(message);
@@ -265,7 +289,7 @@ final class Sender {
                 sendDuplicatesAgain();
                 sendAfterCommit();
             } finally {
-                whole.end();
+                whole.end(this);
             }
         }
 
@@ -281,10 +305,10 @@ final class Sender {
         private void sendDuplicatesAgain() {
             whole.addStored(before);
             List<PreparedMessage> duplicates = before.stream()
-                    .filter(message -> message.isDuplicate() && !whole.stored.contains(message.key()))
+                    .filter(message -> message.isDuplicate() && !whole.stored.containsKey(message.key()))
                     .toList();
             storage.storeAgain(firstOfEachKey(duplicates), whole.patience);
-            duplicates.forEach(message -> whole.stored.add(message.key()));
+            duplicates.forEach(message -> whole.stored.putIfAbsent(message.key(), message));
         }
 
         @Override
@@ -293,7 +317,7 @@ final class Sender {
                     .filter(PreparedMessage::mayBeStored)
                     .map(PreparedMessage::key)
                     .forEach(whole.stored::remove);
-            whole.end();
+            whole.end(this);
             if (storedBefore) {
                 rolledBack.cancel(before);
             }
@@ -302,8 +326,8 @@ final class Sender {
         @Override
         public void afterUnknownOutcome() {
             committed = true;
-            whole.end();
-            UnknownOutcome.warn(Stream.concat(before.stream(), after.stream()).toList(), cancels);
+            whole.end(this);
+            UnknownOutcome.warn(messages().toList(), cancels);
         }
     }
 }

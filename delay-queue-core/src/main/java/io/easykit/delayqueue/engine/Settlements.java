@@ -91,7 +91,8 @@ final class Settlements {
                         context.shard(),
                         InFlightMessage.leases(some),
                         endpoint.maxLeaseExpirations(),
-                        endpoint.leaseExpiredDelay())
+                        endpoint.leaseExpiredDelay(),
+                        endpoint.deadKeyPolicy())
                 .lost()
                 .forEach(context.events()::leaseExpired);
         return Collections.nCopies(some.size(), Settlement.APPLIED);

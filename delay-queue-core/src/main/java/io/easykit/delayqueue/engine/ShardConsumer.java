@@ -5,6 +5,7 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Queue;
@@ -22,16 +23,16 @@ import org.slf4j.LoggerFactory;
  * not renewed while it is being settled, and a shard whose store does not answer delays no other.
  *
  * <p><b>Claims.</b> As many messages as there are free permits. If the handler is quick, also messages that will begin within
- * a moment ({@link PrefetchPolicy}), so that waiting messages are not bound to a busy node. Acknowledgements travel in the
- * same call. A permit that comes late is used, although the time to poll has passed: without wakeups there is no other chance.
+ * a moment ({@link PrefetchPolicy}), so that waiting messages are not bound to a busy node. Acknowledgements travel in the same
+ * call. A permit that comes after the poll was due is still used for a claim: if wakeups are lost, no other claim would come
+ * before the next poll.
  *
  * <p><b>Batching.</b> With runs under way, the loop makes its next call when all of them are done, or after a moment that
  * only short handlers notice. So runs that end shortly after each other share a call. A call costs Redis about as much as ten
  * messages in it do ({@code ProtocolFiguresTests} prints it).
  *
  * <p><b>Lost replies.</b> A call without a reply may have been carried out, so it is repeated until it is answered. While the
- * store is away, an acknowledge, which may be empty, checks whether it answers: it needs no permit, so the permits are left
- * to other shards.
+ * store is away, an acknowledge, which may be empty, checks whether it answers, because it needs no permit.
  *
  * <p><b>After an outage.</b> Renewals come first, then settlements, then the unanswered claim. Expired leases are reaped
  * last: messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
@@ -40,8 +41,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Stop.</b> Runs that have not begun are handed back. The others get until the deadline; then they are interrupted, and
  * their messages given up at the cost of a lease expiration: a handler that ends its process, or hangs until the process is
- * killed, would otherwise be retried for ever. The loop ends when the store has confirmed everything, or has not answered for
- * a while.
+ * killed, would be retried for ever. The loop ends when the store has confirmed everything, or has not answered for a while.
  */
 final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.SettlementSink {
 
@@ -127,8 +127,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         if (starter.prefetched().haveTimedOut(context.nanos())) {
             container.limiter().recordTimeout();
             starter.prefetched().release();
-            // Before the next claim: it would overtake them.
-            drainMailbox();
+            drainMailbox(); // before the next claim: it would overtake them
         }
         Long deadline = drainUntil;
         if (deadline != null) {
@@ -225,23 +224,24 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
             container.limiter().cancelWait(waiter);
             return;
         }
-        boolean expectsSome = claimer.isDue() || claimer.isUnanswered();
-        ConcurrencyLimiter.Permits permits =
-                container.limiter().take(waiter, expectsSome ? QueueStore.MAX_BATCH / endpoint.batchSize() : 1);
+        int most = claimer.isDue() || claimer.isUnanswered() ? QueueStore.MAX_BATCH / endpoint.batchSize() : 1;
+        ConcurrencyLimiter.Permits permits = container.limiter().take(waiter, most);
         waitsForPermit = looks && permits.all() == 0;
+        if (!looks) {
+            container.limiter().cancelWait(waiter);
+        }
         if (permits.all() == 0 && !claimer.isUnanswered()) {
             return;
         }
-        boolean blockedByPrefetchRule = false;
+        MessageClaimer.ClaimResult result;
         starter.reset();
         try {
-            MessageClaimer.ClaimResult result = claimer.claim(permits);
+            result = claimer.claim(permits);
             begin(result, permits);
-            blockedByPrefetchRule = result.blockedByPrefetchRule();
         } finally {
             container.limiter().giveBack(permits.all() - starter.used());
         }
-        if (blockedByPrefetchRule) {
+        if (result.blockedByPrefetchRule()) {
             waitsForPermit = true;
             container.limiter().awaitNonPrefetch(waiter);
         }
@@ -322,10 +322,10 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private long nextWakeup() {
         long now = context.nanos();
         long silence = untilNextSync(now);
-        long nextWakeup = silence > 0 ? silence : untilNextWork(now);
-        nextWakeup = Math.min(
-                nextWakeup,
-                Math.min(leases.untilExpiry(now), starter.prefetched().untilTimeout(now)));
+        long untilCall = silence > 0 ? silence : untilNextWork(now);
+        long untilExpiry =
+                Math.min(leases.untilExpiry(now), starter.prefetched().untilTimeout(now));
+        long nextWakeup = Math.min(untilCall, untilExpiry);
         Long end = leases.isEmpty() ? shutdownUntil : drainUntil;
         if (end != null) {
             nextWakeup = Math.min(nextWakeup, end - now);

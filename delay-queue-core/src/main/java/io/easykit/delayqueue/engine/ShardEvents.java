@@ -47,7 +47,9 @@ final class ShardEvents {
         }
         Failure failure = result.failure();
         Throwable error = result.error();
-        if (failure == null || error == null) {
+        if (failure == null && error != null) {
+            discarded(message, error, runtime);
+        } else if (failure == null || error == null) {
             events.emit(new DelayQueueEvent.Completed(
                     shard.topic(), endpoint.id(), message.id(), message.attempt(), runtime));
         } else {
@@ -61,6 +63,17 @@ final class ShardEvents {
                     failure.retryAfter(),
                     runtime));
         }
+    }
+
+    private void discarded(InFlightMessage message, Throwable error, Duration runtime) {
+        log.debug("Run {} of message {} of {} failed", message.attempt(), LogText.of(message.id()), shard, error);
+        warn(
+                "Message {} of {} is discarded by its error handler: {}",
+                LogText.of(message.id()),
+                shard,
+                LogText.of(ErrorText.firstLine(ErrorText.of(error))));
+        events.emit(new DelayQueueEvent.Discarded(
+                shard.topic(), endpoint.id(), message.id(), message.attempt(), error, runtime));
     }
 
     void settledLate(InFlightMessage message) {

@@ -183,7 +183,9 @@ final class Snapshots {
                 stats.dead(),
                 stats.oldestDue(),
                 stats.alerts(),
-                stats.counters());
+                stats.counters(),
+                stats.parked(),
+                stats.stoppedKeys());
     }
 
     private @Nullable Rates rates(String topic, List<ShardKey> keys) {

@@ -10,6 +10,7 @@ import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.HashSet;
@@ -23,7 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Maintains a topic periodically: repairs the leftovers of failed calls ({@link Repairs}), reads the shard count again,
- * reports when a limit is exceeded and when it no longer is, and removes dead letters after their retention. Each node
+ * reports when a limit is exceeded and when it no longer is, removes dead letters after their retention, and announces those
+ * of the topic whose dead letters the listener gets ({@link DeadLetterRelay}). Each node
  * checks; the store lets one of them report. Shards that do not answer are left out, so that they do not hide the others.
  */
 final class TopicMonitor implements LoopExecutor.Step {
@@ -52,6 +54,7 @@ final class TopicMonitor implements LoopExecutor.Step {
     private final List<ShardKey> shards;
     private final List<Repairs> repairs;
     private final Alerts alerts;
+    private final @Nullable DeadLetterRelay relay;
     private final IntConsumer shardsKept;
     private final LoopExecutor.Loop loop;
     private volatile boolean stopping;
@@ -71,6 +74,8 @@ final class TopicMonitor implements LoopExecutor.Step {
         this.rereadAt = purgeAt + REREAD_PAUSE;
         this.failingAt = purgeAt;
         this.alerts = new Alerts(engine.store(), engine.loopEvents());
+        String deadLettersOf = endpoint.deadLettersOf();
+        this.relay = deadLettersOf == null ? null : new DeadLetterRelay(engine, deadLettersOf);
         this.repairs = shards.stream()
                 .map(shard -> new Repairs(engine.store(), shard, engine.loops()::nanos))
                 .toList();
@@ -93,6 +98,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         }
         attempt(this::rereadShards);
         attempt(this::repair);
+        attempt(this::announce);
         attempt(this::purge);
         attempt(() -> check(endpoint.alerts()));
         attempt(() -> checkFailing(endpoint.alerts()));
@@ -110,7 +116,7 @@ final class TopicMonitor implements LoopExecutor.Step {
             String text = e.toString();
             if (refusals.add(text)) {
                 log.warn(
-                        "Alerts or the removal of old dead letters of topic {} do not work until this is fixed: {}",
+                        "Alerts, or the removal or announcement of dead letters of topic {} do not work until this is fixed: {}",
                         endpoint.topic(),
                         LogText.of(text));
             }
@@ -133,6 +139,12 @@ final class TopicMonitor implements LoopExecutor.Step {
             conflict = text;
         }
         rereadAt = engine.loops().nanos() + REREAD_PAUSE;
+    }
+
+    private void announce() {
+        if (relay != null) {
+            relay.run(eachShard(), () -> stopping);
+        }
     }
 
     /** Leaves out shards that do not answer, and waits for two of them at most. */

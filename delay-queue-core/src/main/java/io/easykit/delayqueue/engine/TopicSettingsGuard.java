@@ -34,9 +34,23 @@ final class TopicSettingsGuard {
 
     private static void requireAgreement(ListenerEndpoint one, ListenerEndpoint other) {
         requireSame("maxLeaseExpirations", ListenerEndpoint::maxLeaseExpirations, one, other);
+        requireSame("deadKeyPolicy", ListenerEndpoint::deadKeyPolicy, one, other);
         requireSame("leaseExpiredDelay", ListenerEndpoint::leaseExpiredDelay, one, other);
         requireSame("deadLetterRetention", ListenerEndpoint::deadLetterRetention, one, other);
         requireSame("alerts", TopicSettingsGuard::alerts, one, other);
+        requireSameIdempotency(one, other);
+    }
+
+    /** A message may come to each of them in turn, for example after a lost acknowledgement. */
+    private static void requireSameIdempotency(ListenerEndpoint one, ListenerEndpoint other) {
+        boolean isIdempotent = one.idempotencyStore() != null;
+        if (isIdempotent != (other.idempotencyStore() != null)) {
+            throw new TopicConflictException(
+                    "Of the listeners '" + one.id() + "' and '" + other.id() + "' of topic '" + one.topic() + "' only '"
+                            + (isIdempotent ? one : other).id()
+                            + "' is idempotent, so a message that one of them has handled could run again in the other.",
+                    "Make both idempotent, or neither: give both listeners the same.");
+        }
     }
 
     private static @Nullable AlertLimits alerts(ListenerEndpoint endpoint) {

@@ -65,7 +65,7 @@ final class FleetReplies {
         return new Beat(reply.instant(BeatReply.NOW), reply.number(BeatReply.IS_FIRST) == 1, wishes);
     }
 
-    /** What was written by hand and is no wish, is none. */
+    /** Empty for a text that is no wish: it was written by hand. */
     private static Optional<Beat.Wish> wish(String listener, String text) {
         String[] parts = text.split(":", 3);
         boolean isWish = parts.length == 3 && parts[0].matches("pause|resume") && parts[1].matches("\\d{1,18}");

@@ -6,9 +6,11 @@ import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Position;
+import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.StoredMessage.History;
 import io.easykit.redis.ListReply;
@@ -53,6 +55,17 @@ final class InspectionReplies {
         ERROR
     }
 
+    enum StoppedKeysReply {
+        NEXT
+    }
+
+    enum StoppedKeyField {
+        KEY,
+        ID,
+        DIED_AT,
+        PARKED
+    }
+
     enum FindReply {}
 
     enum MessageField {
@@ -73,7 +86,9 @@ final class InspectionReplies {
         IN_FLIGHT,
         DEAD,
         OLDEST_DUE,
-        ALERTS
+        ALERTS,
+        PARKED,
+        STOPPED_KEYS
     }
 
     enum CounterField {
@@ -151,7 +166,9 @@ final class InspectionReplies {
                         counters.getOrDefault("dead", 0L),
                         counters.getOrDefault("cancelled", 0L),
                         counters.getOrDefault("redriven", 0L),
-                        counters.getOrDefault("purged", 0L)));
+                        counters.getOrDefault("purged", 0L)),
+                reply.number(StatsReply.PARKED),
+                reply.number(StatsReply.STOPPED_KEYS));
     }
 
     /** One digit for each kind, in their order. */
@@ -167,7 +184,7 @@ final class InspectionReplies {
         return raised;
     }
 
-    /** The field has no time if somebody set it by hand. */
+    /** The field has no time if it was set by hand. */
     private static ShardStats.@Nullable Pause pause(@Nullable String text) {
         if (text == null) {
             return null;
@@ -212,6 +229,19 @@ final class InspectionReplies {
                     note == null ? null : note.text()));
         }
         return new DeadLetterErrors(reply.number(TriageReply.TOTAL), entries);
+    }
+
+    static StoppedKeys stoppedKeys(List<?> list) {
+        ListReply reply = Replies.of(QueueScript.STOPPED_KEYS, list, StoppedKeysReply.class);
+        return new StoppedKeys(
+                reply.text(StoppedKeysReply.NEXT),
+                reply.groups(StoppedKeyField.class).stream()
+                        .map(key -> new StoppedKey(
+                                key.text(StoppedKeyField.KEY),
+                                key.text(StoppedKeyField.ID),
+                                key.instant(StoppedKeyField.DIED_AT),
+                                key.number(StoppedKeyField.PARKED)))
+                        .toList());
     }
 
     static String place(State place) {

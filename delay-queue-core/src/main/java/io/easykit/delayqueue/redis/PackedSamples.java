@@ -68,7 +68,7 @@ final class PackedSamples {
         try {
             spread(Long.parseLong(from), Long.parseLong(to), ByteBuffer.wrap(values), earliest, latest, points);
         } catch (NumberFormatException | BufferUnderflowException | UnreadableException byHand) {
-            // Somebody wrote there: no sample.
+            // Written by hand: no sample.
         }
     }
 

@@ -2,11 +2,10 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.admin.ActionLog;
-import io.easykit.delayqueue.admin.DeadLetterRef;
-import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
@@ -39,7 +38,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * disconnected, and let it replay none after a reconnect ({@code ClientOptions.replayFilter} of Lettuce): a replayed send
  * whose message has already been acknowledged would be delivered again.
  */
-public final class RedisQueueStore extends ShardReader implements QueueBackend, AutoCloseable {
+public final class RedisQueueStore extends DeadLetterScripts implements QueueBackend, AutoCloseable {
 
     public static final String DEFAULT_KEY_PREFIX = "dq:";
 
@@ -117,14 +116,13 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
     }
 
     @Override
-    public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
-        return Replies.sends(scripts.codes(QueueScript.SEND, shard, arguments(messages), messages.size() > 1));
+    public List<SendOutcome> send(ShardKey shard, List<NewMessage> messages, boolean isShared) {
+        return Replies.sends(scripts.codes(QueueScript.SEND, shard, arguments(messages), isShared));
     }
 
     /** Sends over connections of its own, because {@code WAIT} keeps everything else of a connection waiting. */
     @Override
-    public Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
-        boolean isShared = messages.size() > 1;
+    public Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait, boolean isShared) {
         var replicated = scripts.replicatedCodes(QueueScript.SEND, shard, arguments(messages), wait, isShared);
         return new Replicated(Replies.sends(replicated.reply()), replicated.replicas());
     }
@@ -162,7 +160,7 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
             addLease(arguments, failure.lease());
             Duration retryAfter = failure.retryAfter();
             if (retryAfter == null) {
-                arguments.add(-1);
+                arguments.add(failure.deadKeyPolicy() == DeadKeyPolicy.SKIP ? -2 : -1);
             } else {
                 arguments.add(retryAfter);
             }
@@ -182,22 +180,29 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
     }
 
     @Override
-    public Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay) {
-        Arguments arguments =
-                new Arguments().add(count).add(maxLeaseExpirations).add(delay);
+    public Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy) {
+        Arguments arguments = losses(count, maxLeaseExpirations, delay, policy);
         return Replies.reaped(scripts.list(QueueScript.REAP, shard, arguments));
     }
 
     @Override
-    public Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay) {
+    public Reaped giveUp(
+            ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy) {
         if (leases.isEmpty()) {
             throw new IllegalArgumentException(
                     "Give up at least one lease: without one, all expired leases are reaped.");
         }
-        Arguments arguments =
-                new Arguments().add(MAX_BATCH).add(maxLeaseExpirations).add(delay);
+        Arguments arguments = losses(MAX_BATCH, maxLeaseExpirations, delay, policy);
         addLeases(arguments, leases);
         return Replies.reaped(scripts.list(QueueScript.REAP, shard, arguments));
+    }
+
+    private static Arguments losses(int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy) {
+        return new Arguments()
+                .add(count)
+                .add(maxLeaseExpirations)
+                .add(delay)
+                .add(policy == DeadKeyPolicy.SKIP ? "skip" : "stop");
     }
 
     @Override
@@ -216,36 +221,6 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
             arguments.add(move.target().id()).add(move.due()).add(incarnation(move.target()));
         }
         return Replies.changes(scripts.codes(QueueScript.RESCHEDULE, shard, arguments));
-    }
-
-    @Override
-    public List<Boolean> redrive(ShardKey shard, List<DeadLetterRef> deaths) {
-        Arguments arguments = new Arguments();
-        addDeaths(arguments, deaths);
-        return Replies.flags(scripts.codes(QueueScript.REDRIVE, shard, arguments));
-    }
-
-    @Override
-    public Outcome replace(ShardKey shard, DeadLetterRef death, Bytes incarnation, Bytes frame) {
-        Arguments arguments = new Arguments()
-                .add(death.id())
-                .add(death.diedAt())
-                .add(incarnation)
-                .add(frame);
-        return Replies.replacement(scripts.number(QueueScript.REPLACE, shard, arguments));
-    }
-
-    @Override
-    public List<Boolean> purge(ShardKey shard, List<DeadLetterRef> deaths) {
-        Arguments arguments = new Arguments().add("ids");
-        addDeaths(arguments, deaths);
-        return Replies.flags(scripts.codes(QueueScript.PURGE, shard, arguments));
-    }
-
-    @Override
-    public int purge(ShardKey shard, Duration age, int count) {
-        Arguments arguments = new Arguments().add("age").add(age).add(count);
-        return (int) scripts.number(QueueScript.PURGE, shard, arguments);
     }
 
     @Override
@@ -329,20 +304,8 @@ public final class RedisQueueStore extends ShardReader implements QueueBackend, 
         arguments.add(lease.id()).add(lease.number());
     }
 
-    private static void addDeaths(Arguments arguments, List<DeadLetterRef> deaths) {
-        bounded(deaths).forEach(death -> arguments.add(death.id()).add(death.diedAt()));
-    }
-
     private static Bytes incarnation(Target target) {
         Bytes incarnation = target.incarnation();
         return incarnation == null ? Bytes.of(new byte[0]) : incarnation;
-    }
-
-    private static <T> List<T> bounded(List<T> batch) {
-        if (batch.size() > MAX_BATCH) {
-            throw new IllegalArgumentException(
-                    "A call takes at most " + MAX_BATCH + " messages, not " + batch.size() + ": split it.");
-        }
-        return batch;
     }
 }

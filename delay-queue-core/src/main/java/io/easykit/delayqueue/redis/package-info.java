@@ -7,11 +7,11 @@
  *       translates failures ({@code QueueFailures}) and finds what to do about a refusal ({@code Remedies});
  *   <li>{@link io.easykit.redis.ScriptExecutor}, shared with the cache: sends the script by its SHA or its text, over Lettuce or
  *       another driver;
- *   <li>the script in Lua ({@code QueueScript} names them; {@code prelude.lua} has what they share);
+ *   <li>the script in Lua ({@code QueueScript} names them; {@code prelude.lua} has their common parts);
  *   <li>{@code Replies} and {@code FleetReplies}: read the reply by names.
  * </ol>
  *
- * <p>{@code CONTRIBUTING.md} lists what a new script takes.
+ * <p>{@code CONTRIBUTING.md} lists the steps for a new script.
  */
 @NullMarked
 package io.easykit.delayqueue.redis;

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param now   the store's clock
  * @param first whether no other node that is there now came before this one. Nearly always true for one node of the fleet
- * @param wishes what is wished of listeners of this node; also those that it has obeyed already
+ * @param wishes for listeners of this node; also those that it has carried out already
  */
 public record Beat(Instant now, boolean first, List<Wish> wishes) {
 

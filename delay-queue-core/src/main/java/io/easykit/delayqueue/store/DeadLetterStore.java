@@ -7,7 +7,7 @@ import io.easykit.delayqueue.admin.Replacement;
 import java.time.Duration;
 import java.util.List;
 
-/** Redrives and purges dead letters of one shard. Errors are those of {@link QueueStore}. */
+/** Redrives, purges and marks dead letters of one shard. Errors are those of {@link QueueStore}. */
 public interface DeadLetterStore {
 
     /** Sends dead letters back, due at once; true for those that wait again, false for those not dead, or dead again since. */
@@ -31,4 +31,27 @@ public interface DeadLetterStore {
      * @param count 1 to {@link QueueStore#MAX_BATCH}; repeat it until a call returns less
      */
     int purge(ShardKey shard, Duration age, int count);
+
+    /**
+     * Reads ordering keys that dead letters have stopped.
+     *
+     * @param cursor {@link StoppedKeys#BEGIN}, then {@link StoppedKeys#next}
+     */
+    StoppedKeys stoppedKeys(ShardKey shard, String cursor);
+
+    /**
+     * Frees an ordering key that a dead letter has stopped; the dead letter stays.
+     *
+     * @param id of the dead letter
+     * @return false if this message does not hold the key, or is not dead
+     */
+    boolean freeKey(ShardKey shard, String key, String id);
+
+    /**
+     * Marks dead letters as announced, so that {@link QueueInspector#errors} returns them as such. A later death of a message
+     * is not announced again by this.
+     *
+     * @return true for those marked now, false for those not dead, dead again since, or marked before
+     */
+    List<Boolean> announced(ShardKey shard, List<DeadLetterRef> deaths);
 }

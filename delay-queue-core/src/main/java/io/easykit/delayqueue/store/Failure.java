@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.store;
 
+import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.RetryPolicy;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -9,8 +10,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param retryAfter the wait until the next attempt, or null: the message is dead
  * @param error      what to keep as its error; cut at 4,096 bytes
+ * @param deadKeyPolicy what becomes of its ordering key if it is dead
  */
-public record Failure(Lease lease, @Nullable Duration retryAfter, String error) {
+public record Failure(Lease lease, @Nullable Duration retryAfter, String error, DeadKeyPolicy deadKeyPolicy) {
+
+    /** A failure that stops the ordering key of a message that dies. */
+    public Failure(Lease lease, @Nullable Duration retryAfter, String error) {
+        this(lease, retryAfter, error, DeadKeyPolicy.STOP);
+    }
+
     public Failure {
         require(
                 retryAfter == null || RetryPolicy.isPossible(retryAfter),

@@ -10,7 +10,7 @@ import java.util.Map;
  *
  * @param application name of the application, or empty
  * @param host        name of the host
- * @param versions    versions by what they are of
+ * @param versions    versions by the name of the software
  * @param uptime      since the start
  * @param listeners   that run
  */

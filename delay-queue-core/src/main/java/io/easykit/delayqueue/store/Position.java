@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 /**
  * A position in the order of a place: by time, and by the bytes of the id among equal times.
  *
- * @param score the time as the store keeps it: a number, which somebody may have written by hand, or {@code inf}, {@code -inf}
+ * @param score the time as the store keeps it: a number, which may have been written by hand, or {@code inf}, {@code -inf}
  * @param id    of the message there
  */
 public record Position(String score, String id) implements Comparable<Position> {

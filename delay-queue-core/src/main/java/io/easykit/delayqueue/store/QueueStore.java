@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.store;
 
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreFullException;
@@ -18,6 +19,10 @@ import java.util.List;
  * token of acknowledge, fail, release and extend. These change nothing unless the message is in flight under that very
  * number, and return the {@link Settlement}. Numbers rise and never repeat in a shard.
  *
+ * <p><b>Ordering keys.</b> The id of a message may carry one ({@link io.easykit.delayqueue.NameRules#orderingKey}). A message holds
+ * its key from its first claim until it ends, and may hold it on as a dead letter. No claim hands out a message whose key another
+ * one holds: it is <em>parked</em>, which is a way of waiting. When the key is free, its first message is due again.
+ *
  * <p><b>Calls.</b> All methods block until the store has answered, and can be called from several threads. A call takes at
  * most {@link #MAX_BATCH} messages. Lists may be empty; replies are in the order of the arguments.
  *
@@ -31,18 +36,31 @@ public interface QueueStore {
     /** The most messages of one call: about a millisecond of a Redis. */
     int MAX_BATCH = 100;
 
+    /** Stores messages of this thread, which wait for their time. */
+    default List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
+        return send(shard, messages, false);
+    }
+
     /**
-     * Stores messages that wait for their time. Several messages may be those of several threads. So an interrupt should not end
-     * the wait for the reply to them: the outcome of all would be unknown.
+     * Stores messages that wait for their time.
+     *
+     * @param isShared whether they are those of several threads. Then an interrupt of this thread should not end the wait for
+     *     the reply: the outcome of all would be unknown.
      */
-    List<SendOutcome> send(ShardKey shard, List<NewMessage> messages);
+    List<SendOutcome> send(ShardKey shard, List<NewMessage> messages, boolean isShared);
+
+    /** As the other {@code sendReplicated}, with messages of this thread. */
+    default Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
+        return sendReplicated(shard, messages, wait, false);
+    }
 
     /**
      * Stores messages and waits until replicas have them. Fewer replicas than wanted are no error: the messages are stored.
      *
+     * @param isShared whether they are those of several threads, as for {@code send}
      * @throws StoreRefusedException if the store cannot wait for replicas; nothing is stored
      */
-    default Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait) {
+    default Replicated sendReplicated(ShardKey shard, List<NewMessage> messages, ReplicaWait wait, boolean isShared) {
         throw new StoreRefusedException(
                 "This store cannot wait for replicas, and nothing was stored. Send without waiting for replicas.",
                 null);
@@ -82,8 +100,14 @@ public interface QueueStore {
      * @param count   at most so many, 1 to {@link #MAX_BATCH}
      * @param maxLeaseExpirations leases that may be lost before death, at least 1; the same on all nodes
      * @param delay   until it is due again; zero keeps its old due time
+     * @param policy  for the ordering keys of those that die
      */
-    Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay);
+    Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy);
+
+    /** As the other {@code reap}; a message that dies stops its ordering key. */
+    default Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay) {
+        return reap(shard, count, maxLeaseExpirations, delay, DeadKeyPolicy.STOP);
+    }
 
     /**
      * Gives up messages as if their leases had expired now, for a node that ends while their handlers run. Each costs one
@@ -91,9 +115,15 @@ public interface QueueStore {
      *
      * @param maxLeaseExpirations as in {@link #reap}
      * @param delay   as in {@link #reap}
+     * @param policy  for the ordering keys of those that die
      * @return the messages that were given up; leases that no longer hold are left out
      */
-    Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay);
+    Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy);
+
+    /** As the other {@code giveUp}; a message that dies stops its ordering key. */
+    default Reaped giveUp(ShardKey shard, List<Lease> leases, int maxLeaseExpirations, Duration delay) {
+        return giveUp(shard, leases, maxLeaseExpirations, delay, DeadKeyPolicy.STOP);
+    }
 
     /** Ends messages that are waiting. */
     List<ChangeOutcome> cancel(ShardKey shard, List<Target> targets);

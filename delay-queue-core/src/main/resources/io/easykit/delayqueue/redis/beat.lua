@@ -1,4 +1,4 @@
--- Keeps the report of a node until it is forgotten, forgets nodes that are silent, and returns what is wished of this node.
+-- Keeps the report of a node until it is forgotten, forgets nodes that are silent, and returns the wishes for this node.
 -- Of a node it writes first when it is forgotten, and removes that last: so none stays for ever where the script stops.
 --
 -- KEYS   prefix, settings

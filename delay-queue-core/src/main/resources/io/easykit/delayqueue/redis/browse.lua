@@ -25,11 +25,12 @@ local ids, notes = {}, {}
 for i = 1, #found, 2 do ids[#ids + 1], notes[#notes + 1] = found[i], 'L' .. found[i] end
 if #ids == 0 then return reply end
 local history = spare(redis.pcall('HMGET', states, unpack(ids))) or {}
+local read = place == 'waiting' and dueOf or timeOf
 local last = spare(redis.pcall('HMGET', errors, unpack(notes))) or {}
 for i, id in ipairs(ids) do
   local at = #reply
   local frame = message(id)
-  reply[at + 1], reply[at + 2], reply[at + 3] = id, found[2 * i], timeOf(found[2 * i])
+  reply[at + 1], reply[at + 2], reply[at + 3] = id, found[2 * i], read(found[2 * i])
   reply[at + 4], reply[at + 5] = history[i] or false, last[i] and brief(last[i]) or false
   reply[at + 6] = spare(redis.pcall('STRLEN', frame)) or 0
   reply[at + 7] = cut > 0 and spare(redis.pcall('GETRANGE', frame, 0, cut - 1)) or ''

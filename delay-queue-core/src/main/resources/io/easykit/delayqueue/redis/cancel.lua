@@ -1,7 +1,7 @@
 -- Ends messages that are still waiting.
 --
 -- KEYS   prefix, settings
--- ARGV   (id, first bytes of its frame or '')*    the first bytes tell one incarnation of an id from the next
+-- ARGV   (id, first bytes of its frame or '')*    the first bytes distinguish one incarnation of an id from the next
 -- return code*, as one text    1 cancelled, 0 gone, 2 in flight, 3 dead, 4 another incarnation of this id
 checkGroups(1, 2)
 local codes, done, dues, seen = {}, {}, {}, {}
@@ -15,5 +15,6 @@ for i = 1, #ARGV, 2 do
   end
   codes[#codes + 1] = code
 end
-if #done > 0 then finish(waiting, done, dues, 'cancelled') end
+local news = #done > 0 and finish(waiting, done, dues, 'cancelled')
+if news then notify(news) end
 return table.concat(codes)

@@ -1,4 +1,4 @@
--- Acknowledges what is given, then hands out what is due: the one round trip of a busy consumer.
+-- Acknowledges the given messages, then hands out due ones: the one round trip of a busy consumer.
 -- The same request number again gets the same hand-out again, so that a lost reply costs nothing.
 --
 -- KEYS   prefix, settings
@@ -8,7 +8,7 @@
 --        (id, number, due, failures, lost, releases, frame)*
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
 --        code    1 acknowledged, 0 stale, 2 gone
---        frame   empty where somebody deleted it: the consumer is to fail the message; a number, its length, where it is
+--        frame   empty if the body is missing: the consumer is to fail the message; a number, its length, if it is
 --                more than a quarter of the bytes: the consumer is to read it piece by piece. It counts as a quarter
 local owner, request = ARGV[1], toInteger(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, besideLost = toInteger(ARGV[3], 1, 100, 'count'), toInteger(ARGV[4], 0, 100, 'count')
@@ -16,14 +16,14 @@ local lease = duration(ARGV[5], 1, 10 ^ 11, 'lease')
 local space = toInteger(ARGV[6], 1, 2 ^ 31, 'bytes')
 checkGroups(7, 2)
 local lastClaim = prefix .. 'claim:' .. owner
-local codes, hasWritten, hasLarge = '', false, false
+local codes, hasWritten, hasLarge, exposed = '', false, false, nil
 if #ARGV > 6 then
-  codes, hasWritten = acknowledge(7)
+  codes, hasWritten, exposed = acknowledge(7)
   codes = table.concat(codes)
 end
 local reply = {now, 1, -1, -1, codes}
 
--- past: what was kept of the message, or nil
+-- past: the parsed state of the message, or nil
 local function handOut(id, number, due, past, frame)
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = id, number, due
@@ -35,7 +35,7 @@ local function handOut(id, number, due, past, frame)
   reply[at + 7] = frame or ''
 end
 
--- What the owner's last claim was answered: request number, first delivery number, ids. nil if that was an earlier request,
+-- The reply to the owner's last claim: request number, first delivery number, ids. nil if that was an earlier request,
 -- or is unreadable. The request number is read alone first, because nearly always it is an earlier one.
 local function remembered()
   local packed = redis.call('MGET', lastClaim)[1]
@@ -90,12 +90,81 @@ local function read(n, messages)
   return n, frames
 end
 
--- What is due, in lists: ids, their due times as text, what was kept of them (false for nothing), and their bodies. A message
--- that has lost a lease may be what kills its consumers, and all they hold loses a lease with them: so beside one there are
--- fewer, or only what comes before it.
+-- Parks messages behind the holders of their ordering keys. The list of the parked ones comes first, so that it names each. If
+-- it has another type, they stay due.
+local function park(entries)
+  allowWhenFull()
+  hasWritten = true
+  local scores = {}
+  for _, entry in ipairs(entries) do
+    local due = timeOf(entry[3])
+    if spare(redis.pcall('ZADD', prefix .. 'parked:' .. entry[2], string.format('%d', due), entry[1])) then
+      scores[#scores + 1], scores[#scores + 2] = string.format('%d', PARKED + due), entry[1]
+    end
+  end
+  if #scores > 0 then redis.call('ZADD', waiting, 'XX', unpack(scores)) end
+end
+
+-- The holder of the ordering key of each of these messages. One that has ended, or was never claimed, has no state, and
+-- holds nothing: a script stopped half way.
+local function holders(found)
+  local keys, byKey = {}, {}
+  for i = 1, #found, 2 do
+    local key = keyOf(found[i])
+    if key and byKey[key] == nil then byKey[key], keys[#keys + 1] = false, key end
+  end
+  if #keys == 0 then return byKey end
+  local ids, holding = redis.call('HMGET', heldKeys, unpack(keys)), {}
+  for i, key in ipairs(keys) do
+    if ids[i] then holding[#holding + 1], byKey[key] = key, ids[i] end
+  end
+  if #holding == 0 then return byKey end
+  for i, key in ipairs(holding) do ids[i] = byKey[key] end
+  for i, state in ipairs(redis.call('HMGET', states, unpack(ids, 1, #holding))) do
+    if not state then byKey[holding[i]] = false end
+  end
+  return byKey
+end
+
+-- Of these due messages, those whose turn it is: of each ordering key its holder, or else the first. The others are parked, and
+-- further ones take their places: up to five times, so that a long queue of one key does not keep Redis busy.
+local function inTurn(found)
+  local turns, isTaken, byKey = {}, {}, {}
+  for round = 1, 5 do
+    local holder, behind = holders(found), {}
+    for i = 1, #found, 2 do
+      local id, key = found[i], keyOf(found[i])
+      local before = key and (byKey[key] or holder[key])
+      if #turns == 2 * most then break end
+      if before and before ~= id then
+        behind[#behind + 1] = {id, key, found[i + 1]}
+      elseif not isTaken[id] then
+        isTaken[id] = true
+        if key then byKey[key] = id end
+        turns[#turns + 1], turns[#turns + 2] = id, found[i + 1]
+      end
+    end
+    if #behind == 0 then break end
+    park(behind)
+    if #turns == 2 * most or round == 5 then break end
+    found = redis.call('ZRANGEBYSCORE', waiting, '-inf', string.format('%d', now),
+      'WITHSCORES', 'LIMIT', #turns / 2, 100)
+  end
+  return turns
+end
+
+-- The due messages, in lists: ids, due times as text, parsed states (false for none), and bodies. A message that has lost a
+-- lease may be one that kills its consumers, and all their messages lose a lease with them. So beside one there are fewer, or
+-- only the earlier ones.
 local function due()
   local found = redis.call('ZRANGEBYSCORE', waiting, '-inf', string.format('%d', now), 'WITHSCORES',
     'LIMIT', '0', ARGV[3])
+  for i = 1, #found, 2 do
+    if keyOf(found[i]) then
+      found = inTurn(found)
+      break
+    end
+  end
   local n = #found / 2
   if n == 0 then return found end
   local ids, dues, messages = {}, {}, {}
@@ -115,8 +184,8 @@ local function due()
   return n == #ids and ids or {unpack(ids, 1, n)}, dues, past, frames
 end
 
--- Takes leases on all of these. What is in flight already, because a script stopped half way, is left to its holder, and
--- waits until that lease ends. Returns the lists, of those that have a lease now.
+-- Takes leases on all of these. A message that is in flight already, because a script stopped half way, is left to its holder,
+-- and waits until that lease ends. Returns the lists of the messages that have a lease now.
 local function take(ids, dues, past, frames)
   local leases, leaseEnd = {}, string.format('%d', now + lease)
   for i = 1, #ids do leases[2 * i - 1], leases[2 * i] = leaseEnd, ids[i] end
@@ -135,6 +204,16 @@ local function take(ids, dues, past, frames)
   return taken, takenDues, takenPast, takenFrames
 end
 
+-- The messages hold their ordering keys until they end.
+local function hold(ids)
+  local entries = {}
+  for _, id in ipairs(ids) do
+    local key = keyOf(id)
+    if key then entries[#entries + 1], entries[#entries + 2] = key, id end
+  end
+  if #entries > 0 then redis.call('HSET', heldKeys, unpack(entries)) end
+end
+
 local function claim(lastNumber)
   local ids, dues, past, frames = due()
   if #ids == 0 then return end
@@ -142,6 +221,7 @@ local function claim(lastNumber)
   -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
   local number = math.max(lastNumber + 1, micros)
   redis.call('HSET', settings, 'number', string.format('%d', number + #ids - 1))
+  hold(ids)
   ids, dues, past, frames = take(ids, dues, past, frames)
   if #ids == 0 then return end
   local newStates, failure = {}, nil
@@ -170,7 +250,7 @@ hasLarge = kept[3] and true
 if last and last[1] > request then
   reply[2] = -1
 elseif last and last[1] == request then
-  -- The same hand-out, without what has changed hands since.
+  -- The same hand-out, without messages that have changed hands since.
   local number, ids, found, messages, leases = last[2], {}, {}, {}, {}
   local leaseEnd = string.format('%d', now + lease)
   for i, id in ipairs(last[3]) do
@@ -189,7 +269,7 @@ elseif last and last[1] == request then
       local s = found[i]
       handOut(ids[i], tonumber(s.number), tonumber(s.due), s, frames[i])
     end
-    -- What no longer fits, waits again.
+    -- Messages that no longer fit wait again.
     for i = n + 1, #ids do
       redis.call('ZADD', waiting, found[i].due, ids[i])
       redis.call('ZREM', inflight, ids[i])
@@ -202,7 +282,9 @@ else
   local lastNumber = string.find(kept[1] or '', '^%d+$') and tonumber(kept[1])
   claim(lastNumber and lastNumber < 2 ^ 53 - 2 ^ 20 and lastNumber or 0)
 end
--- Bodies of an earlier version of this library, which did not note it.
+-- An earlier version of this library stored large bodies without this note.
 if hasLarge and not kept[3] then redis.pcall('HSET', settings, 'large', '1') end
-reply[3], reply[4] = not kept[2] and first(waiting) or -1, first(inflight) or -1
+local nextDue = not kept[2] and first(waiting)
+reply[3], reply[4] = nextDue and nextDue < PARKED and nextDue or -1, first(inflight) or -1
+if exposed and reply[3] ~= -1 and reply[3] <= now then notify(reply[3]) end -- left for other consumers
 return reply

@@ -1,8 +1,8 @@
 -- Keeps the number of shards of the topic, and when it was declared. Shard 0 declares it; other shards keep copies. The
--- newest declaration holds. One whose number was deleted by hand still says when that was.
+-- newest declaration holds. One whose number was deleted by hand still has its time.
 --
 -- KEYS   prefix, settings
--- ARGV   number of shards, time of the declaration    0 shards: look only; no time: declare it now, unless a number is kept
+-- ARGV   number of shards, time of the declaration    0 shards: read only; no time: declare it now, unless a number is kept
 -- return the number that is kept or 0, the time of its declaration in us or 0
 checkCount(2)
 local shards, declared = toInteger(ARGV[1], 0, 1024, 'shards'), ARGV[2]

@@ -1,4 +1,4 @@
--- Finds out what Redis does not say when it refuses a script: commands that the user may not run, and keys of another type.
+-- Finds causes that Redis does not report when it refuses a script: commands that the user may not run, keys of another type.
 -- Changes nothing: the prefix is the name of no key, and commands that would write have an argument that is wrong.
 --
 -- KEYS   prefix, settings
@@ -28,6 +28,6 @@ local function expect(kind, command, argument, names)
     end
   end
 end
-expect('a hash', 'HEXISTS', '-', {'state', 'settings', 'errors', 'counters', 'samples', 'reports', 'actions'})
+expect('a hash', 'HEXISTS', '-', {'state', 'settings', 'errors', 'counters', 'held', 'samples', 'reports', 'actions'})
 expect('a sorted set', 'ZSCORE', '-', {'waiting', 'inflight', 'dead', 'topics', 'since', 'until', 'jobs', 'running'})
 return {denied, damaged}

@@ -22,7 +22,7 @@ for _, place in ipairs({'inflight', 'waiting', 'dead'}) do
   elseif score then
     local notes = spare(redis.pcall('HMGET', errors, 'F' .. id, 'L' .. id)) or {false, false}
     local at = #reply
-    reply[at + 1], reply[at + 2], reply[at + 3] = id, place, timeOf(score)
+    reply[at + 1], reply[at + 2], reply[at + 3] = id, place, (place == 'waiting' and dueOf or timeOf)(score)
     reply[at + 4], reply[at + 5], reply[at + 6] = spare(redis.pcall('HGET', states, id)) or false, notes[1], notes[2]
     reply[at + 7] = frameOrLength()
   end

@@ -1,5 +1,5 @@
 -- Stores the progress of a job under its lock and extends the lock, or releases it when the job ends or is to stop. Where it
--- stops, its field 'halted' is 1: its owner does not do what it has announced.
+-- stops, its field 'halted' is 1: its owner does not carry out the announced step.
 --
 -- KEYS   prefix, settings
 -- ARGV   id, owner, state, ms of the lock, (field, value)*

@@ -3,7 +3,7 @@
 -- KEYS   prefix, settings
 --        of the registry of nodes: "<key prefix>{nodes}:"
 -- ARGV   how many to skip, how many (1 to 100)
--- return now, number of nodes, (node, report or nil)*    fewer than asked for where one has just gone
+-- return now, number of nodes, (node, report or nil)*    fewer than requested if one has just gone
 checkCount(2)
 local skip, most = toInteger(ARGV[1], 0, 10 ^ 9, 'skip'), toInteger(ARGV[2], 1, 100, 'count')
 local since = prefix .. 'since'

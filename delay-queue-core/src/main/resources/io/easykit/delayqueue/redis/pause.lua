@@ -1,4 +1,4 @@
--- Stops or resumes the claims of the shard. What is in flight goes on.
+-- Stops or resumes the claims of the shard. Messages in flight go on.
 --
 -- KEYS   prefix, settings
 -- ARGV   'pause' or 'resume', by whom
@@ -13,6 +13,6 @@ end
 local changed = redis.call('HDEL', settings, 'paused')
 if changed == 1 then
   local due = first(waiting)
-  if due then notify(due) end
+  if due and due < PARKED then notify(due) end
 end
 return changed

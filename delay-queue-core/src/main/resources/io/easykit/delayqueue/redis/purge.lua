@@ -21,10 +21,11 @@ local diedAt = #found > 0 and redis.call('ZMSCORE', dead, unpack(found)) or {}
 for i, id in ipairs(found) do
   local isMeant = diedAt[i] and (aged or timeOf(diedAt[i]) == tonumber(ARGV[2 * i + 1])) and not seen[id]
   codes[i] = 0
-  -- What a script that stopped half way has left in another place as well is not dead.
+  -- A message that a script which stopped half way has left in another place as well is not dead.
   if isMeant and not redis.call('ZSCORE', waiting, id) and not redis.call('ZSCORE', inflight, id) then
     seen[id], done[#done + 1], deaths[#deaths + 1], codes[i] = true, id, diedAt[i], 1
   end
 end
-if #done > 0 then finish(dead, done, deaths, 'purged') end
+local news = #done > 0 and finish(dead, done, deaths, 'purged')
+if news then notify(news) end
 return aged and #done or table.concat(codes)

@@ -23,8 +23,9 @@ end
 if #moved > 0 then
   local news = isNews(nowCeil)
   allowWhenFull()
-  redis.call('ZADD', waiting, unpack(entries))
+  -- The due time first: wherever this stops, the message is due after its death.
   redis.call('HSET', states, unpack(newStates))
+  redis.call('ZADD', waiting, unpack(entries))
   redis.call('ZREM', dead, unpack(moved))
   count('redriven', #moved)
   if news then notify(nowCeil) end

@@ -1,13 +1,14 @@
--- Looks at one page of what is kept of messages and mends what a script that failed half way has left: a message in no place
--- waits again, state and errors of an ended one are removed, unreadable counters are set to what the messages say.
+-- Checks one page of states, errors, ordering keys or counters, and mends the remains of scripts that failed half way: a message
+-- in no place waits again, state and errors of an ended one are removed, a key that an ended one holds is freed, unreadable
+-- counters are computed from the messages.
 --
 -- KEYS   prefix, settings
--- ARGV   position, how many (1 to 100)    position: 'state:0' to begin, then what the last call returned
+-- ARGV   position, how many (1 to 100)    position: 'state:0' to begin, then the one that the last call returned
 -- return next position or '', {id}*, how many leftovers, {counter}*
 --        ids wait again, leftovers were removed, counters were set
 checkCount(2)
 local hash, cursor = string.match(ARGV[1], '^(%a+):(%d+)$')
-local following = ({state = 'errors:0', errors = 'counters:0', counters = ''})[hash]
+local following = ({state = 'errors:0', errors = 'held:0', held = 'parked:0', parked = 'counters:0', counters = ''})[hash]
 check(following, 'not a position: ' .. ARGV[1])
 toInteger(ARGV[2], 1, 100, 'count')
 local back, leftovers, set = {}, 0, {}
@@ -62,11 +63,50 @@ local function lookAt(ids)
   if #lost > 0 then putBack(lost) end
 end
 
+-- Holders that have ended, or were never claimed, have no state.
+local function freeKeys(entries)
+  for i = 1, #entries, 2 do
+    if not redis.call('HGET', states, entries[i + 1]) then
+      allowWhenFull()
+      local _, exposed = expose({'~~' .. entries[i] .. '~'})
+      leftovers = leftovers + redis.call('HDEL', heldKeys, entries[i])
+      if exposed then notify(exposed) end
+    end
+  end
+end
+
+-- Parked messages that their key does not name, and those of keys that nobody holds.
+local function lookAtParked(entries)
+  local keys, byKey, ids = {}, {}, {}
+  for i = 1, #entries, 2 do
+    local key = timeOf(entries[i + 1]) >= PARKED and keyOf(entries[i])
+    if key and not byKey[key] then byKey[key], keys[#keys + 1] = {}, key end
+    if key then
+      local at = #byKey[key]
+      byKey[key][at + 1], byKey[key][at + 2] = string.format('%d', dueOf(entries[i + 1])), entries[i]
+    end
+  end
+  if #keys == 0 then return end
+  allowWhenFull()
+  local holders = redis.call('HMGET', heldKeys, unpack(keys))
+  for i, key in ipairs(keys) do
+    local named = spare(redis.pcall('ZADD', prefix .. 'parked:' .. key, 'NX', unpack(byKey[key])))
+    if not named then -- it cannot name them: they wait for their time, and are parked again if it can
+      redis.call('ZADD', waiting, 'XX', unpack(byKey[key]))
+    else
+      leftovers = leftovers + named
+      if not holders[i] then ids[#ids + 1] = '~~' .. key .. '~' end
+    end
+  end
+  local _, exposed = expose(ids)
+  if exposed then notify(exposed) end
+end
+
 local function readable(text)
   return text and #text <= 15 and string.find(text, '^%d+$') and tonumber(text)
 end
 
--- The ledger: sent = acknowledged + cancelled + purged + what is there. One unreadable side is what the others say.
+-- The ledger: sent = acknowledged + cancelled + purged + present. One unreadable term is computed from the others.
 local function mendCounters()
   local names = {'sent', 'acknowledged', 'cancelled', 'purged', 'failed', 'lost', 'dead', 'redriven'}
   local kept, values, unreadable = redis.call('HMGET', counters, unpack(names)), {}, {}
@@ -100,14 +140,27 @@ end
 
 if hash == 'counters' then
   mendCounters()
+elseif hash == 'held' then
+  local page = redis.call('HSCAN', heldKeys, cursor, 'COUNT', ARGV[2])
+  freeKeys(page[2])
+  if page[1] ~= '0' then following = 'held:' .. page[1] end
+elseif hash == 'parked' then
+  local seen = tonumber(cursor) + ARGV[2] -- from the end: parked messages are the last ones
+  local entries = redis.call('ZRANGE', waiting, string.format('%d', -seen), string.format('%d', -cursor - 1), 'WITHSCORES')
+  lookAtParked(entries)
+  if #entries == 2 * ARGV[2] and timeOf(entries[2]) >= PARKED then following = 'parked:' .. string.format('%d', seen) end
 else
   local page, ids, seen = redis.call('HSCAN', prefix .. hash, cursor, 'COUNT', ARGV[2]), {}, {}
   for i = 1, #page[2], 2 do
     local id = hash == 'errors' and string.sub(page[2][i], 2) or page[2][i]
     if not seen[id] then seen[id], ids[#ids + 1] = true, id end
   end
-  -- A small hash is one page, whatever its number of fields.
+  -- A small hash is one page, with any number of fields.
   for i = 1, #ids, 100 do lookAt({unpack(ids, i, math.min(#ids, i + 99))}) end
   if page[1] ~= '0' then following = hash .. ':' .. page[1] end
+  local isLast = following == 'held:0' and redis.call('ZRANGE', waiting, '-1', '-1', 'WITHSCORES')
+  if isLast and not (isLast[2] and timeOf(isLast[2]) >= PARKED) and redis.call('EXISTS', heldKeys) == 0 then
+    following = 'counters:0' -- no message has an ordering key
+  end
 end
 return {following, back, leftovers, set}

@@ -35,7 +35,7 @@ for i = 1, n do
   done = i
 end
 
--- Some have a body already. One without a place is what a failure has left over: it waits again, or is replaced if it is
+-- Some have a body already. One without a place was left over by a failure: it waits again, or is replaced if it is
 -- unreadable. The others do not come to wait.
 if codes and not failure then
   local all, _ = entries, nil

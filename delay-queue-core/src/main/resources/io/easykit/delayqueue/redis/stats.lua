@@ -3,16 +3,27 @@
 -- KEYS   prefix, settings
 -- ARGV   none
 -- return now, when and by whom it was paused or nil, waiting, of these due, in flight, dead, due time of the oldest due or -1,
---        a digit for each alert as one text, (counter, value)*
---        the digits are 1 for a raised alert, and stand for oldest_due, due, dead, waiting, no_consumer, failing
+--        a digit for each alert as one text, parked messages, stopped ordering keys, (counter, value)*
+--        the digits are 1 for a raised alert, and stand for oldest_due, due, dead, waiting, no_consumer, failing;
+--        parked messages are among those that wait; of more than 1,000 keys that are held, some 1,000 are looked at
 checkCount(0)
 local oldest, alerts = first(waiting), {}
 for i, name in ipairs({'oldest_due', 'due', 'dead', 'waiting', 'no_consumer', 'failing'}) do
   alerts[i] = prefix .. 'alert:' .. name
 end
 for i, raised in ipairs(redis.call('MGET', unpack(alerts))) do alerts[i] = raised and '1' or '0' end
+
+-- A key is stopped while a dead message holds it.
+local dying, stopped = redis.call('ZCARD', dead), 0
+local holders = dying > 0 and (spare(redis.pcall('HSCAN', heldKeys, '0', 'COUNT', '1000')) or {'0', {}})[2] or {}
+for from = 2, #holders, 1000 do
+  local ids = {}
+  for i = from, math.min(#holders, from + 999), 2 do ids[#ids + 1] = holders[i] end
+  for _, diedAt in ipairs(redis.call('ZMSCORE', dead, unpack(ids))) do stopped = stopped + (diedAt and 1 or 0) end
+end
 local reply = {now, spare(redis.pcall('HGET', settings, 'paused')) or false, redis.call('ZCARD', waiting),
-  redis.call('ZCOUNT', waiting, '-inf', now), redis.call('ZCARD', inflight), redis.call('ZCARD', dead),
-  oldest and oldest <= now and oldest or -1, table.concat(alerts)}
+  redis.call('ZCOUNT', waiting, '-inf', now), redis.call('ZCARD', inflight), dying,
+  oldest and oldest <= now and oldest or -1, table.concat(alerts),
+  redis.call('ZCOUNT', waiting, string.format('%d', PARKED), '+inf'), stopped}
 for _, entry in ipairs(spare(redis.pcall('HGETALL', counters)) or {}) do reply[#reply + 1] = entry end
 return reply

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 --        of the registry of nodes: "<key prefix>{nodes}:"
--- ARGV   (topic, number of shards)*    none: look only
+-- ARGV   (topic, number of shards)*    none: read only
 -- return (topic, number of shards)*    all that are kept; nothing after a write
 checkGroups(1, 2)
 local kept = prefix .. 'topics'

@@ -1,4 +1,4 @@
--- Keeps what is wished of a listener of a node, until the node has gone. The node reads it with its next beat, and obeys each
+-- Keeps the wish for a listener of a node, until the node has gone. The node reads it with its next beat, and obeys each
 -- wish once.
 --
 -- KEYS   prefix, settings

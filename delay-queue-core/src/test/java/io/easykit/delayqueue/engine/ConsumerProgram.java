@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A consumer in a process of its own, which writes each run and its time to a list in Redis; see
- * {@link FleetIntegrationTests}. A handler that is told that its lease is lost returns as if nothing were, so its late
- * acknowledgement goes to the store. The payload {@link #POISON} ends the process.
+ * {@link FleetIntegrationTests}. A handler whose lease is lost returns normally, so its late acknowledgement goes to the
+ * store. The payload {@link #POISON} ends the process.
  */
 final class ConsumerProgram {
 

@@ -180,7 +180,7 @@ class ConsumerWatchTests {
         assertThat(resolved()).hasSize(1);
     }
 
-    /** A heartbeat is not late, whatever the number of topics and shards; and each topic has its turn. */
+    /** Heartbeats are on time with any number of topics and shards, and each topic has its turn. */
     @Test
     void takesABoundedTime() {
         FaultyStore line = new FaultyStore(queue.memory);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.Objects;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -103,7 +104,7 @@ class ContainerStartTests {
         container.start();
 
         assertThat(Thread.interrupted()).isTrue();
-        // It starts again by itself then: its loops may run already when one looks whether they have ended.
+        // It then starts again by itself, so its loops may already run again at a check whether they have ended.
         await().until(() -> {
             queue.time.advance(Duration.ofSeconds(1));
             return !Objects.requireNonNull(stopping).isAlive();

@@ -81,7 +81,7 @@ class DelayQueueAdminIntegrationTests {
                 .isLessThan(100_000);
     }
 
-    /** The second node is asked about the job, and the lock of the first one expires, which the test does not wait for. */
+    /** The second node takes over when it reads the job. The test deletes the lock of the first one instead of waiting. */
     @Test
     void anotherNodeContinuesTheJobOfANodeThatHasEnded() {
         die("orders", 300);

@@ -14,6 +14,7 @@ import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.engine.TestQueue.Run;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -116,6 +117,44 @@ class DeliveryTests {
     }
 
     @Test
+    void takesNoPermitForTheTimeOfAnAcknowledgement() {
+        TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 2));
+        Map<String, Acknowledgment> running = new HashMap<>();
+        sharded.start(
+                listener().concurrency(1).ackMode(AckMode.MANUAL),
+                message -> running.put(message.id(), message.acknowledgment()));
+        List<String> own = idsIn(1);
+        sharded.send(idsIn(0).get(0), Duration.ZERO);
+        sharded.time.advance(MILLI);
+        own.forEach(id -> sharded.send(id, Duration.ZERO));
+        sharded.time.advance(MILLI);
+        List<String> ranMeanwhile = new ArrayList<>();
+        sharded.line.planCall((method, shard) -> {
+            if (method.equals("acknowledge") && shard.shard() == 0) {
+                sharded.time.advance(MILLI);
+                ranMeanwhile.addAll(sharded.runIds());
+                running.get(ranMeanwhile.get(1)).acknowledge();
+                sharded.time.advance(MILLI);
+                ranMeanwhile.addAll(sharded.runIds().subList(2, sharded.runs.size()));
+            }
+            return Fault.NONE;
+        });
+
+        running.get(idsIn(0).get(0)).acknowledge();
+        sharded.time.advance(MILLI);
+
+        assertThat(ranMeanwhile).hasSize(3).containsAll(own);
+    }
+
+    private static List<String> idsIn(int shard) {
+        return IntStream.range(0, 100)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> MessageIds.shardOf(id, 2) == shard)
+                .limit(2)
+                .toList();
+    }
+
+    @Test
     void asksAboutOnceASecondWhenIdle() {
         queue.start(listener(), message -> {});
         queue.send("far", Duration.ofHours(1));
@@ -215,7 +254,7 @@ class DeliveryTests {
         container.start();
         queue.time.advance(MILLI);
 
-        // The first claim, a mere look, has room for one call as well.
+        // The first claim is only a poll with one permit. It has room for a whole call as well.
         assertThat(calls).containsExactly(List.of("m0", "m1", "m2", "m3"), List.of("m4", "m5"));
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(6);
     }

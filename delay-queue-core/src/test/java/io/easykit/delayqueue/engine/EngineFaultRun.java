@@ -14,6 +14,8 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.memory.InMemoryQueueStore;
+import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
@@ -35,10 +37,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A few nodes and a sender at work on a topic, all from one seed: each call may lose its request or its reply, or be the
- * last of its process; processes stall, are cut off from the store, stop in good order, and are replaced; handlers succeed, throw, outlive their leases.
- * In the end the faults cease, one healthy node drains the topic, and what the design promises is checked against the
- * diary that the handlers and the sender have kept.
+ * A few nodes and a sender at work on a topic, all from one seed. Each call may lose its request or its reply, or be the
+ * last of its process. Processes stall, are cut off from the store, stop in good order, and are replaced. Handlers succeed,
+ * throw, and outlive their leases. In the end the faults cease and one healthy node drains the topic. Then the guarantees of
+ * the design are checked against the diary of the handlers and the sender.
  */
 public final class EngineFaultRun {
 
@@ -189,7 +191,7 @@ public final class EngineFaultRun {
         begin();
     }
 
-    // ---- What the application does
+    // ---- The application
 
     private DelayQueueEngine sender() {
         return engine(time.node(), new AtomicBoolean());
@@ -205,9 +207,9 @@ public final class EngineFaultRun {
             sender().template().send(OutgoingMessage.of(TOPIC, "text").id(id).in(delay));
             stored.add(id);
         } catch (StoreUnavailableException e) {
-            // The sender does not know; whether it was stored shows in the end.
+            // Whether it was stored is unknown here, and is checked in the end.
         } catch (SimulatedTime.Killed e) {
-            // Neither does a sender that died.
+            // Unknown here as well: the sender has died.
         }
     }
 
@@ -271,7 +273,7 @@ public final class EngineFaultRun {
         return new IllegalStateException("attempt " + message.attempt());
     }
 
-    // ---- What has to hold
+    // ---- The guarantees
 
     private Stream<ShardKey> keys() {
         return Topics.keys(TOPIC, shards).stream();
@@ -282,7 +284,7 @@ public final class EngineFaultRun {
     }
 
     private void checkEnd() {
-        // What is under way in the last node, such as an acknowledgement of a message that is gone, comes to an end.
+        // Lets calls of the last node end that are under way, such as an acknowledgement of a message that is gone.
         time.advance(Duration.ofSeconds(5));
         long acknowledgements = 0;
         long sent = 0;
@@ -328,7 +330,7 @@ public final class EngineFaultRun {
 
     private void checkNothingIsLeft(ShardKey shard) {
         if (store instanceof InMemoryQueueStore memory && memory.stats(shard).dead() == 0) {
-            assertThat(memory.keyspace(shard).keySet())
+            assertThat(StoreState.keyspace(memory, shard).keySet())
                     .allMatch(key -> key.equals("settings") || key.equals("counters") || key.startsWith("claim:"));
         }
     }

@@ -19,6 +19,7 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.engine.TestQueue.Run;
+import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -307,7 +308,7 @@ class FailureTests {
     void buriesWhatSomebodyDeletedTheBodyOfAndSaysSoOnce(Fault fault) {
         queue.start(listener(), message -> {});
         queue.send("a", Duration.ofSeconds(10));
-        queue.memory.deleteBody(SHARD, "a");
+        StoreState.deleteBody(queue.memory, SHARD, "a");
         queue.time.advance(Duration.ofMillis(9_990));
         queue.line.once("claim", fault);
         queue.time.advance(Duration.ofHours(1));

@@ -4,6 +4,7 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.JobStore;
+import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.WakeupListener;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** A store behind a line that loses requests and replies, and on which a process may die. */
 final class FaultyStore {
@@ -36,6 +38,7 @@ final class FaultyStore {
     private Function<String, Fault> plan = method -> Fault.NONE;
     private BiFunction<String, ShardKey, Fault> shardPlan = (method, shard) -> Fault.NONE;
     private boolean deaf;
+    private String refused = "";
 
     FaultyStore(QueueBackend behind) {
         this.behind = behind;
@@ -89,12 +92,26 @@ final class FaultyStore {
         };
     }
 
+    /** Refuses sends with the message of this id. */
+    void refuse(String id) {
+        refused = id;
+    }
+
+    private boolean isRefused(Object @Nullable [] arguments) {
+        return arguments != null
+                && arguments.length > 1
+                && arguments[1] instanceof List<?> messages
+                && messages.stream()
+                        .anyMatch(one -> one instanceof NewMessage message
+                                && message.id().equals(refused));
+    }
+
     /** Loses all wakeups from now on. */
     void cutWakeups() {
         deaf = true;
     }
 
-    /** The names of the calls since the last look. */
+    /** Returns the names of the calls so far, and forgets them. */
     List<String> takeCalls() {
         synchronized (calls) {
             List<String> taken = List.copyOf(calls);
@@ -131,7 +148,7 @@ final class FaultyStore {
                         throw StoreUnavailableException.notCarriedOut(
                                 "Currently not connected", new IllegalStateException(name));
                     }
-                    if (fault == Fault.REFUSED) {
+                    if (fault == Fault.REFUSED || isRefused(arguments)) {
                         throw new StoreRefusedException("refused " + name, new IllegalStateException(name));
                     }
                     if (fault == Fault.KILLED_BEFORE) {

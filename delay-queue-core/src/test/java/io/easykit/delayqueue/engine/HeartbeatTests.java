@@ -10,6 +10,7 @@ import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.NodeInfo.Listener;
 import io.easykit.delayqueue.admin.NodeInfo.Pause;
+import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;
@@ -93,7 +94,7 @@ class HeartbeatTests {
         queue.engine.join();
         queue.send("a", Duration.ZERO);
         advance(20);
-        ((InMemoryFleetStore) queue.memory.fleet()).lose();
+        StoreState.loseFleet(queue.memory);
         advance(60);
 
         assertThat(queue.engine.fleet().topics()).containsExactly(TOPIC);

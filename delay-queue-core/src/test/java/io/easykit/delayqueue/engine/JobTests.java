@@ -15,6 +15,7 @@ import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;
@@ -155,7 +156,7 @@ class JobTests {
         assertThat(queue.runs).hasSize(DEAD);
     }
 
-    /** Whatever call of the first node is its last one. */
+    /** The first node may die before or after each kind of call. */
     @ParameterizedTest
     @CsvSource({"redrive, KILLED_BEFORE", "redrive, KILLED_AFTER", "save, KILLED_BEFORE", "save, KILLED_AFTER"})
     void anotherNodeContinuesTheJobOfADeadOneAndNothingRunsTwice(String call, Fault fault) {
@@ -258,7 +259,7 @@ class JobTests {
     void failsWhenItsCounterWasResetAndCountsAnewWhenResumed() {
         Job job = admin.start(JobRequest.redrive(TOPIC).perSecond(10).stopAt(50));
         queue.time.advance(Duration.ofSeconds(2));
-        queue.memory.resetCounters(new ShardKey(TOPIC, 1));
+        StoreState.resetCounters(queue.memory, new ShardKey(TOPIC, 1));
         Job failed = await(job.id());
         assertThat(failed.state()).isEqualTo(Job.State.FAILED);
         assertThat(failed.problem()).contains("reset");
@@ -557,7 +558,7 @@ class JobTests {
                 .isEqualTo(1);
     }
 
-    /** Whatever has asked for it, it reads a few numbers while nothing is to do. */
+    /** A node that looks for jobs reads only a few numbers while there are none. */
     @Test
     void looksForJobsAtLittleCost() {
         await(admin.start(JobRequest.group(TOPIC)).id());
@@ -582,7 +583,7 @@ class JobTests {
         assertThat(dead()).isEqualTo(left).isBetween(150L, 240L);
     }
 
-    /** What the stop has prevented, others do before the job continues. */
+    /** Dead letters that the stopped job has announced are purged by others before it continues. */
     @Test
     void countsWhatItHasDoneAlsoAfterAStop() {
         healthy = true;

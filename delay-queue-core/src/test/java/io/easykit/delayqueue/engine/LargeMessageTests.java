@@ -13,6 +13,7 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
@@ -157,7 +158,7 @@ class LargeMessageTests {
                 .send(OutgoingMessage.of(TOPIC, "x".repeat(500_000)).id("a"));
         queue.line.plan(method -> {
             if (method.equals("read")) {
-                queue.memory.deleteBody(new ShardKey(TOPIC, 0), "a");
+                StoreState.deleteBody(queue.memory, new ShardKey(TOPIC, 0), "a");
             }
             return Fault.NONE;
         });

@@ -215,7 +215,7 @@ class LeaseTests {
         queue.time.advance(LEASE.multipliedBy(2));
         assertThat(running.get(0).isLost()).isTrue();
 
-        // The handler has done its work all the same, and nobody else has begun: its word counts.
+        // The handler has done its work nevertheless, and no other run has begun: its acknowledgement counts.
         running.get(0).acknowledge();
         queue.line.heal();
         queue.time.advance(Duration.ofSeconds(2));

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A node in a process of its own; see {@link OperatorsIntegrationTests}. As {@link #STARTS} it redrives all dead letters so
  * many a second. As {@link #LISTENS} it writes the id of each delivery to the list {@link #RUNS} in Redis. As {@link #ASKS} it
- * does that, and looks at the jobs all the time, as the console does, as soon as the test has set the key {@link #ASK}.
+ * does the same, and reads the jobs all the time, as the console does, as soon as the test has set the key {@link #ASK}.
  */
 final class OperatorProgram {
 
@@ -28,7 +28,7 @@ final class OperatorProgram {
         int port = Integer.parseInt(arguments[1]);
         Duration interval = Duration.ofMillis(Long.parseLong(arguments[2]));
         RedisQueue queue =
-                new RedisQueue(host, port, RedisQueue.COMMAND_TIMEOUT, builder -> builder.heartbeatInterval(interval));
+                new RedisQueue(host, port, RedisQueue.PATIENT, builder -> builder.heartbeatInterval(interval));
         queue.engine.join();
         if (arguments[3].equals(STARTS)) {
             int perSecond = Integer.parseInt(arguments[4]);

@@ -49,8 +49,7 @@ class OperatorsIntegrationTests {
     private final ExecutorService threads = Executors.newFixedThreadPool(2);
 
     private RedisQueue queue() {
-        return new RedisQueue(
-                server.host(), server.port(), RedisQueue.COMMAND_TIMEOUT, builder -> builder.shards(topic -> 3));
+        return new RedisQueue(server.host(), server.port(), RedisQueue.PATIENT, builder -> builder.shards(topic -> 3));
     }
 
     @AfterEach
@@ -255,14 +254,14 @@ class OperatorsIntegrationTests {
     }
 
     /**
-     * Kills the process that sends dead letters back. The test does not ask its own node about the job, which would continue
-     * it.
+     * Kills the process that sends dead letters back. The test does not read the job through its own node, which would
+     * continue it.
      *
-     * @param expiry what the test does so that the lock of the job need not expire
+     * @param expiry run instead of waiting until the lock of the job expires
      */
     private void anotherContinues(
             int count, int perSecond, Duration heartbeats, String role, @Nullable Runnable expiry) {
-        // In an engine that is closed then, because a node that has had a listener looks for jobs.
+        // In an engine that is closed afterwards: a node that has had a listener would take over jobs.
         try (RedisQueue consumer = queue()) {
             ListenerContainer container = failing(consumer);
             for (int i = 0; i < count; i += 100) {

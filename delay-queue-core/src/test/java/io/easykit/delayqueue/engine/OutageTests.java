@@ -193,7 +193,7 @@ class OutageTests {
         assertThat(queue.runIds()).containsExactly("a");
     }
 
-    /** What a claim without an answer has handed out is asked for before it is taken back as lost. */
+    /** A claim without an answer is repeated before the messages that it may have handed out are taken back as lost. */
     @Test
     void losesNoLeaseOfWhatAClaimWithoutAnswerHandedOutBeforeALongOutage() {
         queue.start(listener().maxLeaseExpirations(1).lease(Duration.ofSeconds(5)), message -> {});
@@ -276,7 +276,7 @@ class OutageTests {
                 .containsExactly(new DelayQueueEvent.Died(TOPIC, "a", ErrorNote.LEASE_LOST));
     }
 
-    /** A node cannot tell the store that its run has failed until another, whose runs succeed, has had its time. */
+    /** A node reports its failed run late: another node, whose runs succeed, has had the time to take the message over. */
     private void failDuringAnOutage(ListenerEndpoint.Builder endpoint) {
         queue.start(endpoint, message -> {
             queue.line.away();

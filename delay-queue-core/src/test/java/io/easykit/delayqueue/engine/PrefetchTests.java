@@ -155,7 +155,7 @@ class PrefetchTests {
         assertThat(queue.runs).hasSize(THREADS + 1);
     }
 
-    /** A consumer claims so many of what is due, and dies. */
+    /** A consumer claims so many due messages, and dies. */
     private void loseLeases(int messages) {
         ShardKey shard = new ShardKey(TOPIC, 0);
         queue.time.advance(MILLI);
@@ -221,7 +221,7 @@ class PrefetchTests {
         assertThat(queue.stats().counters().lost()).isZero();
     }
 
-    /** Quick runs, and now and then a slow one, so that what was claimed ahead of it goes back. */
+    /** Quick runs, and now and then a slow one, during which prefetched messages are released. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
     void keepsTheOrderOfDueTimesWithOnePermit(int seed) {

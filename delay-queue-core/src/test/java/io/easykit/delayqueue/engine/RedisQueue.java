@@ -12,17 +12,19 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** A queue on a real Redis, over a connection with the settings that {@link RedisQueueStore} asks for. */
+/** A queue on a real Redis, over a connection with the settings that {@link RedisQueueStore} requires. */
 final class RedisQueue implements AutoCloseable {
 
     static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
+    static final Duration PATIENT = Duration.ofSeconds(10);
 
     final RedisQueueStore store;
     final DelayQueueEngine engine;
     private final LettuceConnectionFactory connections;
 
+    /** Waits long for replies: a busy machine must not make calls fail. */
     RedisQueue(String host, int port) {
-        this(host, port, COMMAND_TIMEOUT);
+        this(host, port, PATIENT);
     }
 
     RedisQueue(String host, int port, Duration commandTimeout) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** A fault that meets many messages is told in a few lines. */
+/** A fault that affects many messages is logged in a few lines. */
 class RepeatedLinesTests {
 
     private static final int MANY = 300;

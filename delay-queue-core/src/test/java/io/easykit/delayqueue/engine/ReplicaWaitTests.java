@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Sends that wait for replicas. The store has one, unless a test says otherwise. */
+/** Sends that wait for replicas. The store has one, unless a test sets another number. */
 class ReplicaWaitTests {
 
     private final TestTransactions transactions = new TestTransactions();
@@ -62,19 +62,25 @@ class ReplicaWaitTests {
     }
 
     @Test
-    void goTogetherWithThoseThatWaitAlikeOnly() {
+    void goTogetherWithNeighboursThatWaitAlike() {
         OutgoingMessage message = OutgoingMessage.of(TOPIC, "p");
         queue.send("warm", Duration.ZERO);
         queue.line.takeCalls();
 
-        List<SendResult> results =
-                template.sendAll(List.of(message, message.waitForReplicas(2), message, message.waitForReplicas(2)));
+        List<SendResult> results = template.sendAll(
+                List.of(message, message, message.waitForReplicas(2), message.waitForReplicas(2), message));
 
         assertThat(results)
                 .extracting(SendResult::replication)
                 .containsExactly(
-                        new Replication(1, 1), new Replication(2, 1), new Replication(1, 1), new Replication(2, 1));
-        assertThat(queue.line.takeCalls()).containsExactly("sendReplicated", "sendReplicated");
+                        new Replication(1, 1),
+                        new Replication(1, 1),
+                        new Replication(2, 1),
+                        new Replication(2, 1),
+                        new Replication(1, 1));
+        assertThat(queue.line.takeCalls())
+                .as("the last one does not overtake those before it")
+                .containsExactly("sendReplicated", "sendReplicated", "sendReplicated");
     }
 
     @Test

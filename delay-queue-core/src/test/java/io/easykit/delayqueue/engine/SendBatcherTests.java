@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.engine;
 
+import static io.easykit.delayqueue.engine.TestQueue.awaitLatch;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -35,6 +36,7 @@ class SendBatcherTests {
     private static final Stored STORED = new Stored(SendOutcome.STORED, null);
 
     private final List<List<String>> calls = Collections.synchronizedList(new ArrayList<>());
+    private final List<Object> shared = Collections.synchronizedList(new ArrayList<>());
     private final CountDownLatch firstMayGo = new CountDownLatch(1);
     private Function<List<NewMessage>, List<SendOutcome>> answer =
             messages -> Collections.nCopies(messages.size(), SendOutcome.STORED);
@@ -72,6 +74,18 @@ class SendBatcherTests {
                     .isEqualTo(i == 2 ? new Stored(SendOutcome.DUPLICATE, null) : STORED);
         }
         assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2", "3", "4"));
+        assertThat(shared).containsExactly(false, true);
+    }
+
+    /** A thread may be interrupted while it waits for its own messages only. */
+    @Test
+    void areNotSharedByTheListOfOneThread() {
+        List<NewMessage> messages = List.of(message("a", 1), message("b", 1));
+
+        SendBatcher.send(store(), SHARD, messages, null);
+        SendBatcher.send(store(), SHARD, messages, ReplicaWait.of(1));
+
+        assertThat(shared).containsExactly(false, false);
     }
 
     @Test
@@ -161,6 +175,31 @@ class SendBatcherTests {
         assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
     }
 
+    @Test
+    void goOnBehindABatchWhoseThreadWasInterrupted() throws Exception {
+        CountDownLatch isOnItsWay = new CountDownLatch(1);
+        CountDownLatch mayFail = new CountDownLatch(1);
+        answer = messages -> {
+            if (messages.get(0).id().equals("0")) {
+                isOnItsWay.countDown();
+                awaitLatch(mayFail);
+                Thread.currentThread().interrupt();
+                throw new StoreUnavailableException("interrupted", new IllegalStateException());
+            }
+            return Collections.nCopies(messages.size(), SendOutcome.STORED);
+        };
+        sendHeld();
+        FutureTask<Stored> leader = sendBehind(0, 1);
+        firstMayGo.countDown();
+        awaitLatch(isOnItsWay);
+        FutureTask<Stored> behind = sendBehind(1, 1);
+
+        mayFail.countDown();
+
+        assertThatThrownBy(() -> leader.get(10, SECONDS)).hasCauseInstanceOf(StoreUnavailableException.class);
+        assertThat(behind.get(10, SECONDS)).isEqualTo(STORED);
+    }
+
     /** As when the reply cannot be read for lack of memory. */
     @Test
     void areNotRepeatedAfterAnErrorThatIsNoRefusal() {
@@ -196,7 +235,7 @@ class SendBatcherTests {
         await().until(() -> groups.routes() == 0);
     }
 
-    /** A send never joins a batch that was removed, where nobody would lead it. */
+    /** A send never joins a batch that was removed, because such a batch has no leader. */
     @Test
     void leaveNobodyBehindWhereBatchesComeAndGo() throws Exception {
         firstMayGo.countDown();
@@ -294,6 +333,7 @@ class SendBatcherTests {
                     @SuppressWarnings("unchecked")
                     List<NewMessage> messages = (List<NewMessage>) arguments[1];
                     calls.add(messages.stream().map(NewMessage::id).toList());
+                    shared.add(arguments[arguments.length - 1]);
                     if (method.getName().equals("sendReplicated")) {
                         return new Replicated(List.of(SendOutcome.STORED), 1);
                     }

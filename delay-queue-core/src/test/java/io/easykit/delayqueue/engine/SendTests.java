@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.awaitLatch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -10,6 +11,7 @@ import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageTooLargeException;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -22,6 +24,9 @@ import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -126,7 +131,7 @@ class SendTests {
         CountDownLatch mayGo = new CountDownLatch(1);
         single.line.plan(method -> {
             onItsWay.countDown();
-            awaitUninterruptibly(mayGo);
+            awaitLatch(mayGo);
             return Fault.NONE;
         });
         Thread first = new Thread(() -> single.send("first", HOUR));
@@ -145,14 +150,6 @@ class SendTests {
 
         assertThat(single.line.takeCalls()).containsExactly("send", "send");
         assertThat(single.stats().waiting()).isEqualTo(6);
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     @Test
@@ -209,6 +206,41 @@ class SendTests {
                 .isInstanceOfSatisfying(BatchSendException.class, e -> assertThat(
                                 e.results().stream().filter(SendResult::isPending))
                         .hasSize(1_000));
+    }
+
+    @Test
+    void sendsAtOnceWithHeadersAndByDates() {
+        ZoneId zone = ZoneId.of("Europe/Berlin");
+        Map<String, String> headers = Map.of("tenant", "a", "locale", "de");
+
+        String now = template.send(TOPIC, "x").id();
+        String withHeaders = template.send(TOPIC, "x", HOUR, headers).id();
+        String byDate = template.send(TOPIC, "x", ZonedDateTime.of(2030, 7, 1, 12, 0, 0, 0, zone))
+                .id();
+
+        // Due times are rounded up to whole milliseconds.
+        Instant sent = queue.time.now();
+        assertThat(dueOf(now)).isBetween(sent, sent.plusMillis(1));
+        assertThat(dueOf(withHeaders))
+                .isBetween(sent.plus(HOUR), sent.plus(HOUR).plusMillis(1));
+        assertThat(template.find(TOPIC, withHeaders).orElseThrow().headers()).containsAllEntriesOf(headers);
+        assertThat(dueOf(byDate)).isEqualTo(Instant.parse("2030-07-01T10:00:00Z"));
+    }
+
+    /** At 2 o'clock the clocks of Berlin go forward on 31 March 2030, and at 3 o'clock back on 27 October. */
+    @Test
+    void aLocalDateIsOneInstantAlsoIfTheClocksChange() {
+        ZoneId zone = ZoneId.of("Europe/Berlin");
+        OutgoingMessage message = OutgoingMessage.of(TOPIC, "x");
+
+        assertThat(message.at(LocalDateTime.parse("2030-03-31T02:30"), zone).due())
+                .isEqualTo(DueTime.at(Instant.parse("2030-03-31T01:30:00Z")));
+        assertThat(message.at(LocalDateTime.parse("2030-10-27T02:30"), zone).due())
+                .isEqualTo(DueTime.at(Instant.parse("2030-10-27T00:30:00Z")));
+    }
+
+    private Instant dueOf(String id) {
+        return template.find(TOPIC, id).orElseThrow().at();
     }
 
     @Test
@@ -336,7 +368,7 @@ class SendTests {
         assertThatThrownBy(() -> template.find(TOPIC, "a")).hasMessageContaining("has 4 shards");
     }
 
-    /** What code that knows no null annotations may pass. */
+    /** Null, as code without null annotations may pass it. */
     @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"})
     private static <T> T unknown() {
         return (T) null;

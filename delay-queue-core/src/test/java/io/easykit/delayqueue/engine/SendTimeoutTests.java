@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.awaitLatch;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -35,7 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Sends during an outage: how long they wait, where they go, and what the caller learns. */
+/** Sends during an outage: how long they wait, where they go, and which outcome the caller gets. */
 class SendTimeoutTests {
 
     private static final Duration HOUR = Duration.ofHours(1);
@@ -165,6 +166,47 @@ class SendTimeoutTests {
         assertThat(sends[0]).isEqualTo(1);
     }
 
+    /** The first calls store both messages. Each call of the last attempt takes almost as long as a call may. */
+    @Test
+    void doesNotRepeatAnUnknownSendThatTheCallForAnotherShardMayDelayUntilTheMessageHasRun() {
+        TestQueue slow =
+                new TestQueue(builder -> builder.shards(topic -> SHARDS).commandTimeout(Duration.ofSeconds(10)));
+        slow.start(listener(), message -> {});
+        slow.send("warm", HOUR);
+        List<OutgoingMessage> messages = List.of(
+                message(idIn(0)).in(Duration.ofSeconds(55)), message(idIn(1)).in(Duration.ofSeconds(55)));
+        long began = slow.node.nanos();
+        List<ShardKey> lastCalls = new ArrayList<>();
+        slow.line.planCall((method, shard) -> {
+            if (!method.equals("send")) {
+                return Fault.NONE;
+            }
+            Duration since = Duration.ofNanos(slow.node.nanos() - began);
+            if (since.compareTo(FIVE_SECONDS) < 0) {
+                return since.isZero() ? Fault.LOST_REPLY : Fault.REJECTED;
+            }
+            lastCalls.add(shard);
+            slow.time.advance(Duration.ofSeconds(49));
+            return lastCalls.size() == 1 ? Fault.LOST_REPLY : Fault.NONE;
+        });
+
+        BatchSendException e = catchThrowableOfType(
+                BatchSendException.class, () -> slow.engine.template().sendAll(messages));
+        slow.time.advance(Duration.ofSeconds(60));
+
+        assertThat(slow.runIds()).containsExactlyInAnyOrder(idIn(0), idIn(1));
+        assertThat(lastCalls).hasSize(1);
+        assertThat(e.unknown()).hasSize(2);
+    }
+
+    private static String idIn(int shard) {
+        return IntStream.range(0, 1_000)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> MessageIds.shardOf(id, SHARDS) == shard)
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Test
     void repeatsAnUnknownSendOfAMessageThatOutlastsTheTimeouts() {
         TestQueue slow = slowQueue();
@@ -251,14 +293,6 @@ class SendTimeoutTests {
             mayGo.countDown();
         }
         assertThat(held.get(10, TimeUnit.SECONDS).outcome()).isEqualTo(SendOutcome.STORED);
-    }
-
-    private static void awaitLatch(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private static TestQueue slowQueue() {
@@ -410,6 +444,8 @@ class SendTimeoutTests {
 
     @Test
     void refusesImpossibleTimeouts() {
+        assertThatThrownBy(() -> new TestQueue(builder -> builder.commandTimeout(Duration.ZERO)))
+                .hasMessageContaining("more than zero");
         assertThatThrownBy(() -> message("a").sendTimeout(Duration.ofSeconds(-1)))
                 .hasMessageContaining("zero to PT1H");
         assertThatThrownBy(() -> DelayQueueEngine.builder(queue.memory).sendTimeout(Duration.ofDays(1)))

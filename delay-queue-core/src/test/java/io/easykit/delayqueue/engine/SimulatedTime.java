@@ -1,99 +1,56 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.time.LoopExecutor;
+import io.easykit.delayqueue.time.NestedTime;
+import io.easykit.delayqueue.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/**
- * Time that a test moves by hand, for several nodes and their store: whatever is due runs on the test's own thread, in an
- * order that is always the same. Real threads may start and wake loops meanwhile, such as one that restarts a container.
- */
+/** Virtual time of several nodes, which may freeze and die, and of their store. Tasks may advance it. */
 final class SimulatedTime {
 
     /** Of the store's clock when the simulation begins; not a whole millisecond, as real times are not. */
-    private static final long EPOCH_MICROS = 1_700_000_000_000_400L;
+    private static final Instant EPOCH = Instant.ofEpochSecond(1_700_000_000, 400_000);
 
-    private static final int MOST_STEPS_AT_ONE_INSTANT = 100_000;
-
-    private final List<Task> tasks = new ArrayList<>();
-    private volatile long nanos;
-    private long sequence;
-    private int stepsHere;
+    private final VirtualTime time = new VirtualTime(EPOCH);
 
     /** The store's clock. */
     long micros() {
-        return EPOCH_MICROS + nanos / 1000;
+        return time.micros();
     }
 
     Instant now() {
         return Instant.ofEpochMilli(micros() / 1000);
     }
 
-    /** A process of its own: what it has begun ends when it is killed. */
+    /** A process of its own: its tasks end when it is killed. */
     Node node() {
         return new Node();
     }
 
     /** Runs what becomes due within this time. */
     void advance(Duration duration) {
-        long end = nanos + duration.toNanos();
-        while (step(end)) {}
-        nanos = Math.max(nanos, end);
+        NestedTime.advance(time, duration);
     }
 
     /** Lets the time of a call pass, in which nothing else runs. */
-    synchronized void pass(Duration duration) {
-        nanos += duration.toNanos();
+    void pass(Duration duration) {
+        time.skip(duration);
     }
 
     /** Runs until the condition holds; fails if it does not within the time. */
     void advanceUntil(Duration limit, String what, BooleanSupplier condition) {
-        long end = nanos + limit.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (!step(end)) {
-                throw new AssertionError("Not within " + limit + ": " + what);
-            }
+        if (!time.advanceUntil(limit, condition)) {
+            throw new AssertionError("Not within " + limit + ": " + what);
         }
     }
-
-    private boolean step(long end) {
-        Optional<Task> next = takeNext(end);
-        next.ifPresent(task -> task.action.run());
-        return next.isPresent();
-    }
-
-    private synchronized Optional<Task> takeNext(long end) {
-        Optional<Task> next = tasks.stream()
-                .filter(task -> task.at <= end)
-                .min(Comparator.comparingLong((Task task) -> task.at).thenComparingLong(task -> task.sequence));
-        next.ifPresent(task -> {
-            tasks.remove(task);
-            if (task.at > nanos) {
-                nanos = task.at;
-                stepsHere = 0;
-            }
-            if (++stepsHere > MOST_STEPS_AT_ONE_INSTANT) {
-                throw new AssertionError("A loop that never rests");
-            }
-        });
-        return next;
-    }
-
-    private synchronized Task schedule(long at, Runnable action) {
-        Task task = new Task(at, sequence++, action);
-        tasks.add(task);
-        return task;
-    }
-
-    private record Task(long at, long sequence, Runnable action) {}
 
     /** Thrown by what kills its own process. */
     static final class Killed extends Error {
@@ -110,9 +67,9 @@ final class SimulatedTime {
         private long thawedAt = -1;
         private final List<Runnable> whileFrozen = new ArrayList<>();
 
-        /** Whether it is frozen, or has thawed at this very instant, and not yet done what was due meanwhile. */
+        /** Whether it is frozen, or has thawed at this very instant, before the tasks that were due meanwhile. */
         boolean isStalled() {
-            return frozen || thawedAt == nanos;
+            return frozen || thawedAt == time.nanos();
         }
 
         boolean isAlive() {
@@ -131,8 +88,8 @@ final class SimulatedTime {
 
         void thaw() {
             frozen = false;
-            thawedAt = nanos;
-            List.copyOf(whileFrozen).forEach(action -> schedule(nanos, () -> guarded(action)));
+            thawedAt = time.nanos();
+            List.copyOf(whileFrozen).forEach(action -> after(Duration.ZERO, action));
             whileFrozen.clear();
         }
 
@@ -177,7 +134,7 @@ final class SimulatedTime {
         }
 
         void after(Duration pause, Runnable action) {
-            schedule(nanos + pause.toNanos(), () -> guarded(action));
+            time.schedule(pause, () -> guarded(action));
         }
 
         private void guarded(Runnable action) {
@@ -194,7 +151,7 @@ final class SimulatedTime {
 
         @Override
         public long nanos() {
-            return nanos;
+            return time.nanos();
         }
 
         @Override
@@ -207,69 +164,7 @@ final class SimulatedTime {
 
         @Override
         public Loop create(String name, Step step) {
-            return new SimulatedLoop(step);
-        }
-
-        private final class SimulatedLoop implements Loop {
-
-            private final Step step;
-            private Task next;
-            private boolean running;
-            private boolean woken;
-            private boolean ended;
-
-            SimulatedLoop(Step step) {
-                this.step = step;
-                this.next = new Task(0, 0, () -> {});
-            }
-
-            @Override
-            public void start() {
-                synchronized (SimulatedTime.this) {
-                    next = schedule(nanos, () -> guarded(this::run));
-                }
-            }
-
-            /** May come from a real thread, when a handler runs on one. */
-            @Override
-            public void wake() {
-                synchronized (SimulatedTime.this) {
-                    if (running) {
-                        woken = true;
-                    } else if (!ended && tasks.remove(next)) {
-                        next = schedule(nanos, () -> guarded(this::run));
-                    }
-                }
-            }
-
-            private void run() {
-                begin();
-                long rest = END;
-                try {
-                    rest = step.run();
-                } finally {
-                    end(rest);
-                }
-            }
-
-            private void begin() {
-                synchronized (SimulatedTime.this) {
-                    running = true;
-                    woken = false;
-                }
-            }
-
-            /** In one piece, so that a wake-up from another thread is not lost in between. */
-            private void end(long rest) {
-                synchronized (SimulatedTime.this) {
-                    running = false;
-                    if (rest == END) {
-                        ended = true;
-                    } else {
-                        next = schedule(woken ? nanos : nanos + rest, () -> guarded(this::run));
-                    }
-                }
-            }
+            return time.loops(this::guarded).create(name, step);
         }
     }
 }

@@ -136,7 +136,7 @@ class StandstillLogTests {
         clock.addAndGet(time.toNanos());
     }
 
-    /** Since the last look. */
+    /** The lines since the last call. */
     private List<String> said() {
         List<String> lines =
                 log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();

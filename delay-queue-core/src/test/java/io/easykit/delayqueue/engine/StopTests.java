@@ -14,6 +14,7 @@ import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,7 +80,7 @@ class StopTests {
         assertThat(queue.history("a").failures()).isZero();
     }
 
-    /** Such as one that calls System.exit, or hangs until somebody ends the process: each time the stop waits in vain. */
+    /** A handler may call System.exit, or hang until the process is killed: each time the stop waits in vain. */
     @ParameterizedTest
     @EnumSource(names = {"NONE", "LOST_REQUEST", "LOST_REPLY"})
     void buriesAMessageWhoseHandlerNeverEndsAfterSoManyStops(FaultyStore.Fault fault) {

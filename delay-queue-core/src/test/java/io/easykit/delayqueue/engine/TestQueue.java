@@ -12,6 +12,7 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -22,6 +23,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
 /** A queue of texts in memory, with a clock that the test moves, and everything that its listeners saw. */
@@ -31,7 +35,10 @@ final class TestQueue {
 
     final SimulatedTime time = new SimulatedTime();
     final SimulatedTime.Node node = time.node();
-    final InMemoryQueueStore memory = new InMemoryQueueStore(time::micros);
+    /** By how much the clock of the store differs from that of the test, in microseconds. */
+    final AtomicLong storeClockOffset = new AtomicLong();
+
+    final InMemoryQueueStore memory = new InMemoryQueueStore(() -> time.micros() + storeClockOffset.get());
     final FaultyStore line = new FaultyStore(memory);
     final List<DelayQueueEvent> events = new CopyOnWriteArrayList<>();
     final List<Run> runs = new CopyOnWriteArrayList<>();
@@ -126,7 +133,17 @@ final class TestQueue {
         return Objects.requireNonNull(find(id).frame());
     }
 
-    /** Texts as they are; three of them cannot be read. */
+    static void awaitLatch(CountDownLatch latch) {
+        try {
+            if (!latch.await(20, TimeUnit.SECONDS)) {
+                throw new AssertionError("The latch was not released");
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Texts as they are; some of them cannot be read. */
     static class TextCodec implements PayloadCodec {
 
         @Override
@@ -143,6 +160,7 @@ final class TestQueue {
             return switch (text) {
                 case "broken" -> throw new IllegalStateException("no such text");
                 case "assertion" -> throw new AssertionError("not like this");
+                case "linkage" -> throw new NoClassDefFoundError("Charge");
                 case "memory" -> throw new OutOfMemoryError("Java heap space");
                 default -> text;
             };

@@ -12,8 +12,20 @@ final class TestTransactions implements Transactions {
 
     private @Nullable List<Joined> current;
 
-    /** @param savepoint number of savepoints before it joined */
-    private record Joined(Object key, int savepoint, Participant participant) {}
+    private static final class Joined {
+
+        private final Object key;
+        private final int savepoint;
+        private final Participant participant;
+        private boolean rolledBack;
+
+        /** @param savepoint number of savepoints before it joined */
+        Joined(Object key, int savepoint, Participant participant) {
+            this.key = key;
+            this.savepoint = savepoint;
+            this.participant = participant;
+        }
+    }
 
     private int savepoints;
 
@@ -27,7 +39,7 @@ final class TestTransactions implements Transactions {
         Optional<Joined> latest =
                 all.stream().filter(joined -> joined.key == key).reduce((earlier, later) -> later);
         Optional<P> present = latest.map(joined -> (P) joined.participant);
-        if (latest.isEmpty() || latest.get().savepoint < savepoints) {
+        if (latest.isEmpty() || latest.get().savepoint < savepoints || latest.get().rolledBack) {
             P made = newcomer.apply(present);
             all.add(new Joined(key, savepoints, made));
             return Optional.of(made);
@@ -45,13 +57,15 @@ final class TestTransactions implements Transactions {
         savepoints++;
     }
 
-    /** Rolls back to the last savepoint. What comes then belongs to none of those that have joined. */
+    /** Rolls back to the last savepoint. Later sends join a new participant. */
     void rollBackToSavepoint() {
         List<Joined> all = List.copyOf(current == null ? List.of() : current);
-        all.stream().filter(joined -> joined.savepoint == savepoints).forEach(joined -> {
-            joined.participant.afterRollback();
-            current.remove(joined);
-        });
+        all.stream()
+                .filter(joined -> joined.savepoint == savepoints && !joined.rolledBack)
+                .forEach(joined -> {
+                    joined.rolledBack = true;
+                    joined.participant.afterRollback();
+                });
         savepoints++;
     }
 
@@ -78,14 +92,26 @@ final class TestTransactions implements Transactions {
         finishCommit(() -> {});
     }
 
-    /** @param afterEach runs after each participant */
+    /**
+     * All participants are called, and the first failure is thrown at the end, as Spring does.
+     *
+     * @param afterEach runs after each participant
+     */
     void finishCommit(Runnable afterEach) {
-        List<Participant> told = participants();
+        List<Participant> participants = participants();
         current = null;
-        told.forEach(participant -> {
-            participant.afterCommit();
+        RuntimeException first = null;
+        for (Participant participant : participants) {
+            try {
+                participant.afterCommit();
+            } catch (RuntimeException e) {
+                first = first == null ? e : first;
+            }
             afterEach.run();
-        });
+        }
+        if (first != null) {
+            throw first;
+        }
     }
 
     void commit() {
@@ -104,7 +130,7 @@ final class TestTransactions implements Transactions {
         current = null;
     }
 
-    /** Nobody knows whether the database has committed. */
+    /** Whether the database has committed is unknown. */
     void loseOutcome() {
         participants().forEach(Participant::afterUnknownOutcome);
         current = null;
@@ -113,6 +139,9 @@ final class TestTransactions implements Transactions {
     private List<Participant> participants() {
         return current == null
                 ? List.of()
-                : current.stream().map(Joined::participant).toList();
+                : current.stream()
+                        .filter(joined -> !joined.rolledBack)
+                        .map(joined -> joined.participant)
+                        .toList();
     }
 }

@@ -12,6 +12,7 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.Proxy;
@@ -377,7 +378,7 @@ class TopicMonitorTests {
     void followsAShardCountThatTheStoreCorrects() {
         queue.memory.declare(TOPIC, 2);
         queue.start(listener(), message -> {});
-        queue.memory.redeclare(TOPIC, 4);
+        StoreState.redeclare(queue.memory, TOPIC, 4);
         queue.time.advance(Duration.ofMinutes(2));
         for (int i = 0; i < 40; i++) {
             queue.send("m" + i, Duration.ZERO);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.IdempotencyStore;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.TopicConflictException;
 import java.time.Duration;
@@ -18,6 +19,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TopicSettingsGuardTests {
 
     private static final AlertLimits TEN_DUE = new AlertLimits(null, 10L, null, null);
+
+    private static final IdempotencyStore STORE = (topic, deliveryId, handler) -> false;
 
     private final TestQueue queue = new TestQueue();
 
@@ -47,6 +50,8 @@ class TopicSettingsGuardTests {
                         one -> one.deadLetterRetention(Duration.ofDays(1)),
                         other -> other.deadLetterRetention(Duration.ofDays(2)),
                         "deadLetterRetention PT48H"),
+                contradiction(one -> one.idempotencyStore(STORE), other -> other, "only 'one' is idempotent"),
+                contradiction(one -> one, other -> other.idempotencyStore(STORE), "only 'other' is idempotent"),
                 contradiction(
                         one -> one.alerts(TEN_DUE),
                         other -> other.alerts(new AlertLimits(null, 20L, null, null)),
@@ -64,6 +69,14 @@ class TopicSettingsGuardTests {
 
         assertThat(start(endpoint("same", TOPIC).alerts(TEN_DUE)).isRunning()).isTrue();
         assertThat(start(endpoint("silent", TOPIC)).isRunning()).isTrue();
+    }
+
+    @Test
+    void startsListenersThatAreBothIdempotent() {
+        start(endpoint("one", TOPIC).idempotencyStore(STORE));
+
+        assertThat(start(endpoint("same", TOPIC).idempotencyStore(STORE)).isRunning())
+                .isTrue();
     }
 
     @Test

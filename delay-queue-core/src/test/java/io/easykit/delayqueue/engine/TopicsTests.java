@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.memory.InMemoryQueueStore;
+import io.easykit.delayqueue.memory.StoreState;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -57,7 +59,7 @@ class TopicsTests {
         Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
         store.declare("orders", 3);
         topics.shards("orders");
-        store.forget("orders");
+        StoreState.redeclare(store, "orders", 0);
         now.addAndGet(TimeUnit.MINUTES.toNanos(1));
 
         assertThat(topics.shards("orders")).isEqualTo(3);
@@ -71,7 +73,7 @@ class TopicsTests {
         store.declare("orders", 3);
         following.shards("orders");
         insisting.shards("orders");
-        store.redeclare("orders", 1);
+        StoreState.redeclare(store, "orders", 1);
         assertThat(following.shards("orders")).isEqualTo(3);
         now.addAndGet(TimeUnit.MINUTES.toNanos(1));
 

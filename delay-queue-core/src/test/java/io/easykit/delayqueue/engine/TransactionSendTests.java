@@ -148,7 +148,7 @@ class TransactionSendTests {
     }
 
     @ParameterizedTest
-    @EnumSource(SendPhase.class)
+    @EnumSource(value = SendPhase.class, mode = EnumSource.Mode.EXCLUDE, names = "OUTBOX")
     void storesNothingOfAListThatIsRefusedInsideATransaction(SendPhase phase) {
         List<OutgoingMessage> messages = new ArrayList<>();
         IntStream.range(0, 10)
@@ -302,6 +302,61 @@ class TransactionSendTests {
         assertThat(queue.line.takeCalls()).contains("sendReplicated").doesNotContain("send");
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"BEFORE_COMMIT", "AFTER_COMMIT"})
+    void waitsForTheReplicasOfADuplicateOfANestedTransaction(SendPhase phase) {
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
+        transactions.savepoint();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a").phase(phase).waitForReplicas(1));
+        queue.line.takeCalls();
+
+        assertThatThrownBy(transactions::beginCommit).isInstanceOf(NotReplicatedException.class);
+
+        assertThat(queue.line.takeCalls()).contains("sendReplicated").doesNotContain("send");
+    }
+
+    @Test
+    void commitsIfReplicasHaveTheFirstMessageOfADuplicateThatWaitsForThem() {
+        queue.memory.replicas(1);
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
+        transactions.savepoint();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a").waitForReplicas(1));
+
+        transactions.commit();
+
+        assertThat(outcomes()).containsExactly(SendOutcome.STORED, SendOutcome.DUPLICATE);
+    }
+
+    @Test
+    void doesNotWaitForTheReplicasOfAMessageThatWasRolledBack() {
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
+        transactions.savepoint();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a").waitForReplicas(1));
+        transactions.rollBackToSavepoint();
+        queue.line.takeCalls();
+
+        transactions.commit();
+
+        assertThat(queue.line.takeCalls()).contains("send").doesNotContain("sendReplicated");
+    }
+
+    /** No call waits for its replicas: the first one is stored already. */
+    @Test
+    void reportsADuplicateThatCannotWaitForReplicas() {
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
+        transactions.beginCommit();
+        template.send(OutgoingMessage.of(TOPIC, "x")
+                .id("a")
+                .phase(SendPhase.AFTER_COMMIT)
+                .waitForReplicas(1));
+
+        assertThatThrownBy(transactions::finishCommit).isInstanceOf(NotReplicatedException.class);
+    }
+
     /** Otherwise the caller would send it again, although the first one may have run. */
     @Test
     void reportsADuplicateAlthoughALaterMessageFails() {
@@ -408,6 +463,20 @@ class TransactionSendTests {
 
         assertThat(queue.memory.find(new ShardKey(TOPIC, 0), "a")).isEmpty();
         assertThat(queue.memory.find(new ShardKey(TOPIC, 0), "b")).isPresent();
+    }
+
+    @Test
+    void cancelsAlthoughTheSendsOfTheFirstNestedTransactionFail() {
+        queue.send("a", Duration.ofHours(1));
+        transactions.begin();
+        template.send(OutgoingMessage.of(TOPIC, "x").phase(SendPhase.AFTER_COMMIT));
+        transactions.savepoint();
+        template.cancelAfterCommit(TOPIC, "a");
+        queue.line.once("send", Fault.REFUSED);
+
+        assertThatThrownBy(transactions::commit).isInstanceOf(BatchSendException.class);
+
+        assertThat(queue.memory.find(new ShardKey(TOPIC, 0), "a")).isEmpty();
     }
 
     @Test

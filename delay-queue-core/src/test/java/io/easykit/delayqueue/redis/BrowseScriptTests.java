@@ -187,7 +187,7 @@ class BrowseScriptTests {
         assertThat(errors).isEqualTo(all.size());
     }
 
-    /** Others die, are sent back and are purged while somebody turns the pages. */
+    /** Other messages die, are redriven and are purged while an operator turns the pages. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void seesEachMessageThatStayedOnceWhileOthersComeAndGo(boolean newestFirst) {

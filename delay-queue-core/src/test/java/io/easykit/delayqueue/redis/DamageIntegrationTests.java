@@ -210,7 +210,7 @@ class DamageIntegrationTests {
     private void attemptEverything(QueueBackend store) {
         for (Step step : ScriptFaultTests.steps()) {
             if (step.is("purge by age")) {
-                continue; // ends what was reaped to death
+                continue; // ends messages that a reap has made dead letters
             }
             try {
                 assertThat(step.on(shard).apply(store)).isNotNull();
@@ -225,7 +225,7 @@ class DamageIntegrationTests {
         }
     }
 
-    /** All is mended: what nobody has ended is delivered, and the ledger is right. */
+    /** All is mended: every message that has not been ended is delivered, and the ledger is right. */
     private void goesOn(String damage) {
         shard.store.resume(KEY);
         shard.repair();

@@ -51,6 +51,29 @@ class FailScriptTests {
                 waiting a=1051""");
     }
 
+    /** A redrive that stopped half way: the message is due after its death, runs, and dies again. */
+    @Test
+    void notesTheNextDeathOfAMessageThatWasHalfRedriven() {
+        shard.seed(
+                """
+                ZADD inflight 1500 a
+                ZADD dead 900.5 a
+                SET m:a one
+                HSET state a 5:0:0:0:950:o
+                HSET errors Fa 1:o:old La 1:o:older""");
+
+        assertThat(shard.store.fail(KEY, List.of(new Failure(new Lease("a", 5), null, "again"))))
+                .containsExactly(APPLIED);
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters dead=1, failed=1
+                dead a=1000
+                errors Fa=1:o:old, La=1000:o:again
+                m:a one
+                state a=5:1:0:0:950:o""");
+    }
+
     @Test
     void countsARepetitionOnce() {
         shard.seed(

@@ -35,7 +35,7 @@ import java.util.stream.Stream;
 
 /**
  * A shard with messages in every place, in which one command of one script can be made to fail: the n-th that it executes, or
- * all from the n-th on. What Redis does then is real: the script ends there, and what it has written stays.
+ * all from the n-th on. The consequence in Redis is real: the script ends there, and its earlier writes stay.
  */
 final class FaultyShard implements AutoCloseable {
 

@@ -120,7 +120,7 @@ class JobScriptTests extends JobStoreContract {
         assertThat(jobs.find("j1")).isEmpty();
     }
 
-    /** As a restore of single keys leaves it. The node that looks for jobs logs why it cannot take them. */
+    /** As a restore of single keys leaves it. A node that wants to take the jobs logs why it cannot. */
     @ParameterizedTest
     @CsvSource({"SET, j1 n0", "SET, j2 n0", "SADD, garbage"})
     void reportsALockThatIsDamaged(String command, String value) {

@@ -79,7 +79,7 @@ class LargeBodyScriptTests {
         return count instanceof byte[] digits ? Long.parseLong(new String(digits, UTF_8)) : 0;
     }
 
-    /** Whether the settings say that the shard has large bodies. */
+    /** Whether the settings have the mark for large bodies. */
     private boolean isNoted() {
         return Long.valueOf(1).equals(shard.redis().command("HEXISTS", "dq:{t:0}:settings", "large"));
     }
@@ -130,6 +130,19 @@ class LargeBodyScriptTests {
         assertThat(counted("bytes")).isLessThan(10_000);
     }
 
+    /** The first claim finds eight small bodies, and copies all others. */
+    @Test
+    void readsLargeBodiesBehindSmallOnesOfAnEarlierVersionOnceOnly() {
+        due(0, 8, 100);
+        due(8, 92, MEGABYTE);
+
+        assertThat(claim(1, Claim.MOST_BYTES)).hasSize(11);
+        assertThat(counted("bytes")).isGreaterThan(90L * MEGABYTE);
+
+        assertThat(claim(2, Claim.MOST_BYTES)).hasSize(4);
+        assertThat(counted("bytes")).isLessThan(10_000);
+    }
+
     /** As before there were large ones. */
     @Test
     void readsSmallBodiesWithTwoCommands() {
@@ -158,7 +171,7 @@ class LargeBodyScriptTests {
     }
 
     @Test
-    void notesTheFirstLargeBodyBeforeItIsStored() {
+    void notesTheFirstLargeBody() {
         shard.store.send(KEY, List.of(at("small", 5000, "x".repeat(8191))));
         assertThat(isNoted()).isFalse();
 

@@ -7,9 +7,13 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.admin.DeadLetterRef;
-import io.easykit.delayqueue.engine.InMemoryQueueStore;
+import io.easykit.delayqueue.admin.StoppedKey;
+import io.easykit.delayqueue.memory.InMemoryQueueStore;
+import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.Claim;
@@ -21,12 +25,14 @@ import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Reschedule;
+import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -46,11 +52,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *
  * <ul>
  *   <li>compares the reply and the whole keyspace, wakeups included, with {@link InMemoryQueueStore}, and
- *   <li>checks the promises of the protocol on the step from the keyspace before to the keyspace after, by what the callers
- *       were told alone: see {@link Promises}.
+ *   <li>checks the promises of the protocol on the step from the keyspace before to the keyspace after, from the
+ *       replies to the callers alone: see {@link Promises}.
  * </ul>
  *
- * At the end everything is made to drain, and what remains is looked at. One seed is one run, always the same.
+ * At the end everything is drained, and the remaining keys are checked. One seed is one run, always the same.
  */
 final class ProtocolChecker implements AutoCloseable {
 
@@ -96,15 +102,20 @@ final class ProtocolChecker implements AutoCloseable {
                 clocked, "redis.pcall('PUBLISH', prefix .. 'wakeup',", "redis.pcall('RPUSH', '" + WAKEUPS + "',");
     }
 
-    /** A script has only what it uses of the prelude. */
+    /** Replaces nothing if the text is missing: a script gets only the blocks of the prelude that it uses. */
     private static String replace(String script, String old, String replacement) {
         return script.contains(old) ? TestShard.replaceOnce(script, old, replacement) : script;
     }
 
     /** Runs one seed for so many steps, and drains; returns how many calls the store has answered. */
     int run(long seed, int steps) {
+        return run(seed, steps, false);
+    }
+
+    /** @param isOrdered whether most messages have one of two ordering keys */
+    int run(long seed, int steps, boolean isOrdered) {
         redis.command("FLUSHALL");
-        Run run = new Run(seed);
+        Run run = new Run(seed, isOrdered);
         try {
             run.play(steps);
         } catch (AssertionError | RuntimeException e) {
@@ -120,7 +131,7 @@ final class ProtocolChecker implements AutoCloseable {
         connections.destroy();
     }
 
-    /** A call that somebody makes: what it is, for reports and promises, and how to make it. */
+    /** A call of a client: its name and the leases it settles, for reports and promises, and the call itself. */
     private record Call(String name, List<Lease> settled, Function<QueueBackend, Object> on) {
         static Call of(String name, Function<QueueBackend, Object> on) {
             return new Call(name, List.of(), on);
@@ -142,7 +153,8 @@ final class ProtocolChecker implements AutoCloseable {
         private final List<Consumer> consumers =
                 IntStream.range(0, 3).mapToObj(i -> new Consumer()).toList();
         private final List<String> rung = new ArrayList<>();
-        private final List<String> ids = new ArrayList<>(List.of("a", "b", "c", "d", "e", "f"));
+        private final List<String> ids;
+        private final boolean isOrdered;
         private final Promises promises = new Promises();
         private final InMemoryQueueStore model;
         private Map<String, Object> keyspace = Map.of();
@@ -150,8 +162,13 @@ final class ProtocolChecker implements AutoCloseable {
         private int sequence;
         private int calls;
 
-        Run(long seed) {
+        Run(long seed, boolean isOrdered) {
             random = new Random(seed);
+            this.isOrdered = isOrdered;
+            ids = new ArrayList<>(
+                    isOrdered
+                            ? List.of("~~k~a", "~~k~b", "~~k~c", "~~l~d", "~~l~e", "f")
+                            : List.of("a", "b", "c", "d", "e", "f"));
             model = new InMemoryQueueStore(() -> micros);
             model.subscribe(List.of(KEY), (shard, due) -> rung.add(String.valueOf(due.toEpochMilli())));
             consumers.forEach(this::restart);
@@ -224,7 +241,7 @@ final class ProtocolChecker implements AutoCloseable {
             Map<String, Object> before = keyspace;
             keyspace = dump();
             assertThat(actual).as(call.name).isEqualTo(expected);
-            assertThat(keyspace).as("keyspace after " + call.name).isEqualTo(model.keyspace(KEY));
+            assertThat(keyspace).as("keyspace after " + call.name).isEqualTo(StoreState.keyspace(model, KEY));
             promises.check(call, actual, before, keyspace, micros / 1000);
             return actual;
         }
@@ -255,7 +272,8 @@ final class ProtocolChecker implements AutoCloseable {
         private Call send() {
             List<NewMessage> messages = new ArrayList<>();
             for (int n = 1 + random.nextInt(3); n > 0; n--) {
-                String id = random.nextInt(3) == 0 ? "g" + sequence : any(ids.subList(0, 6));
+                String fresh = (isOrdered && sequence % 3 > 0 ? "~~k~g" : "g") + sequence;
+                String id = random.nextInt(3) == 0 ? fresh : any(ids.subList(0, 6));
                 if (!ids.contains(id)) {
                     ids.add(id);
                 }
@@ -310,7 +328,7 @@ final class ProtocolChecker implements AutoCloseable {
             }
         }
 
-        /** Somebody who has been away for long settles what it was once given. */
+        /** A consumer that stalled for long settles a message that was once handed out to it. */
         private Call zombie() {
             return settling(
                     everHandedOut.isEmpty()
@@ -324,21 +342,31 @@ final class ProtocolChecker implements AutoCloseable {
                 case 0, 1 -> new Call("acknowledge " + leases, leases, store -> store.acknowledge(KEY, leases));
                 case 2, 3 -> {
                     List<Failure> failures = leases.stream()
-                            .map(l -> new Failure(l, retry(), "error" + sequence++))
+                            .map(l -> new Failure(l, retry(), "error" + sequence++, policy()))
                             .toList();
                     yield new Call("fail " + failures, leases, store -> store.fail(KEY, failures));
                 }
                 case 4 -> new Call("release " + leases, leases, store -> store.release(KEY, leases));
-                case 6 -> new Call("give up " + leases, leases, store -> store.giveUp(KEY, leases, 3, Duration.ZERO));
+                case 6 -> {
+                    DeadKeyPolicy policy = policy();
+                    yield new Call(
+                            "give up " + leases + policy,
+                            leases,
+                            store -> store.giveUp(KEY, leases, 3, Duration.ZERO, policy));
+                }
                 default -> new Call("extend " + leases + lease, leases, store -> store.extend(KEY, leases, lease));
             };
+        }
+
+        private DeadKeyPolicy policy() {
+            return isOrdered && random.nextBoolean() ? DeadKeyPolicy.SKIP : DeadKeyPolicy.STOP;
         }
 
         private @Nullable Duration retry() {
             return random.nextInt(4) == 0 ? null : Duration.ofMillis(random.nextInt(300));
         }
 
-        /** Some of what it holds, now and then one twice. */
+        /** Some of the consumer's leases, now and then one twice. */
         private List<Lease> some(Consumer consumer) {
             List<Lease> leases = new ArrayList<>();
             for (Delivery delivery : consumer.holds) {
@@ -360,11 +388,26 @@ final class ProtocolChecker implements AutoCloseable {
 
         private Call reap(int count) {
             Duration delay = random.nextBoolean() ? Duration.ZERO : Duration.ofMillis(random.nextInt(100));
-            return Call.of("reap " + count + delay, store -> store.reap(KEY, count, 3, delay));
+            DeadKeyPolicy policy = policy();
+            return Call.of("reap " + count + delay + policy, store -> store.reap(KEY, count, 3, delay, policy));
+        }
+
+        /** A key that a dead letter has stopped, or one that another message holds, or nobody. */
+        private Call freeKey() {
+            List<StoppedKey> stopped = model.stoppedKeys(KEY, StoppedKeys.BEGIN).keys();
+            boolean isStopped = !stopped.isEmpty() && random.nextInt(4) > 0;
+            String id = isStopped ? stopped.get(0).id() : any(ids);
+            String key = NameRules.orderingKey(id);
+            return key == null
+                    ? Call.of("stopped keys", store -> store.stoppedKeys(KEY, StoppedKeys.BEGIN))
+                    : Call.of("free key of " + id, store -> store.freeKey(KEY, key, id));
         }
 
         private Call operate() {
-            return switch (random.nextInt(12)) {
+            if (isOrdered && random.nextInt(5) == 0) {
+                return freeKey();
+            }
+            return switch (random.nextInt(13)) {
                 case 0, 1, 2 -> {
                     List<Target> targets = List.of(target(), target());
                     yield Call.of("cancel " + targets, store -> store.cancel(KEY, targets));
@@ -384,6 +427,10 @@ final class ProtocolChecker implements AutoCloseable {
                 case 9 -> {
                     Duration age = Duration.ofMillis(random.nextInt(1000));
                     yield Call.of("purge " + age, store -> store.purge(KEY, age, 2));
+                }
+                case 11 -> {
+                    List<DeadLetterRef> deaths = deaths();
+                    yield Call.of("announced " + deaths, store -> store.announced(KEY, deaths));
                 }
                 case 10 ->
                     random.nextInt(3) == 0
@@ -469,8 +516,8 @@ final class ProtocolChecker implements AutoCloseable {
     }
 
     /**
-     * What the protocol promises, checked without knowledge of how it is kept. Who holds a message is known from the replies to
-     * claims, each of which is an event of its own, whatever number it bears.
+     * The promises of the protocol, checked without use of its implementation. The holder of a message follows from the replies
+     * to claims. Each of them is an event of its own, even if its number was used before.
      */
     private static final class Promises {
         private final Map<Long, String> handedOut = new HashMap<>();
@@ -483,16 +530,18 @@ final class ProtocolChecker implements AutoCloseable {
         void check(Call call, Object reply, Map<String, Object> before, Map<String, Object> after, long now) {
             eachLiveIdIsInOnePlaceWithAllItNeeds(after);
             theLedgerIsBalanced(after);
+            noOrderingKeyIsStuck(after);
             if (reply instanceof Claimed claimed) {
                 numbersAreNeverGivenTwice(call, claimed);
                 nothingIsEarly(claimed, before, now);
+                messagesOfAKeyComeInTurn(claimed, before, after);
             }
             onlyTheHolderSettles(call, before, after, now);
             nothingComesOrGoesUnasked(call, before, after);
             map(after, "dead").forEach((id, at) -> {
                 assertThat(map(after, "state")).as("dead " + id).containsKey(id);
                 assertThat(map(after, "errors")).as("dead " + id).containsKeys("F" + id, "L" + id);
-                DeadLetterRef death = new DeadLetterRef(id, Instant.ofEpochMilli(Long.parseLong(at)));
+                DeadLetterRef death = new DeadLetterRef(id, Instant.ofEpochMilli(Long.parseLong(at.replace(".5", ""))));
                 if (!deaths.contains(death)) {
                     deaths.add(death);
                 }
@@ -523,6 +572,74 @@ final class ProtocolChecker implements AutoCloseable {
             assertThat(ended + live).as("ledger").isEqualTo(number(counters, "sent"));
         }
 
+        /** Of each key one message is in flight at most. A key that nobody holds has a message that waits before all parked ones. */
+        private static void noOrderingKeyIsStuck(Map<String, Object> keys) {
+            Map<String, String> waiting = map(keys, "waiting");
+            Map<String, String> held = map(keys, "held");
+            held.forEach((key, id) -> {
+                assertThat(NameRules.orderingKey(id)).isEqualTo(key);
+                assertThat(map(keys, "state")).as("holder of " + key).containsKey(id);
+            });
+            assertThat(map(keys, "inflight").keySet())
+                    .as("one message in flight for each key, the holder")
+                    .allMatch(id -> NameRules.orderingKey(id) == null
+                            || id.equals(held.get(requireNonNull(NameRules.orderingKey(id)))));
+            for (String key : List.of("k", "l")) {
+                Set<String> parked = map(keys, "parked:" + key).keySet();
+                List<String> all = waiting.keySet().stream()
+                        .filter(id -> key.equals(NameRules.orderingKey(id)))
+                        .sorted(inTurn(waiting))
+                        .toList();
+                assertThat(all.stream().filter(id -> isParked(waiting, id)))
+                        .as("parked of " + key)
+                        .containsExactlyInAnyOrderElementsOf(parked);
+                if (!held.containsKey(key) && !all.isEmpty()) {
+                    assertThat(parked).as("parked of the free key " + key).doesNotContain(all.get(0));
+                }
+            }
+        }
+
+        /** A message whose key nobody held comes before all others of the key that wait. */
+        private static void messagesOfAKeyComeInTurn(
+                Claimed claimed, Map<String, Object> before, Map<String, Object> after) {
+            Map<String, String> waiting = map(before, "waiting");
+            Set<String> seen = new HashSet<>();
+            for (Delivery delivery : claimed.deliveries()) {
+                String key = NameRules.orderingKey(delivery.id());
+                if (key == null) {
+                    continue;
+                }
+                assertThat(seen.add(key))
+                        .as("messages of " + key + " in one claim")
+                        .isTrue();
+                assertThat(map(after, "held")).containsEntry(key, delivery.id());
+                String holder = map(before, "held").get(key);
+                boolean hasEnded = holder == null || !map(after, "state").containsKey(holder);
+                assertThat(hasEnded || delivery.id().equals(holder))
+                        .as(delivery.id() + " while " + holder + " holds " + key)
+                        .isTrue();
+                if (hasEnded) {
+                    assertThat(waiting.keySet().stream()
+                                    .filter(id -> key.equals(NameRules.orderingKey(id)))
+                                    .min(inTurn(waiting)))
+                            .as("first of " + key)
+                            .hasValue(delivery.id());
+                }
+            }
+        }
+
+        private static Comparator<String> inTurn(Map<String, String> waiting) {
+            return Comparator.comparingLong((String id) -> due(waiting, id)).thenComparing(id -> id);
+        }
+
+        private static boolean isParked(Map<String, String> waiting, String id) {
+            return number(waiting, id) >= 1L << 52;
+        }
+
+        private static long due(Map<String, String> waiting, String id) {
+            return number(waiting, id) & ((1L << 52) - 1);
+        }
+
         /** The same number again is the same message for the same request of the same owner, or a grave mistake. */
         private void numbersAreNeverGivenTwice(Call call, Claimed claimed) {
             String request = call.name.replaceAll(", count.*", "");
@@ -536,13 +653,13 @@ final class ProtocolChecker implements AutoCloseable {
 
         private static void nothingIsEarly(Claimed claimed, Map<String, Object> before, long now) {
             for (Delivery delivery : claimed.deliveries()) {
-                assertThat(number(map(before, "waiting"), delivery.id()))
+                assertThat(due(map(before, "waiting"), delivery.id()))
                         .as("due time of " + delivery.id())
                         .isLessThanOrEqualTo(now);
             }
         }
 
-        /** What is in flight and unexpired moves or changes only by a call under the number that it was handed out with. */
+        /** A message in flight under an unexpired lease moves or changes only by a call with its delivery number. */
         private static void onlyTheHolderSettles(
                 Call call, Map<String, Object> before, Map<String, Object> after, long now) {
             boolean replayed = call.name.startsWith("Claim[");

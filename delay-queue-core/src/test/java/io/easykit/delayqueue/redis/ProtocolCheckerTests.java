@@ -16,22 +16,33 @@ class ProtocolCheckerTests {
 
     @Test
     void keepsEveryPromiseUnderRandomFaults() {
-        check(100, 60);
+        check(100, 60, false);
+    }
+
+    @Test
+    void keepsTheOrderOfEachKeyUnderRandomFaults() {
+        check(100, 100, true);
+    }
+
+    @Test
+    @Tag("heavy")
+    void keepsTheOrderOfEachKeyUnderManyRandomFaults() {
+        check(10_000, 220, true);
     }
 
     @Test
     @Tag("heavy")
     void keepsEveryPromiseUnderManyRandomFaults() {
-        check(10_000, 220);
+        check(10_000, 220, false);
     }
 
-    private static void check(int seeds, int steps) {
+    private static void check(int seeds, int steps, boolean isOrdered) {
         int first = ThreadLocalRandom.current().nextInt(1_000_000_000);
         long calls = 0;
         try (ProtocolChecker checker =
                 new ProtocolChecker(TestShard.connections(RedisServer.shared()), UnaryOperator.identity())) {
             for (int seed = first; seed < first + seeds; seed++) {
-                calls += checker.run(seed, steps);
+                calls += checker.run(seed, steps, isOrdered);
             }
         }
         System.out.printf("Protocol checker: %,d seeds from %d, %,d calls%n", seeds, first, calls);

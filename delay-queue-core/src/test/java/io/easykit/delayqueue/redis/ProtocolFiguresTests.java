@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * What the protocol costs a Redis: CPU a message, memory a message, the longest script. Prints its figures; the bounds are the
+ * The cost of the protocol for Redis: CPU a message, memory a message, the longest script. Prints its figures; the bounds are the
  * product's promises. A busy machine inflates CPU time as well as elapsed time, so those two take the best of three rounds and
  * mean something on an idle machine only.
  */

@@ -99,6 +99,30 @@ class ReapScriptTests {
         assertThat(shard.state()).contains("waiting a=86400000001000");
     }
 
+    /** Each was due again after its death, and the redrive could not remove it from the dead. */
+    @Test
+    void losesMessagesThatWereHalfRedrivenLikeOthers() {
+        shard.seed(
+                """
+                ZADD inflight 990 a 991 b
+                ZADD dead 900.5 a 900 b
+                MSET m:a one
+                MSET m:b two
+                HSET state a 5:0:0:0:950:o b 6:0:1:0:950:o""");
+
+        assertThat(shard.store.reap(KEY, 10, 2, Duration.ZERO).lost()).hasSize(2);
+        assertThat(shard.state())
+                .isEqualTo(
+                        """
+                counters dead=1, lost=2
+                dead b=1000
+                errors Fb=1000:o:LEASE_LOST, Lb=1000:o:LEASE_LOST
+                m:a one
+                m:b two
+                state a=5:0:1:0:950:o, b=6:0:2:0:950:o
+                waiting a=950""");
+    }
+
     @Test
     void finishesAMoveThatStoppedHalfWayAtNoCost() {
         shard.seed(
@@ -127,7 +151,7 @@ class ReapScriptTests {
         assertThat(shard.state()).isEmpty();
     }
 
-    /** Neither what has expired besides, nor what somebody else has by now, nor what is not in flight; each once. */
+    /** Each one once. Other expired leases stay, like messages that another consumer has by now or that are not in flight. */
     @Test
     void losesBeforeTheEndOfTheirLeasesOnlyWhatIsGivenUp() {
         shard.seed(

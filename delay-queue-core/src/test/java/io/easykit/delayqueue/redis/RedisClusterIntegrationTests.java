@@ -91,7 +91,7 @@ class RedisClusterIntegrationTests {
 
     /**
      * While a slot moves, its keys lie on two nodes. A claim that found the due times without the bodies would bury every
-     * message, and a send to the new node would collide with what is still to come.
+     * message, and a send to the new node would collide with keys that are still to move.
      */
     @Test
     void standsStillWhileItsSlotMovesToAnotherNode() {

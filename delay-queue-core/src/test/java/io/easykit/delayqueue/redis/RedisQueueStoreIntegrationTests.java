@@ -232,22 +232,21 @@ class RedisQueueStoreIntegrationTests {
         store.send(KEY, List.of(in("a", 0, "one")));
         Thread.currentThread().interrupt();
 
-        assertThatThrownBy(() -> store.send(KEY, List.of(in("b", 0, "two"))))
+        assertThatThrownBy(() -> store.send(KEY, List.of(in("b", 0, "two"), in("c", 0, "three"))))
                 .isInstanceOf(StoreUnavailableException.class);
 
         assertThat(Thread.interrupted()).isTrue();
     }
 
-    /** It may carry messages of other threads. */
     @Test
-    void waitsForTheReplyToSeveralMessagesAlthoughTheThreadIsInterrupted() throws Exception {
+    void waitsForTheReplyToMessagesOfSeveralThreadsAlthoughThisOneIsInterrupted() throws Exception {
         LettuceConnectionFactory patient = connections(server, Duration.ofSeconds(30));
         RedisQueueStore own = new RedisQueueStore(patient);
         own.prepare();
         server.pause();
         AtomicBoolean isStillInterrupted = new AtomicBoolean();
         FutureTask<List<SendOutcome>> sending = new FutureTask<>(() -> {
-            List<SendOutcome> outcomes = own.send(KEY, List.of(in("a", 0, "one"), in("b", 0, "two")));
+            List<SendOutcome> outcomes = own.send(KEY, List.of(in("a", 0, "one"), in("b", 0, "two")), true);
             isStillInterrupted.set(Thread.currentThread().isInterrupted());
             return outcomes;
         });
@@ -336,7 +335,7 @@ class RedisQueueStoreIntegrationTests {
         }
     }
 
-    /** All that is due or in flight is acknowledged, under whatever number it is held. */
+    /** Claims and acknowledges until no message is waiting. */
     private void drain() {
         for (int request = 10; store.stats(KEY).waiting() > 0; request++) {
             List<Delivery> deliveries =

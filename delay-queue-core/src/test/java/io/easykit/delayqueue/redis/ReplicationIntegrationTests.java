@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -124,16 +125,15 @@ class ReplicationIntegrationTests {
                 .isEqualTo(1);
     }
 
-    /** It may carry messages of other threads. */
     @Test
-    void waitsForTheReplicasOfSeveralMessagesAlthoughTheThreadIsInterrupted() throws Exception {
+    void waitsForTheReplicasOfMessagesOfSeveralThreadsAlthoughThisOneIsInterrupted() throws Exception {
         RedisServer master = open(RedisServer.start());
         RedisServer replica = replicaOf(master);
         RedisQueueStore store = store(standalone(master));
         store.sendReplicated(SHARD, List.of(in("before", 0, "b")), new ReplicaWait(1, LONG));
         replica.pause();
-        FutureTask<Replicated> sending = new FutureTask<>(
-                () -> store.sendReplicated(SHARD, List.of(in("a", 0, "a"), in("b", 0, "b")), new ReplicaWait(1, LONG)));
+        FutureTask<Replicated> sending = new FutureTask<>(() ->
+                store.sendReplicated(SHARD, List.of(in("a", 0, "a"), in("b", 0, "b")), new ReplicaWait(1, LONG), true));
         Thread thread = new Thread(sending);
         thread.start();
         await().until(() -> store.find(SHARD, "b").isPresent());
@@ -141,7 +141,8 @@ class ReplicationIntegrationTests {
         await().until(() -> !thread.isInterrupted() || sending.isDone());
         replica.resume();
 
-        assertThat(sending.get()).isEqualTo(new Replicated(List.of(SendOutcome.STORED, SendOutcome.STORED), 1));
+        assertThat(sending.get(30, TimeUnit.SECONDS))
+                .isEqualTo(new Replicated(List.of(SendOutcome.STORED, SendOutcome.STORED), 1));
     }
 
     /** A write that waits for two of one replica takes its whole timeout; others that come meanwhile share the next wait. */

@@ -11,6 +11,7 @@ import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
@@ -137,8 +138,11 @@ class ScriptFaultTests {
                         "replace",
                         (s, store) -> store.replace(
                                 KEY, deaths().get(0), TestShard.frame("d1-"), TestShard.frame("d1-other"))),
+                new Step("announce", (s, store) -> store.announced(KEY, deaths())),
                 new Step("purge", dead, (s, store) -> store.purge(KEY, deaths())),
                 new Step("purge by age", dead, (s, store) -> store.purge(KEY, Duration.ZERO, 100)),
+                new Step("stopped keys", (s, store) -> store.stoppedKeys(KEY, "0")),
+                new Step("free key", (s, store) -> store.freeKey(KEY, "k", "~~k~a")),
                 new Step("pause", (s, store) -> store.pause(KEY, "ops")),
                 new Step("declare", (s, store) -> store.declare("t", 1)),
                 new Step("alert", (s, store) -> {
@@ -240,6 +244,35 @@ class ScriptFaultTests {
         playSequences(1000);
     }
 
+    /** Otherwise nothing would announce it, and its error would be that of the first death. */
+    @Test
+    void theNextDeathIsNewWhereverARedriveStopped() {
+        boolean struck = true;
+        for (int command = 1; struck; command++) {
+            shard.empty();
+            shard.populate();
+            shard.store.announced(KEY, deaths());
+            shard.failAt(command, false);
+            shard.attempt(s -> s.redrive(KEY, deaths()));
+            struck = shard.heal();
+            shard.clock(101_100);
+
+            List<Failure> failures = shard.store.claim(KEY, claim(List.of())).deliveries().stream()
+                    .filter(delivery -> delivery.id().startsWith("d"))
+                    .map(delivery -> new Failure(delivery.lease(), null, "next"))
+                    .toList();
+            shard.store.fail(KEY, failures);
+
+            List<String> ids =
+                    failures.stream().map(failure -> failure.lease().id()).toList();
+            assertThat(shard.store.errors(KEY, null, 10).entries())
+                    .as("stopped at command %d", command)
+                    .filteredOn(death -> ids.contains(death.position().id()))
+                    .hasSameSizeAs(ids)
+                    .allMatch(DeadLetterErrors.Entry::isUnannounced);
+        }
+    }
+
     private static void playSequences(int seeds) {
         int first = ThreadLocalRandom.current().nextInt(1_000_000_000);
         for (int seed = first; seed < first + seeds; seed++) {
@@ -259,7 +292,7 @@ class ScriptFaultTests {
         Set<String> owed = new TreeSet<>(ALL);
         for (int i = 0; i < 15; i++) {
             Step step = steps.get(random.nextInt(steps.size()));
-            // An end that was asked for may have been carried out. By age it may end what was reaped to death.
+            // The step may have ended its messages. A purge by age may also end those that a reap buried.
             owed.removeAll(step.is("purge by age") ? ALL : step.beginsOrEnds());
             if (step.is("cancel")) {
                 owed.remove("f1"); // waits if it was given up
@@ -345,7 +378,7 @@ class ScriptFaultTests {
         return true;
     }
 
-    /** Who is in flight under a lease that has not ended is handed to nobody else, unless its holder has given it up. */
+    /** A message with an unexpired lease is not handed to another consumer, unless its holder has given it up. */
     private static void nobodyGetsWhatIsHeld(FaultyShard shard, Step step) {
         List<String> held = new ArrayList<>(List.of("f1", "f2", "f3"));
         if (step.is("give up")) {

@@ -79,7 +79,15 @@ class ScriptHeaderTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"CLAIM, 5, 7", "REAP, 2, 5", "STATS, 8, 2", "FIND, 0, 7", "BROWSE, 2, 7", "TRIAGE, 1, 4"})
+    @CsvSource({
+        "CLAIM, 5, 7",
+        "REAP, 2, 5",
+        "STATS, 10, 2",
+        "STOPPED_KEYS, 1, 4",
+        "FIND, 0, 7",
+        "BROWSE, 2, 7",
+        "TRIAGE, 1, 4"
+    })
     void answersTheListThatTheHeaderNamesAndThatJavaReads(QueueScript name, int fixed, int groupSize) {
         String form = replyForm(name);
         String start = body(name).replaceAll("(?s).*?\\breply = \\{(.*?)}\\n.*", "$1");
@@ -102,6 +110,8 @@ class ScriptHeaderTests {
             case CLAIM -> List.of(Replies.ClaimReply.class, Replies.DeliveryField.class);
             case REAP -> List.of(Replies.ReapReply.class, Replies.LostLeaseField.class);
             case STATS -> List.of(InspectionReplies.StatsReply.class, InspectionReplies.CounterField.class);
+            case STOPPED_KEYS ->
+                List.of(InspectionReplies.StoppedKeysReply.class, InspectionReplies.StoppedKeyField.class);
             case FIND -> List.of(InspectionReplies.FindReply.class, InspectionReplies.MessageField.class);
             case BROWSE -> List.of(InspectionReplies.BrowseReply.class, InspectionReplies.EntryField.class);
             case TRIAGE -> List.of(InspectionReplies.TriageReply.class, InspectionReplies.ErrorField.class);

@@ -39,7 +39,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** What the error replies of Redis mean, in the words of 6.2 (which wraps what a script has met) and of 7. */
+/** The meaning of Redis's error replies, as 6.2 (which wraps errors inside a script) and 7 write them. */
 class ShardScriptsTests {
 
     private static final ShardKey SHARD = new ShardKey("t", 0);
@@ -123,7 +123,7 @@ class ShardScriptsTests {
                 .isInstanceOf(StoreUnavailableException.class);
     }
 
-    /** Redis quotes what it was sent, which at the start of a connection is the password. */
+    /** Redis quotes the command in its reply. At the start of a connection the command has the password. */
     @ParameterizedTest
     @ValueSource(
             strings = {

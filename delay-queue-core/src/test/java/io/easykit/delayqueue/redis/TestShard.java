@@ -21,7 +21,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * One shard on an emptied Redis, with a clock that the test sets: to seed, to call, and to compare as a whole. The scripts
- * run as they ship but for the one place that asks for the time.
+ * run as they ship but for the one place that reads the time.
  */
 final class TestShard implements AutoCloseable {
 

@@ -40,6 +40,18 @@ class WeakenedProtocolTests {
         PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))"),
         CANCEL_OF_ANY_INCARNATION("if code ~= 0 and incarnation ~= ''", "if false"),
         ERRORS_STAY("if extras > 0 then\n    local notes", "if false then\n    local notes"),
+        KEY_IGNORED_BY_CLAIMS("if before and before ~= id then", "if false then"),
+        KEY_HELD_BY_TWO_OF_ONE_CLAIM("key and (byKey[key] or holder[key])", "key and holder[key]"),
+        KEY_FREED_BY_A_RETRY("if holding[i] and delays[i] == -2 then", "if holding[i] then"),
+        KEY_FREED_BY_A_DEATH_THAT_STOPS_IT("if isDead and ARGV[4] == 'skip' then", "if isDead then"),
+        KEY_FREED_WITHOUT_ITS_NEXT("local _, exposed = expose({id})\n", "local _, exposed\n"),
+        KEY_KEEPS_ENDED_MESSAGES_PARKED("  unpark(keys)\n  local freed", "  local freed"),
+        KEY_KEEPS_ITS_ENDED_HOLDER("if id == holders[i] then", "if false then"),
+        KEY_FREED_BY_ANY_OF_ITS_MESSAGES("if id == holders[i] then", "if true then"),
+        KEY_FREED_BY_HAND_WHILE_IN_USE(" or whereabouts(id) ~= 'dead' then", " then"),
+        KEY_MAKES_ENDING_MESSAGES_DUE("leaving[id], keys[key]", "leaving[id .. '-'], keys[key]"),
+        KEY_EXPOSES_MOVED_MESSAGES("if keys then unpark(keys) end", ""),
+        KEY_PARKED_MESSAGES_ARE_DUE("nextDue and nextDue < PARKED and nextDue", "nextDue"),
         WAKEUP_ONLY_WHEN_EMPTY("string.format('%d', math.max(due, now))", "'+inf'");
 
         final String protection;
@@ -83,7 +95,7 @@ class WeakenedProtocolTests {
         REDRIVE_REMOVES_FIRST(
                 "redrive",
                 "\n  redis.call('ZREM', dead, unpack(moved))",
-                "  allowWhenFull()\n  redis.call('ZADD', waiting",
+                "  redis.call('ZADD', waiting",
                 "  redis.call('ZREM', dead, unpack(moved))\n  redis.call('ZADD', waiting"),
         SEND_LEAVES_BODIES(
                 "send", "if string.sub(codes, i, i) == '1' then redis.pcall('UNLINK', message(ARGV[3 * i - 2])) end"),
@@ -149,7 +161,7 @@ class WeakenedProtocolTests {
             return TestShard.replaceOnce(script, weakness.protection, weakness.replacement);
         })) {
             for (int seed = weakness.firstSeed; seed < weakness.firstSeed + SEEDS && noticedBy < 0; seed++) {
-                if (isNoticedBy(checker, seed)) {
+                if (isNoticedBy(checker, seed, weakness.name().startsWith("KEY_"))) {
                     noticedBy = seed;
                 }
             }
@@ -158,9 +170,9 @@ class WeakenedProtocolTests {
         assertThat(noticedBy).as("seed that notices " + weakness).isPositive();
     }
 
-    private static boolean isNoticedBy(ProtocolChecker checker, int seed) {
+    private static boolean isNoticedBy(ProtocolChecker checker, int seed, boolean isOrdered) {
         try {
-            checker.run(seed, 220);
+            checker.run(seed, 220, isOrdered);
             return false;
         } catch (AssertionError noticed) {
             assertThat(noticed).as("a promise, not a broken script").hasCauseInstanceOf(AssertionError.class);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -20,6 +21,17 @@ class StoreValuesTests {
                 .isThrownBy(() -> new ShardKey("t", ShardKey.MAX_SHARDS))
                 .withMessageContaining("0 to 1023");
         assertThat(new ShardKey("order-close:v2", 3)).hasToString("order-close:v2:3");
+    }
+
+    /** The store could not note them. */
+    @Test
+    void deathsAtTimesThatNoClockHasAreNotAnnounced() {
+        assertThat(deadAt((1L << 50) - 1).isUnannounced()).isTrue();
+        assertThat(deadAt(1L << 50).isUnannounced()).isFalse();
+    }
+
+    private static DeadLetterErrors.Entry deadAt(long millis) {
+        return new DeadLetterErrors.Entry(new Position(Long.toString(millis), "a"), Instant.ofEpochMilli(millis), null);
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.engine;
+package io.easykit.delayqueue.memory;
 
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.admin.FleetSnapshot;
@@ -23,7 +23,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What processes know of each other, in plain Java, for tests of the engine. */
+/** The shared data of the fleet: nodes, topics and samples. */
 final class InMemoryFleetStore implements FleetStore {
 
     private record Node(Instant seenAt, Instant until, NodeReport report, Map<String, Beat.Wish> wishes) {}
@@ -87,6 +87,14 @@ final class InMemoryFleetStore implements FleetStore {
 
     private void forgetSilentNodes() {
         nodes.values().removeIf(node -> !node.until.isAfter(now()));
+    }
+
+    /** Keeps topics and nodes. */
+    synchronized void clear() {
+        samples.clear();
+        nodes.values().forEach(node -> node.wishes.clear());
+        snapshot = null;
+        takerUntil = Instant.EPOCH;
     }
 
     /** As a flush of all keys does. */

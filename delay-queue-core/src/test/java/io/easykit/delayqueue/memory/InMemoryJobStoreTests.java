@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.engine;
+package io.easykit.delayqueue.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.engine;
+package io.easykit.delayqueue.memory;
 
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.store.JobStore;
@@ -63,6 +63,13 @@ final class InMemoryJobStore implements JobStore {
                 .filter(id -> job(id) != null)
                 .sorted(Comparator.comparing((String id) -> running.get(id)).thenComparing(id -> id))
                 .toList();
+    }
+
+    synchronized void clear() {
+        jobs.clear();
+        keptUntil.clear();
+        running.clear();
+        locks.clear();
     }
 
     /** As its 15 seconds do. */
@@ -158,7 +165,7 @@ final class InMemoryJobStore implements JobStore {
             return false;
         }
         Lock held = lock(job);
-        boolean isMine = isHeldFor(id, held) && held.owner.equals(owner);
+        boolean isMine = held != null && held.job.equals(id) && held.owner.equals(owner);
         boolean stops = job.containsKey("wish");
         if (held != null && !isMine && (isHeldFor(id, held) || !stops)) {
             return false;
@@ -181,7 +188,7 @@ final class InMemoryJobStore implements JobStore {
     public synchronized Saved save(String id, String owner, String state, Map<String, String> fields) {
         Map<String, String> job = job(id);
         Lock held = job == null ? null : lock(job);
-        if (job == null || held == null || !isHeldFor(id, held) || !held.owner.equals(owner)) {
+        if (job == null || held == null || !held.job.equals(id) || !held.owner.equals(owner)) {
             return Saved.LOST;
         }
         boolean stops = state.equals(StoredJob.RUNNING) && job.containsKey("wish");

@@ -1,13 +1,15 @@
-package io.easykit.delayqueue.engine;
+package io.easykit.delayqueue.time;
 
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Time, and loops that work in steps. The engine waits nowhere else, so that a test can move time by hand. */
-interface LoopExecutor {
+/** Time, and loops that work in steps. The engine waits nowhere else, so that a test can move time. */
+public interface LoopExecutor {
 
     /** A step that returns this was the last one. */
     long END = -1;
@@ -33,6 +35,15 @@ interface LoopExecutor {
         thread.setDaemon(true);
         thread.start();
         return thread;
+    }
+
+    /**
+     * Waits for loops to end.
+     *
+     * @return false if they did not within the time
+     */
+    default boolean await(CountDownLatch ended, Duration most) throws InterruptedException {
+        return ended.await(most.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Does the work that is due now. */

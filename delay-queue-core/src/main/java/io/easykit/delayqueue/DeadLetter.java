@@ -1,0 +1,56 @@
+package io.easykit.delayqueue;
+
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that has died, as the listener of the dead letters of its topic gets it. The message itself stays a dead letter
+ * of its topic, until it is redriven or purged.
+ *
+ * @param topic            of the message
+ * @param id               of the message
+ * @param payload          decoded payload, or null if it cannot be read or was deleted
+ * @param headers          as sent
+ * @param diedAt           by the store's clock. With the id it names one dead letter for redrive and purge
+ * @param failures         runs that failed since the send or the last redrive
+ * @param leaseExpirations leases that expired since the send or the last redrive
+ * @param firstError       first failure: an exception, or one of the reasons of {@link MessageInfo.ErrorNote}; empty if unknown
+ * @param lastError        latest failure, in the same form
+ */
+public record DeadLetter<T>(
+        String topic,
+        String id,
+        @Nullable T payload,
+        Map<String, String> headers,
+        Instant diedAt,
+        int failures,
+        int leaseExpirations,
+        String firstError,
+        String lastError) {
+
+    private static final String SUFFIX = ".dead-letters";
+
+    public DeadLetter {
+        headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
+    }
+
+    /** The topic to which the dead letters of a topic are announced. */
+    public static String topicOf(String topic) {
+        return topic + SUFFIX;
+    }
+
+    /** Whether dead letters are announced to this topic. */
+    static boolean isAnnouncement(String topic) {
+        return topic.endsWith(SUFFIX);
+    }
+
+    /** Without payload, header values and errors: they do not belong in logs. */
+    @Override
+    public String toString() {
+        return "DeadLetter[topic=" + LogText.of(topic) + ", id=" + LogText.of(id) + ", diedAt=" + diedAt + ", failures="
+                + failures + ", leaseExpirations=" + leaseExpirations + "]";
+    }
+}

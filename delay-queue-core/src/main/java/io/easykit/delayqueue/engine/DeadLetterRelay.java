@@ -1,0 +1,250 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DeadLetter;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.admin.DeadLetterRef;
+import io.easykit.delayqueue.store.DeadLetterErrors;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.Position;
+import io.easykit.delayqueue.store.QueueStore;
+import io.easykit.delayqueue.store.Replicated;
+import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Announces the dead letters of a topic, at least once: sends a message about each to another topic, and marks it as announced
+ * after the send was answered. Runs on each node with a listener of the dead letters, every ten seconds.
+ *
+ * <p>It reads the dead letters themselves. So each way to die counts, on any node and of any version, and a topic without such
+ * a listener costs nothing. The mark is a part of the entry of the dead letter, and ends with it:
+ *
+ * <ul>
+ *   <li>A crash, or a lost reply, between the send and the mark: the notice is sent again. While the first one is live, it is a
+ *       duplicate; else the listener gets it twice.
+ *   <li>Two nodes at the same time: as above.
+ *   <li>A redrive or a purge before the notice: there is none, because the message is no dead letter. If it dies again, that is
+ *       another death.
+ *   <li>A dead letter that is in flight too, because a script failed half way, is left for later.
+ * </ul>
+ *
+ * <p>Dead letters are ordered by their death, so mostly the latest are read: the last 100 at least, and those of the last ten
+ * minutes, because the clock of a store may go back at a fail-over. All are read at the start, and then once an hour.
+ */
+final class DeadLetterRelay {
+
+    private static final Logger log = LoggerFactory.getLogger(DeadLetterRelay.class);
+
+    static final Duration OVERLAP = Duration.ofMinutes(10);
+
+    private static final long FULL_PAUSE = TimeUnit.HOURS.toNanos(1);
+
+    /** Dead letters of a page. Replies have their errors too, so one of 500 would be half a megabyte. */
+    private static final int PAGE = 100;
+
+    /** Pages at a time; the rest waits for the next time. */
+    private static final int MOST_PAGES = 100;
+
+    /** Notices of a shard at a time; the rest waits for the next time. */
+    private static final int MOST_NOTICES = 1_000;
+
+    /** Bytes of notices that are sent together. */
+    private static final int MOST_BYTES = 1 << 20;
+
+    private final EngineContext engine;
+    private final String topic;
+    private final Map<ShardKey, ShardRelay> relays = new HashMap<>();
+
+    /** @param topic whose dead letters it announces */
+    DeadLetterRelay(EngineContext engine, String topic) {
+        this.engine = engine;
+        this.topic = topic;
+    }
+
+    /**
+     * Announces dead letters of all shards. A shard that is refused or silent does not prevent the others, nor does a dead letter
+     * that cannot be read.
+     *
+     * @param isStopped whether to end after the present call of the store
+     */
+    void run(EachShard each, BooleanSupplier isStopped) {
+        each.attemptAll(engine.topics().keysToLookAt(topic), shard -> relays.computeIfAbsent(shard, ShardRelay::new)
+                .run(isStopped));
+        each.throwIfRefused();
+    }
+
+    /** Null is the begin. */
+    private static @Nullable Position earlier(@Nullable Position one, @Nullable Position other) {
+        return one == null || other == null ? null : one.compareTo(other) < 0 ? one : other;
+    }
+
+    /** A notice, and the death that it announces. */
+    private record Notice(DeadLetterRef death, NewMessage message) {}
+
+    private final class ShardRelay {
+
+        private final ShardKey shard;
+        private @Nullable Position next; // null for the begin, as those below
+        private @Nullable Position page;
+        private @Nullable Position pageBefore;
+        private @Nullable Instant latest;
+        private long fullAt;
+        private @Nullable StoreRefusedException refused;
+
+        ShardRelay(ShardKey shard) {
+            this.shard = shard;
+            this.fullAt = engine.loops().nanos() + FULL_PAUSE;
+        }
+
+        /** Goes on after a dead letter that Redis refuses to read: it is read again with the latest ones, and each hour. */
+        void run(BooleanSupplier isStopped) {
+            refused = null;
+            announceSome(isStopped);
+            if (refused != null) {
+                throw refused;
+            }
+        }
+
+        private void announceSome(BooleanSupplier isStopped) {
+            int notices = 0;
+            for (int i = 0; i < MOST_PAGES && notices < MOST_NOTICES && !isStopped.getAsBoolean(); i++) {
+                DeadLetterErrors found = engine.store().errors(shard, next, PAGE);
+                notices += announce(found.entries().stream()
+                        .filter(DeadLetterErrors.Entry::isUnannounced)
+                        .toList());
+                pageBefore = page;
+                page = next;
+                found.entries().forEach(this::pass);
+                if (found.entries().size() < PAGE) {
+                    beginAgain();
+                    return;
+                }
+            }
+        }
+
+        private void pass(DeadLetterErrors.Entry entry) {
+            next = entry.position();
+            if (latest == null || entry.diedAt().isAfter(latest)) {
+                latest = entry.diedAt();
+            }
+        }
+
+        private void beginAgain() {
+            long now = engine.loops().nanos();
+            if (now - fullAt >= 0) {
+                fullAt = now + FULL_PAUSE;
+                next = null;
+            } else {
+                next = earlier(pageBefore, overlap());
+            }
+            page = next;
+            pageBefore = next;
+        }
+
+        private @Nullable Position overlap() {
+            return latest == null
+                    ? null
+                    : new Position(
+                            Long.toString(Math.max(0, latest.minus(OVERLAP).toEpochMilli())), " ");
+        }
+
+        private int announce(List<DeadLetterErrors.Entry> entries) {
+            List<Notice> some = new ArrayList<>();
+            int bytes = 0;
+            for (DeadLetterErrors.Entry entry : entries) {
+                Notice notice = notice(entry).orElse(null);
+                if (notice != null) {
+                    some.add(notice);
+                    bytes += notice.message().frame().length();
+                }
+                if (some.size() == QueueStore.MAX_BATCH || bytes > MOST_BYTES) {
+                    send(some);
+                    some.clear();
+                    bytes = 0;
+                }
+            }
+            send(some);
+            return entries.size();
+        }
+
+        /** Empty if the message is no longer this dead letter, or is for a later version to announce. */
+        private Optional<Notice> notice(DeadLetterErrors.Entry entry) {
+            String id = entry.position().id();
+            try {
+                Optional<StoredMessage> dead = engine.store()
+                        .find(shard, id)
+                        .filter(found ->
+                                found.state() == State.DEAD && found.at().equals(entry.diedAt()));
+                return dead.map(
+                        found -> new Notice(new DeadLetterRef(id, entry.diedAt()), DeadLetterNotice.of(topic, found)));
+            } catch (NewerFrameException e) {
+                log.debug("A node of a later version announces dead letters of {}", shard, e);
+                return Optional.empty();
+            } catch (StoreRefusedException e) {
+                refused = e;
+                return Optional.empty();
+            }
+        }
+
+        private void send(List<Notice> notices) {
+            Map<ShardKey, List<Notice>> byShard = new LinkedHashMap<>();
+            String target = DeadLetter.topicOf(topic);
+            int shards = notices.isEmpty() ? 0 : engine.topics().shards(target);
+            notices.forEach(notice -> byShard.computeIfAbsent(
+                            new ShardKey(
+                                    target, MessageIds.shardOf(notice.message().id(), shards)),
+                            key -> new ArrayList<>())
+                    .add(notice));
+            StoreUnavailableException away = null;
+            for (Map.Entry<ShardKey, List<Notice>> group : byShard.entrySet()) {
+                try {
+                    send(group.getKey(), group.getValue());
+                } catch (StoreUnavailableException e) {
+                    // The others may be on another server. This page is read again.
+                    away = e;
+                }
+            }
+            if (away != null) {
+                throw away;
+            }
+        }
+
+        private void send(ShardKey to, List<Notice> some) {
+            if (isSent(to, some.stream().map(Notice::message).toList())) {
+                engine.store().announced(shard, some.stream().map(Notice::death).toList());
+            }
+        }
+
+        /** Whether the notices are stored, and as many replicas have them as the settings want. */
+        private boolean isSent(ShardKey to, List<NewMessage> messages) {
+            ReplicaWait wait = engine.replicaWaits().apply(to.topic());
+            Replicated sent = wait == null
+                    ? new Replicated(engine.store().send(to, messages), 0)
+                    : engine.store().sendReplicated(to, messages, wait);
+            for (int i = 0; i < messages.size(); i++) {
+                SendOutcome outcome = sent.outcomes().get(i);
+                engine.loopEvents()
+                        .emit(new DelayQueueEvent.Sent(
+                                to.topic(), messages.get(i).id(), outcome));
+            }
+            return wait == null || sent.replicas() >= wait.replicas();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.ErrorAction;
+import io.easykit.delayqueue.ErrorHandler;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.LogText;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Calls the error handler of a listener. A handler that throws, or returns null, changes nothing. */
+final class ErrorActions {
+
+    private static final Logger log = LoggerFactory.getLogger(ErrorActions.class);
+
+    private final ListenerEndpoint endpoint;
+    private final RepeatedLines lines;
+
+    ErrorActions(ListenerEndpoint endpoint, RepeatedLines lines) {
+        this.endpoint = endpoint;
+        this.lines = lines;
+    }
+
+    /** Whether the listener has an error handler. */
+    boolean isGiven() {
+        return endpoint.errorHandler() != ErrorHandler.NONE;
+    }
+
+    ErrorAction decide(DelayMessage<?> message, Throwable error) {
+        Throwable problem = null;
+        try {
+            ErrorAction action = endpoint.errorHandler().onError(message, error);
+            if (action != null) {
+                return action;
+            }
+        } catch (Throwable e) {
+            problem = e;
+        }
+        warn(message, problem);
+        return ErrorAction.byDefault();
+    }
+
+    private void warn(DelayMessage<?> message, @Nullable Throwable problem) {
+        lines.warn(
+                log,
+                endpoint.topic(),
+                "The error handler of listener '{}' made no decision for message {}, so the retry policy decides: {}",
+                LogText.of(endpoint.id()),
+                LogText.of(message.id()),
+                problem == null ? "it returned null" : LogText.of(ErrorText.firstLine(ErrorText.of(problem))));
+    }
+}

@@ -1,0 +1,108 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+
+/**
+ * Rows that the relay leaves out for a while: those of a shard that is away or refuses, of a topic whose shards are not known,
+ * and single ones. A block ends when a whole pass begins and its time is over, never during a pass: a later row of the shard
+ * must not overtake those that were left out.
+ */
+final class OutboxBlocks {
+
+    /** For a store that does not answer. */
+    static final Duration AWAY = Duration.ofSeconds(1);
+
+    /** For a refusal, which lasts until somebody fixes it. */
+    static final Duration REFUSED = Duration.ofSeconds(30);
+
+    /** So many topics are left out by the query. The rows of others are read in vain. */
+    private static final int MOST_TOPICS = 100;
+
+    /** Names a topic as a whole. */
+    private static final int ALL = -1;
+
+    private final LongSupplier nanos;
+    private final Map<Part, Block> parts = new HashMap<>();
+    private final Map<Long, RowBlock> rows = new HashMap<>();
+
+    /** @param nanos a clock that only moves forward */
+    OutboxBlocks(LongSupplier nanos) {
+        this.nanos = nanos;
+    }
+
+    private record Part(String topic, int shard) {}
+
+    private record Block(boolean refused, long end, int shards) {}
+
+    private record RowBlock(String topic, long end) {}
+
+    void endSome() {
+        long now = nanos.getAsLong();
+        parts.values().removeIf(block -> now - block.end >= 0);
+        rows.values().removeIf(block -> now - block.end >= 0);
+    }
+
+    /** @param shards of the topic */
+    void block(ShardKey shard, int shards, boolean refused) {
+        parts.put(new Part(shard.topic(), shard.shard()), block(refused, shards));
+    }
+
+    void blockTopic(String topic, boolean refused) {
+        parts.put(new Part(topic, ALL), block(refused, 1));
+    }
+
+    private Block block(boolean refused, int shards) {
+        return new Block(refused, nanos.getAsLong() + (refused ? REFUSED : AWAY).toNanos(), shards);
+    }
+
+    void blockRow(long number, String topic) {
+        rows.put(number, new RowBlock(topic, nanos.getAsLong() + REFUSED.toNanos()));
+    }
+
+    boolean isBlocked(ShardKey shard) {
+        return parts.containsKey(new Part(shard.topic(), shard.shard())) || isBlocked(shard.topic());
+    }
+
+    boolean isBlocked(String topic) {
+        return parts.containsKey(new Part(topic, ALL));
+    }
+
+    boolean isBlocked(long row) {
+        return rows.containsKey(row);
+    }
+
+    boolean isEmpty() {
+        return parts.isEmpty() && rows.isEmpty();
+    }
+
+    /** Topics of which no row is to be read. */
+    Set<String> topics() {
+        Map<String, Integer> blocked = new HashMap<>();
+        Set<String> whole = new HashSet<>();
+        parts.forEach((part, block) -> {
+            boolean isWhole = part.shard == ALL || blocked.merge(part.topic, 1, Integer::sum) == block.shards;
+            if (isWhole && whole.size() < MOST_TOPICS) {
+                whole.add(part.topic);
+            }
+        });
+        return whole;
+    }
+
+    /** Number of topics with messages that the store refuses. */
+    int refusedTopics() {
+        Set<String> refused = new HashSet<>();
+        rows.values().forEach(block -> refused.add(block.topic));
+        parts.forEach((part, block) -> {
+            if (block.refused) {
+                refused.add(part.topic);
+            }
+        });
+        return refused.size();
+    }
+}

@@ -1,0 +1,175 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.store.SendOutbox.Lease;
+import io.easykit.delayqueue.store.SendOutbox.Owner;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The leases of this process in the outbox: its own, and those of processes that have died. Rows of an owner are stored by the
+ * holder of its lease only, one holder at a time, so they are stored in order, and once.
+ *
+ * <p>Each process renews its leases, six times in the time of a lease. A lease that this process has seen unchanged for the
+ * whole time is free to take, as is one that nobody holds. The holder stores only in the first half of the time since
+ * its last renewal began, so a call that begins then has half of the time to end. Two processes could store the same rows only
+ * if one pauses for longer than that, between this check and the call.
+ *
+ * <p>A process that has lost its own lease goes on writing rows. The new holder stores them until it finds none, and releases
+ * the lease; then the process takes it back. So the lease of a process that was killed is removed, also if it has left no rows.
+ */
+final class OutboxLeases {
+
+    private static final Logger log = LoggerFactory.getLogger(OutboxLeases.class);
+
+    private final SendOutbox outbox;
+    private final String name;
+    private final long lease;
+    private final LongSupplier nanos;
+    private final Map<String, Long> renewedAt = new HashMap<>();
+    private final Map<String, Seen> others = new HashMap<>();
+    private long roundAt;
+    private long lookAt;
+
+    /**
+     * @param name  of this process
+     * @param nanos a clock that only moves forward
+     */
+    OutboxLeases(SendOutbox outbox, String name, Duration lease, LongSupplier nanos) {
+        this.outbox = outbox;
+        this.name = name;
+        this.lease = lease.toNanos();
+        this.nanos = nanos;
+        this.roundAt = nanos.getAsLong();
+        this.lookAt = roundAt;
+    }
+
+    /** @param since time after the read */
+    private record Seen(Lease lease, long since) {}
+
+    /** Interval of renewals, and of looks for the leases and rows of others. */
+    long interval() {
+        return lease / 6;
+    }
+
+    /** Renews the leases, and takes the own one, if it is time to; else returns false. */
+    boolean renew() {
+        long begin = nanos.getAsLong();
+        if (begin - roundAt < 0) {
+            return false;
+        }
+        held().forEach(this::renew);
+        if (!renewedAt.containsKey(name)) {
+            take(name, null);
+        }
+        roundAt = begin + interval();
+        return true;
+    }
+
+    /**
+     * Takes the free leases of owners, if it is time to; else returns false. After a failure it waits for the time
+     * of a lease.
+     */
+    boolean takeFree() {
+        long begin = nanos.getAsLong();
+        if (begin - lookAt < 0) {
+            return false;
+        }
+        lookAt = begin + lease;
+        List<Owner> owners = outbox.owners();
+        long end = nanos.getAsLong();
+        others.keySet().retainAll(owners.stream().map(Owner::name).toList());
+        owners.stream().filter(owner -> !renewedAt.containsKey(owner.name())).forEach(owner -> look(owner, begin, end));
+        lookAt = begin + interval();
+        return true;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** A lease was unchanged between the end of one read and the begin of another one. A read may wait for a connection. */
+    private void look(Owner owner, long begin, long end) {
+        Lease held = owner.lease();
+        if (held == null) {
+            takeOver(owner);
+        } else if (held.holder().equals(name)) {
+            // It was taken by a call without a reply.
+            renew(owner.name());
+        } else {
+            Seen seen = others.get(owner.name());
+            if (seen == null || !seen.lease.equals(held)) {
+                others.put(owner.name(), new Seen(held, end));
+            } else if (begin - seen.since >= lease) {
+                takeOver(owner);
+            }
+        }
+    }
+
+    private void takeOver(Owner owner) {
+        if (take(owner.name(), owner.lease())) {
+            log.info(
+                    "Process {} does not renew its lease of the outbox any more. This process stores the messages that"
+                            + " it may have left there",
+                    owner.name());
+        }
+    }
+
+    private boolean take(String owner, @Nullable Lease seen) {
+        long begin = nanos.getAsLong();
+        boolean taken = outbox.take(owner, name, seen);
+        keep(owner, begin, taken);
+        return taken;
+    }
+
+    private void renew(String owner) {
+        long begin = nanos.getAsLong();
+        keep(owner, begin, outbox.renew(owner, name));
+    }
+
+    /** @param since time before the call: from then on others see the lease unchanged */
+    private void keep(String owner, long since, boolean held) {
+        if (held) {
+            renewedAt.put(owner, since);
+            others.remove(owner);
+        } else {
+            renewedAt.remove(owner);
+        }
+    }
+
+    /** The owners whose rows this process may store, itself first. */
+    List<String> held() {
+        return renewedAt.keySet().stream()
+                .sorted(Comparator.comparing(owner -> !isOwn(owner)))
+                .toList();
+    }
+
+    /** Whether a call for the rows of this owner may begin now. */
+    boolean mayStore(String owner) {
+        Long since = renewedAt.get(owner);
+        return since != null && nanos.getAsLong() - since < lease / 2;
+    }
+
+    boolean isOwn(String owner) {
+        return owner.equals(name);
+    }
+
+    void release(String owner) {
+        renewedAt.remove(owner);
+        outbox.release(owner, name);
+    }
+
+    /** At the end of this process: others need not wait until the leases are over. */
+    void releaseAll() {
+        roundAt = nanos.getAsLong();
+        lookAt = roundAt;
+        held().forEach(this::release);
+    }
+}

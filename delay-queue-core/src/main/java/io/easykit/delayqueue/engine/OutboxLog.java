@@ -1,0 +1,104 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.store.SendOutbox.Row;
+import io.easykit.delayqueue.store.SendOutboxException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Log lines of the relay: the begin and the end of an outage once each. */
+final class OutboxLog {
+
+    private static final Logger log = LoggerFactory.getLogger(OutboxLog.class);
+
+    private final RepeatedLines lines;
+    private boolean away;
+    private boolean databaseFails;
+    private boolean ownersFail;
+    private boolean faulty;
+
+    OutboxLog(RepeatedLines lines) {
+        this.lines = lines;
+    }
+
+    void away(StoreUnavailableException failure) {
+        if (!away) {
+            away = true;
+            log.warn(
+                    "Redis does not answer, so messages stay in the outbox. They are stored when it answers again: {}",
+                    LogText.of(String.valueOf(failure.getMessage())));
+        }
+    }
+
+    /** After a whole pass that left out nothing. */
+    void drained() {
+        if (away) {
+            away = false;
+            log.info("Redis answers again, and all messages of the outbox are stored");
+        }
+    }
+
+    void refused(String topic, RuntimeException refusal) {
+        if (!(refusal instanceof DelayQueueException)) {
+            faulty(refusal);
+            return;
+        }
+        lines.warn(
+                log,
+                topic,
+                "Redis refuses messages of topic {}. They stay in the outbox, and are tried again each 30 seconds; other"
+                        + " topics go on: {}",
+                topic,
+                LogText.of(String.valueOf(refusal.getMessage())));
+    }
+
+    void damaged(Row row, RuntimeException damage) {
+        lines.warn(
+                log,
+                "",
+                "Row {} of the outbox cannot be sent, and stays there. Another program writes to the table, or it was changed"
+                        + " by hand. Repair the row, or delete it: {}",
+                row.number(),
+                LogText.of(damage.toString()));
+    }
+
+    void databaseFailed(SendOutboxException failure) {
+        if (!databaseFails) {
+            databaseFails = true;
+            log.warn(
+                    "The outbox cannot be read, so committed messages wait in it. Check the database and its tables: {}",
+                    LogText.of(String.valueOf(failure.getMessage())));
+        }
+    }
+
+    void ownersFailed(SendOutboxException failure) {
+        if (!ownersFail) {
+            ownersFail = true;
+            log.warn(
+                    "The owners of rows in the outbox cannot be read, so messages of processes that have died wait in it."
+                            + " Other messages are stored. Check the database: {}",
+                    LogText.of(String.valueOf(failure.getMessage())));
+        }
+    }
+
+    void ownersRead() {
+        ownersFail = false;
+    }
+
+    void faulty(RuntimeException defect) {
+        if (!faulty) {
+            faulty = true;
+            log.error(
+                    "Messages of the outbox could not be stored, which is tried again. This is a defect: report it"
+                            + " with its stack trace.",
+                    defect);
+        }
+    }
+
+    void databaseAnswered() {
+        databaseFails = false;
+        faulty = false;
+    }
+}

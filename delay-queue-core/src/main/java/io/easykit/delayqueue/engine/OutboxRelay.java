@@ -1,0 +1,227 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.admin.OutboxAdmin;
+import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.store.SendOutbox.Backlog;
+import io.easykit.delayqueue.store.SendOutboxException;
+import io.easykit.delayqueue.time.LoopExecutor;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stores the messages of the outbox in the queue, on one thread of its own.
+ *
+ * <p><b>Protocol.</b> A transaction writes a row at the send, under the name of its process, the owner. After the commit the
+ * process wakes its relay, which reads the committed rows of the owners whose leases it holds ({@link OutboxLeases}), stores
+ * their messages, and deletes the rows ({@link OutboxPass}). The database is the only memory: a wake-up that is lost costs
+ * {@link OutboxLeases#interval} at most, and a process that dies loses nothing. Another one takes its lease, and goes on.
+ *
+ * <p><b>Twice.</b> A row is stored once more if it could not be deleted after it was stored (the process died in between), if
+ * the store did not reply, or if the holder of the lease paused for half of the lease at the wrong moment. The second message has
+ * the id and the nonce of the first. If the first is still live, the store recognizes it. If it has ended meanwhile, the second
+ * one is delivered too, as the same incarnation.
+ *
+ * <p><b>Order.</b> Messages of one owner and one shard are stored in the order of the numbers of their rows, so those of a
+ * transaction in the order of its sends. A transaction that commits later than one with greater numbers comes later. Messages
+ * that the store refuses one by one are overtaken.
+ *
+ * <p><b>Passes.</b> A whole pass begins at the first row. While rows are left out ({@link OutboxBlocks}), passes between
+ * two whole ones begin where the last one ended, so a commit does not read a backlog.
+ */
+final class OutboxRelay implements OutboxAdmin {
+
+    private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
+
+    private static final long COUNT_EVERY = TimeUnit.SECONDS.toNanos(10);
+    private static final long AGAIN_AFTER = TimeUnit.SECONDS.toNanos(1);
+    private static final long SOON = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private final SendOutbox outbox;
+    private final LoopExecutor loops;
+    private final OutboxLeases leases;
+    private final OutboxBlocks blocks;
+    private final OutboxPass pass;
+    private final OutboxLog lines;
+    private final OutboxClock clock;
+    private final Map<String, Long> lastRead = new HashMap<>();
+    private long wholeAt;
+    private long countedAt;
+    private volatile LoopExecutor.@Nullable Loop loop;
+    private volatile CountDownLatch ended = new CountDownLatch(0);
+    private volatile boolean stopped;
+    private volatile @Nullable Backlog backlog;
+    private volatile int refusedTopics;
+
+    OutboxRelay(
+            SendOutbox outbox,
+            OutboxLeases leases,
+            OutboxStorage storage,
+            OutboxClock clock,
+            OutboxLog lines,
+            LoopExecutor loops) {
+        this.outbox = outbox;
+        this.leases = leases;
+        this.clock = clock;
+        this.lines = lines;
+        this.loops = loops;
+        this.blocks = new OutboxBlocks(loops::nanos);
+        this.pass = new OutboxPass(outbox, storage, blocks, lines);
+        this.wholeAt = loops.nanos();
+        this.countedAt = loops.nanos() - COUNT_EVERY;
+    }
+
+    SendOutbox outbox() {
+        return outbox;
+    }
+
+    /** Name of this process in its rows. */
+    String owner() {
+        return leases.name();
+    }
+
+    OutboxClock clock() {
+        return clock;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (loop == null) {
+            stopped = false;
+            CountDownLatch before = ended;
+            CountDownLatch end = new CountDownLatch(1);
+            ended = end;
+            // A loop that waits for a reply while it is stopped ends later.
+            LoopExecutor.Loop created =
+                    loops.create("delay-queue-outbox", () -> before.getCount() > 0 ? SOON : step(end));
+            loop = created;
+            created.start();
+        }
+    }
+
+    @Override
+    public void stop(Duration timeout) {
+        beginStop();
+        try {
+            if (!loops.await(ended, timeout)) {
+                log.debug("The relay of the outbox still waits for a reply");
+            }
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Does not wait. */
+    synchronized void beginStop() {
+        stopped = true;
+        wake();
+        loop = null;
+    }
+
+    @Override
+    public @Nullable Stats stats() {
+        Backlog counted = backlog;
+        if (counted == null) {
+            return null;
+        }
+        long age = counted.rows() == 0 ? 0 : Math.max(0, clock.millis() - counted.oldest());
+        return new Stats(counted.rows(), Duration.ofMillis(age), refusedTopics);
+    }
+
+    void wake() {
+        LoopExecutor.Loop running = loop;
+        if (running != null) {
+            running.wake();
+        }
+    }
+
+    private long step(CountDownLatch end) {
+        long rest = AGAIN_AFTER;
+        try {
+            if (stopped || ended != end) {
+                rest = LoopExecutor.END;
+                // Another process would store again what could not be deleted. It waits for the lease.
+                pass.deleteStored();
+                leases.releaseAll();
+            } else {
+                if (leases.renew()) {
+                    clock.read();
+                }
+                relay();
+                lines.databaseAnswered();
+                takeFree();
+                count();
+                rest = stopped ? 0 : rest();
+            }
+        } catch (SendOutboxException failed) {
+            lines.databaseFailed(failed);
+        } catch (RuntimeException defect) {
+            lines.faulty(defect);
+        }
+        if (rest == LoopExecutor.END) {
+            end.countDown();
+        }
+        return rest;
+    }
+
+    /** The relay of what this process holds goes on if the query for other owners fails. */
+    private void takeFree() {
+        try {
+            if (leases.takeFree()) {
+                lines.ownersRead();
+            }
+        } catch (SendOutboxException failed) {
+            lines.ownersFailed(failed);
+        }
+    }
+
+    private void relay() {
+        pass.deleteStored();
+        boolean whole = blocks.isEmpty() || loops.nanos() - wholeAt >= 0;
+        if (whole) {
+            blocks.endSome();
+            lastRead.clear();
+        }
+        List<OutboxPass.Run> runs = leases.held().stream()
+                .map(owner ->
+                        pass.run(owner, lastRead.getOrDefault(owner, 0L), () -> !stopped && leases.mayStore(owner)))
+                .toList();
+        // One page of each owner in turn: a backlog of one does not hold up the others.
+        List<OutboxPass.Run> open = runs;
+        while (!open.isEmpty()) {
+            open = open.stream().filter(OutboxPass.Run::storePage).toList();
+        }
+        for (OutboxPass.Run run : runs) {
+            lastRead.put(run.owner(), run.last());
+            if (whole && run.hasFoundNone() && !leases.isOwn(run.owner()) && blocks.isEmpty()) {
+                leases.release(run.owner());
+            }
+        }
+        if (whole) {
+            wholeAt = loops.nanos() + AGAIN_AFTER;
+        }
+        refusedTopics = blocks.refusedTopics();
+        if (whole && blocks.isEmpty()) {
+            lines.drained();
+        }
+    }
+
+    private long rest() {
+        boolean isForeign = leases.held().stream().anyMatch(owner -> !leases.isOwn(owner));
+        return blocks.isEmpty() && !isForeign ? leases.interval() : Math.min(AGAIN_AFTER, leases.interval());
+    }
+
+    private void count() {
+        if (loops.nanos() - countedAt >= COUNT_EVERY) {
+            countedAt = loops.nanos();
+            backlog = null;
+            backlog = outbox.backlog();
+        }
+    }
+}

@@ -1,0 +1,163 @@
+package io.easykit.delayqueue.engine;
+
+import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.SendPhase;
+import io.easykit.delayqueue.SendResult;
+import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.store.SendOutbox.Send;
+import io.easykit.delayqueue.store.SendOutbox.Written;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends of the phase {@link SendPhase#OUTBOX}: each is written to the outbox by its transaction, at the call. The row decides:
+ * a rollback, also to a savepoint, removes it, and no memory of this process is needed after the commit. The store is not
+ * called, so the shard of a generated id follows from the shard count as far as it is known.
+ */
+final class OutboxSends {
+
+    private final @Nullable OutboxRelay relay;
+    private final MessageEncoder encoder;
+    private final Transactions transactions;
+    private final SendPhase phase;
+
+    /**
+     * @param relay of the outbox; null without one
+     * @param phase of messages without one of their own
+     */
+    OutboxSends(@Nullable OutboxRelay relay, MessageEncoder encoder, Transactions transactions, SendPhase phase) {
+        this.relay = relay;
+        this.encoder = encoder;
+        this.transactions = transactions;
+        this.phase = phase;
+    }
+
+    /** @param others sends what is not for the outbox: other phases, and all outside of transactions */
+    List<SendResult> sendAll(List<OutgoingMessage> messages, Function<List<OutgoingMessage>, List<SendResult>> others) {
+        if (messages.stream().noneMatch(this::isForOutbox)) {
+            return others.apply(messages);
+        }
+        Participation transaction =
+                transactions.<Participation>join(this, Participation::new).orElse(null);
+        if (transaction == null || transaction.committed) {
+            return others.apply(messages);
+        }
+        OutboxRelay present = requireRelay();
+        List<Written> rows = messages.stream()
+                .filter(this::isForOutbox)
+                .map(message -> row(message, present.clock()))
+                .toList();
+        List<OutgoingMessage> rest =
+                messages.stream().filter(message -> !isForOutbox(message)).toList();
+        // The rest first: if it fails, no row is left that the caller does not know.
+        Iterator<SendResult> sent = rest.isEmpty()
+                ? List.<SendResult>of().iterator()
+                : others.apply(rest).iterator();
+        Iterator<SendResult> kept = write(present, transaction, rows)
+                ? rows.stream().map(OutboxSends::pending).iterator()
+                : others.apply(messages.stream().filter(this::isForOutbox).toList())
+                        .iterator();
+        List<SendResult> results = new ArrayList<>(messages.size());
+        messages.forEach(message -> results.add(isForOutbox(message) ? kept.next() : sent.next()));
+        return results;
+    }
+
+    /** Removes messages that the present transaction has written; false if it has written none with this id. */
+    boolean withdraw(String topic, String id) {
+        if (relay == null) {
+            return false;
+        }
+        List<Long> written = transactions
+                .<Participation>join(this, Participation::new)
+                .map(transaction -> transaction.written.getOrDefault(Map.entry(topic, id), List.of()))
+                .orElse(List.of());
+        return !written.isEmpty() && relay.outbox().withdraw(relay.owner(), written) > 0;
+    }
+
+    private boolean isForOutbox(OutgoingMessage message) {
+        SendPhase own = message.phase();
+        return (own == null ? phase : own) == SendPhase.OUTBOX;
+    }
+
+    private Written row(OutgoingMessage message, OutboxClock clock) {
+        PreparedMessage prepared = encoder.prepareWithoutStore(message);
+        DueTime due = message.due();
+        long now = clock.millis();
+        // A clock that was read rounds down, so a millisecond more keeps a delay from ending early.
+        long dueAt = !due.relative() ? due.millis() : due.millis() == 0 ? now : now + 1 + due.millis();
+        return new Written(
+                new Send(
+                        message.topic(),
+                        prepared.id(),
+                        prepared.nonce(),
+                        dueAt,
+                        due.relative(),
+                        now,
+                        prepared.replicaWait()),
+                prepared.message().frame());
+    }
+
+    private OutboxRelay requireRelay() {
+        if (relay == null) {
+            throw new IllegalStateException(
+                    "A send with the phase OUTBOX, but this application has no outbox, and nothing was"
+                            + " sent. Set delay-queue.outbox.enabled to true, which needs a DataSource, or choose another phase.");
+        }
+        return relay;
+    }
+
+    private static boolean write(OutboxRelay relay, Participation transaction, List<Written> rows) {
+        if (!relay.outbox().write(relay.owner(), rows)) {
+            return false;
+        }
+        rows.forEach(row -> transaction
+                .written
+                .computeIfAbsent(Map.entry(row.send().topic(), row.send().id()), key -> new ArrayList<>())
+                .add(row.send().nonce()));
+        return true;
+    }
+
+    private static SendResult pending(Written row) {
+        return new SendResult(row.send().topic(), row.send().id(), null);
+    }
+
+    /** The sends of one transaction, or of a part of it: participations of one transaction share what was written. */
+    private final class Participation implements Transactions.Participant {
+
+        /** Nonces by topic and id. Those that were rolled back to a savepoint have no row. */
+        private final Map<Map.Entry<String, String>, List<Long>> written;
+
+        private boolean committed;
+
+        Participation(Optional<Participation> earlier) {
+            written = earlier.map(participation -> participation.written).orElseGet(HashMap::new);
+        }
+
+        @Override
+        public void beforeCommit() {}
+
+        @Override
+        public void afterCommit() {
+            committed = true;
+            if (relay != null) {
+                relay.wake();
+            }
+        }
+
+        @Override
+        public void afterRollback() {}
+
+        /** If it has committed, its rows are visible. */
+        @Override
+        public void afterUnknownOutcome() {
+            afterCommit();
+        }
+    }
+}

@@ -1,0 +1,432 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.DeadLetter;
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.ErrorAction;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.memory.StoreState;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DeadLetterTests {
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final ShardKey SHARD = new ShardKey(TOPIC, 0);
+    private static final ShardKey NOTICES = new ShardKey(TOPIC + ".dead-letters", 0);
+
+    private final Map<String, Integer> shards = new HashMap<>();
+    private final ReplicaWait replicas = ReplicaWait.of(1);
+    private final TestQueue queue = new TestQueue(builder -> builder.shards(topic -> shards.getOrDefault(topic, 0)));
+    private final List<DeadLetter<String>> seen = new ArrayList<>();
+
+    private ListenerContainer listen() {
+        return listen(queue);
+    }
+
+    private ListenerContainer listen(TestQueue on) {
+        ListenerContainer container = on.engine.container(
+                ListenerEndpoint.deadLetters("dead", TOPIC, String.class).build(),
+                (DelayMessage<DeadLetter<String>> message) -> seen.add(message.payload()));
+        container.start();
+        return container;
+    }
+
+    private void die(TestQueue on, String... ids) {
+        ListenerContainer container =
+                on.start(listener().errorHandler((message, error) -> ErrorAction.dead()), message -> {
+                    throw new IllegalStateException("no stock");
+                });
+        for (String id : ids) {
+            on.engine
+                    .template()
+                    .send(OutgoingMessage.of(TOPIC, "payload of " + id).id(id).header("tenant", "t"));
+        }
+        on.time.advance(SECOND);
+        on.stop(container);
+    }
+
+    private List<String> seenIds() {
+        return seen.stream().map(DeadLetter::id).toList();
+    }
+
+    @Test
+    void bringsPayloadHeadersAndErrors() {
+        listen();
+        queue.start(listener().retry(RetryPolicy.fixed(2, SECOND)), message -> {
+            throw new IllegalStateException("attempt " + message.attempt());
+        });
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "payload").id("a").header("tenant", "t"));
+        queue.time.advance(MINUTE);
+
+        assertThat(seen).singleElement().satisfies(dead -> {
+            assertThat(dead.topic()).isEqualTo(TOPIC);
+            assertThat(dead.id()).isEqualTo("a");
+            assertThat(dead.payload()).isEqualTo("payload");
+            assertThat(dead.headers()).containsExactly(Map.entry("tenant", "t"));
+            assertThat(dead.diedAt()).isEqualTo(queue.find("a").at());
+            assertThat(dead.failures()).isEqualTo(2);
+            assertThat(dead.leaseExpirations()).isZero();
+            assertThat(dead.firstError()).startsWith("java.lang.IllegalStateException: attempt 1");
+            assertThat(dead.lastError()).startsWith("java.lang.IllegalStateException: attempt 2");
+        });
+        assertThat(queue.find("a").state()).as("it stays").isEqualTo(State.DEAD);
+        assertThat(queue.memory.stats(NOTICES).counters().acknowledged()).isEqualTo(1);
+    }
+
+    /** As if a body were too large for the ACL of this node. */
+    @Test
+    void aDeadLetterThatRedisRefusesToReadDoesNotKeepTheOthersBack() {
+        die(queue, "a", "b");
+        listen();
+        queue.line.once("find", Fault.REFUSED);
+        queue.time.advance(Duration.ofSeconds(9));
+        assertThat(seenIds()).containsExactly("b");
+
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).containsExactly("b", "a");
+    }
+
+    @Test
+    void aShardOfTheAnnouncementsThatIsAwayDoesNotKeepTheOthersBack() {
+        shards.put(NOTICES.topic(), 2);
+        String[] ids = IntStream.range(0, 20).mapToObj(i -> "m" + i).toArray(String[]::new);
+        die(queue, ids);
+        queue.line.planCall(
+                (method, shard) -> method.equals("send") && shard.equals(NOTICES) ? Fault.LOST_REQUEST : Fault.NONE);
+        listen();
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).isNotEmpty().doesNotHaveDuplicates().hasSizeLessThan(20);
+
+        queue.line.planCall((method, shard) -> Fault.NONE);
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).containsExactlyInAnyOrder(ids);
+    }
+
+    /** The message has died of that, too. */
+    @Test
+    void aPayloadWhoseClassCannotBeLoadedIsAnnouncedAsNull() {
+        listen();
+        queue.start(listener().retry(RetryPolicy.fixed(2, SECOND)), message -> {});
+        queue.engine.template().send(OutgoingMessage.of(TOPIC, "linkage").id("a"));
+        queue.time.advance(MINUTE);
+
+        assertThat(seen).singleElement().satisfies(dead -> {
+            assertThat(dead.payload()).isNull();
+            assertThat(dead.lastError()).contains("NoClassDefFoundError");
+        });
+    }
+
+    @Test
+    void aStopEndsTheReadingOfPages() {
+        die(queue, IntStream.range(0, 250).mapToObj(i -> "m" + i).toArray(String[]::new));
+        ListenerContainer container = listen();
+        queue.line.takeCalls();
+        queue.line.plan(method -> {
+            if (method.equals("find")) {
+                container.beginStop();
+            }
+            return Fault.NONE;
+        });
+
+        queue.time.advance(MINUTE);
+
+        assertThat(queue.line.takeCalls()).filteredOn("errors"::equals).hasSize(1);
+    }
+
+    @Test
+    void refusesTopicsThatCannotBeAnnounced() {
+        for (String topic : new String[] {"", "no such topic!", "x".repeat(116)}) {
+            assertThatThrownBy(() -> ListenerEndpoint.deadLetters("dead", topic, String.class)
+                            .build())
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(ListenerEndpoint.deadLetters("dead", "x".repeat(115), String.class)
+                        .build()
+                        .topic())
+                .hasSize(128);
+    }
+
+    @Test
+    void announcesEachDeathOnceWhileNothingFails() {
+        listen();
+        die(queue, "a", "b");
+        queue.time.advance(Duration.ofHours(3));
+
+        assertThat(seenIds()).containsExactlyInAnyOrder("a", "b");
+    }
+
+    @Test
+    void announcesThoseThatDiedWithoutAListenerOfDeadLetters() {
+        die(queue, "a");
+        assertThat(queue.memory.stats(NOTICES).counters().sent()).isZero();
+
+        listen();
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).containsExactly("a");
+    }
+
+    @Test
+    void announcesEveryWayToDie() {
+        listen();
+        queue.memory.send(
+                SHARD,
+                List.of(new NewMessage("garbage", DueTime.in(Duration.ZERO), Bytes.of("no frame".getBytes(UTF_8)))));
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, "broken").id("undecodable").header("tenant", "t"));
+        queue.send("empty", Duration.ZERO);
+        StoreState.deleteBody(queue.memory, SHARD, "empty");
+        queue.start(listener().retry(RetryPolicy.fixed(1, SECOND)), message -> {});
+        queue.time.advance(MINUTE);
+
+        assertThat(seenIds()).containsExactlyInAnyOrder("garbage", "undecodable", "empty");
+        assertThat(seen).extracting(DeadLetter::payload).containsOnlyNulls();
+        assertThat(seen)
+                .filteredOn(dead -> dead.id().equals("undecodable"))
+                .singleElement()
+                .satisfies(dead -> assertThat(dead.headers()).containsEntry("tenant", "t"));
+        assertThat(seen)
+                .filteredOn(dead -> dead.id().equals("empty"))
+                .extracting(DeadLetter::lastError)
+                .containsExactly("BODY_MISSING");
+    }
+
+    @Test
+    void announcesMessagesThatLoseTheirLeases() {
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(SECOND);
+        var claimed = queue.memory.claim(SHARD, new Claim("gone", 1, 1, 1, SECOND, List.of()));
+        assertThat(claimed.deliveries()).hasSize(1);
+        queue.start(listener().maxLeaseExpirations(1), message -> {});
+        listen();
+        queue.time.advance(MINUTE);
+
+        assertThat(seen).singleElement().satisfies(dead -> {
+            assertThat(dead.lastError()).isEqualTo("LEASE_LOST");
+            assertThat(dead.leaseExpirations()).isEqualTo(1);
+            assertThat(dead.payload()).isEqualTo("payload of a");
+        });
+    }
+
+    @Test
+    void announcesALaterDeathAgainAndNoneThatWasRedrivenBefore() {
+        die(queue, "a", "b");
+        queue.engine.admin().redrive(TOPIC, "b", queue.find("b").at());
+        listen();
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).containsExactly("a");
+
+        queue.engine.admin().redrive(TOPIC, "a", queue.find("a").at());
+        die(queue);
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).containsExactlyInAnyOrder("a", "a", "b");
+    }
+
+    /** Faults at each call of the relay, before and after it was carried out. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"LOST_REQUEST", "LOST_REPLY"})
+    void announcesAtLeastOnceWhateverCallIsLost(Fault fault) {
+        for (String method : List.of("errors", "find", "send", "announced")) {
+            TestQueue faulty = new TestQueue();
+            seen.clear();
+            die(faulty, "a");
+            listen(faulty);
+            faulty.line.once(method, fault);
+            faulty.time.advance(Duration.ofMinutes(2));
+
+            assertThat(seenIds()).as(method).isNotEmpty().containsOnly("a");
+        }
+    }
+
+    @Test
+    void isADuplicateIfTheMarkWasLostAndTheNoticeIsStillLive() {
+        die(queue, "a");
+        queue.memory.pause(NOTICES, "ops");
+        queue.line.once("announced", Fault.LOST_REQUEST);
+        listen();
+        queue.time.advance(MINUTE);
+        queue.memory.resume(NOTICES);
+        queue.time.advance(MINUTE);
+
+        assertThat(seenIds()).containsExactly("a");
+    }
+
+    @Test
+    void announcesAfterACrashOfTheNodeThatRead() {
+        die(queue, "a");
+        queue.line.plan(method -> method.equals("announced") ? Fault.LOST_REQUEST : Fault.NONE);
+        ListenerContainer first = listen();
+        queue.time.advance(SECOND);
+        queue.stop(first);
+        queue.line.plan(method -> Fault.NONE);
+        assertThat(seenIds()).containsOnly("a");
+
+        listen();
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).containsExactly("a", "a");
+    }
+
+    @Test
+    void repeatsANoticeUnderTheSameDeliveryId() {
+        List<String> deliveryIds = new ArrayList<>();
+        die(queue, "a");
+        queue.line.plan(method -> method.equals("announced") ? Fault.LOST_REQUEST : Fault.NONE);
+        ListenerContainer container = queue.engine.container(
+                ListenerEndpoint.deadLetters("dead", TOPIC, String.class).build(),
+                (DelayMessage<DeadLetter<String>> message) -> deliveryIds.add(message.deliveryId()));
+        container.start();
+        queue.time.advance(MINUTE);
+        queue.line.heal();
+        queue.time.advance(MINUTE);
+        assertThat(deliveryIds).hasSizeGreaterThan(1).containsOnly(deliveryIds.get(0));
+
+        die(queue, "b");
+        queue.time.advance(MINUTE);
+        assertThat(Set.copyOf(deliveryIds)).hasSize(2);
+    }
+
+    @Test
+    void announcesManyAndLaterOnesBehindThem() {
+        die(queue, IntStream.range(0, 234).mapToObj(i -> "m" + i).toArray(String[]::new));
+        listen();
+        queue.time.advance(Duration.ofMinutes(2));
+        assertThat(seen).hasSize(234);
+
+        die(queue, "late");
+        queue.time.advance(MINUTE);
+        assertThat(seenIds()).hasSize(235).doesNotHaveDuplicates().contains("late");
+    }
+
+    /** As at a fail-over to a server whose clock is slow. */
+    @Test
+    void announcesDeathsBehindAClockThatWentBack() {
+        die(queue, IntStream.range(0, 300).mapToObj(i -> "m" + i).toArray(String[]::new));
+        listen();
+        queue.time.advance(Duration.ofMinutes(2));
+        assertThat(seen).hasSize(300);
+
+        queue.storeClockOffset.set(-TimeUnit.MINUTES.toMicros(5));
+        die(queue, "five minutes");
+        queue.time.advance(Duration.ofMinutes(8));
+        assertThat(seenIds()).hasSize(301).contains("five minutes");
+
+        queue.storeClockOffset.set(-TimeUnit.HOURS.toMicros(5));
+        die(queue, "five hours");
+        queue.time.advance(Duration.ofMinutes(65));
+        assertThat(seenIds()).hasSize(302).contains("five hours");
+    }
+
+    @Test
+    void readsOnlyTheLatestPagesOnceAllAreAnnounced() {
+        die(queue, IntStream.range(0, 400).mapToObj(i -> "m" + i).toArray(String[]::new));
+        queue.time.advance(Duration.ofMinutes(20));
+        die(queue, IntStream.range(0, 150).mapToObj(i -> "n" + i).toArray(String[]::new));
+        listen();
+        queue.time.advance(Duration.ofMinutes(2));
+        assertThat(seen).hasSize(550);
+
+        List<String> calls = new ArrayList<>();
+        queue.line.plan(method -> {
+            calls.add(method);
+            return Fault.NONE;
+        });
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(calls).filteredOn("errors"::equals).hasSizeBetween(1, 3);
+    }
+
+    @Test
+    void announcesFromAndToTopicsOfSeveralShards() {
+        shards.put(TOPIC, 3);
+        shards.put(TOPIC + ".dead-letters", 2);
+        listen();
+        die(queue, IntStream.range(0, 20).mapToObj(i -> "m" + i).toArray(String[]::new));
+        queue.time.advance(MINUTE);
+
+        assertThat(seen).hasSize(20);
+        assertThat(queue.memory.stats(new ShardKey(TOPIC, 2)).dead()).isPositive();
+        assertThat(queue.memory
+                        .stats(new ShardKey(TOPIC + ".dead-letters", 1))
+                        .counters()
+                        .acknowledged())
+                .isPositive();
+    }
+
+    @Test
+    void repeatsANoticeThatTooFewReplicasHave() {
+        TestQueue replicated = new TestQueue(builder -> builder.replicaWaits(topic -> replicas));
+        die(replicated, "a");
+        replicated.memory.pause(NOTICES, "ops");
+        listen(replicated);
+        replicated.time.advance(MINUTE);
+        assertThat(replicated.memory.errors(SHARD, null, 1).entries().get(0).isUnannounced())
+                .isTrue();
+
+        replicated.memory.replicas(1);
+        replicated.time.advance(MINUTE);
+        assertThat(replicated.memory.errors(SHARD, null, 1).entries().get(0).isUnannounced())
+                .isFalse();
+    }
+
+    @Test
+    void failsAMessageThatIsNoNotice() {
+        listen();
+        queue.engine
+                .template()
+                .send(OutgoingMessage.of(NOTICES.topic(), "by hand").id("x"));
+        queue.time.advance(Duration.ofMinutes(5));
+
+        assertThat(seen).isEmpty();
+        assertThat(queue.memory.find(NOTICES, "x").orElseThrow().state()).isEqualTo(State.DEAD);
+    }
+
+    @Test
+    void costsATopicWithoutSuchAListenerNoCall() {
+        List<String> calls = new ArrayList<>();
+        queue.line.plan(method -> {
+            calls.add(method);
+            return Fault.NONE;
+        });
+        die(queue, "a");
+        queue.time.advance(MINUTE);
+
+        assertThat(calls).doesNotContain("errors", "announced", "find");
+    }
+
+    @Test
+    void refusesDeadLettersOfAnnouncements() {
+        assertThatThrownBy(() -> ListenerEndpoint.deadLetters("dead", TOPIC + ".dead-letters", String.class)
+                        .build())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("dead letters of it are not announced");
+    }
+}
