@@ -11,6 +11,8 @@ class DelayQueueArchitectureTests {
 
     private static final String[] PACKAGES = {
         "io.easykit.delayqueue.annotation",
+        "io.easykit.delayqueue.propagation",
+        "io.easykit.delayqueue.jdbc",
         "io.easykit.delayqueue.listener",
         "io.easykit.delayqueue.actuate",
         "io.easykit.delayqueue.observation",

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /** The reads of the endpoint: what {@link DelayQueueAdmin} and {@link FleetAdmin} return, as JSON. */
 final class QueueReads {
 
-    private static final String VIEWS = "topics, topic, messages, message, groups, nodes or jobs";
+    private static final String VIEWS = "topics, topic, messages, message, groups, stopped-keys, nodes or jobs";
 
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
@@ -59,6 +59,7 @@ final class QueueReads {
             case "messages" -> page(fields, shown);
             case "message" -> message(fields, shown);
             case "groups" -> groups(fields.topic());
+            case "stopped-keys" -> stoppedKeys(fields.topic());
             case "nodes" -> fleet.nodes().stream().map(QueueReads::node).toList();
             case "jobs" -> admin.jobs().stream().map(QueueReads::job).toList();
             default ->
@@ -108,6 +109,8 @@ final class QueueReads {
                 .with("due", stats.due())
                 .with("inFlight", stats.inFlight())
                 .with("dead", stats.dead())
+                .with("parked", stats.parked())
+                .with("stoppedKeys", stats.stoppedKeys())
                 .with("oldestDue", stats.oldestDue())
                 .with("lateSeconds", stats.oldestDueAge().toSeconds())
                 .with("imbalance", stats.imbalance())
@@ -201,6 +204,17 @@ final class QueueReads {
                 .with("groups", groups.groups().stream().map(QueueReads::group).toList())
                 .with("refused", groups.refused().isEmpty() ? null : groups.refused())
                 .values();
+    }
+
+    private List<Map<String, Object>> stoppedKeys(String topic) {
+        return admin.stoppedKeys(new ShardKey(topic, 0).topic()).stream()
+                .map(key -> new Row()
+                        .with("key", key.key())
+                        .with("id", key.id())
+                        .with("diedAt", key.diedAt())
+                        .with("parked", key.parked())
+                        .values())
+                .toList();
     }
 
     private static Map<String, Object> group(ErrorGroups.Count count) {

@@ -8,6 +8,7 @@ import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
@@ -31,7 +32,8 @@ final class QueueWrites {
     /** Longest name of a user that a pause has, in characters. */
     private static final int MAX_NAME = 200;
 
-    private static final String ACTIONS = "redrive, redrive-all, stop-job, purge, cancel, reschedule, pause or resume";
+    private static final String ACTIONS =
+            "redrive, redrive-all, stop-job, purge, free-key, cancel, reschedule, pause or resume";
 
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
@@ -48,6 +50,7 @@ final class QueueWrites {
         Supplier<Map<String, Object>> change =
                 switch (action) {
                     case "redrive", "purge" -> () -> ofDeadLetter(action, fields.topic(), fields);
+                    case "free-key" -> () -> freeKey(fields.topic(), fields);
                     case "cancel", "reschedule" -> () -> ofWaiting(action, fields.topic(), fields);
                     case "redrive-all" -> () -> redriveAll(fields.topic(), fields, user);
                     case "stop-job" -> () -> stopJob(fields.topic(), fields);
@@ -99,6 +102,23 @@ final class QueueWrites {
                 .with("topic", topic)
                 .with("id", id)
                 .with("outcome", action.equals("purge") ? "purged" : "redriven")
+                .values();
+    }
+
+    private Map<String, Object> freeKey(String topic, Fields fields) {
+        String id = id(fields);
+        String key = NameRules.orderingKey(id);
+        if (key == null || !admin.freeKey(topic, key, id)) {
+            throw new Refusal(
+                    409,
+                    "Message '" + LogText.of(id) + "' is not dead, or holds no ordering key. Nothing was changed.",
+                    "The path stopped-keys lists the keys that are stopped, with the id of the dead letter.");
+        }
+        return new Row()
+                .with("topic", topic)
+                .with("key", key)
+                .with("id", id)
+                .with("outcome", "freed")
                 .values();
     }
 

@@ -80,4 +80,21 @@ public @interface DelayListener {
 
     /** Exceptions, including subclasses, after which a message becomes a dead letter at once. */
     Class<? extends Throwable>[] noRetryFor() default {};
+
+    /**
+     * Name of an {@code ErrorHandler} bean, which decides what follows a failed run. Defaults to the only or primary bean of this
+     * type, if there is one.
+     */
+    String errorHandler() default "";
+
+    /**
+     * Whether the method runs once for each message, although a message may be delivered more than once. It runs in a database
+     * transaction, in which the message is recorded, and is acknowledged after the commit. If an exception leaves the method,
+     * both are rolled back. Needs an {@code IdempotencyStore} bean, which a {@code DataSource} brings. Not for batches, and not
+     * with an {@code Acknowledgment} parameter.
+     */
+    boolean idempotent() default false;
+
+    /** Whether the method gets the dead letters of the topic in place of its messages: see {@link DeadLetterListener}. */
+    boolean deadLetters() default false;
 }

@@ -3,18 +3,22 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.boot.AuditKeeper;
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.StartReport;
+import io.easykit.delayqueue.DelayListenerInterceptor;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
-import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.SendInterceptor;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.listener.TopicSettingsTable;
+import io.easykit.delayqueue.propagation.MdcPropagation;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.time.VirtualTime;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -37,6 +41,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -85,14 +91,18 @@ public final class DelayQueueAutoConfiguration {
             DelayQueueProperties properties,
             Environment environment,
             ObjectProvider<Transactions> transactions,
-            ObjectProvider<MessageInterceptor> interceptor,
+            ObjectProvider<SendOutbox> outbox,
+            ObjectProvider<SendInterceptor> sendInterceptors,
+            ObjectProvider<DelayListenerInterceptor> listenerInterceptors,
             ObjectProvider<DelayQueueListener> listeners,
+            ObjectProvider<VirtualTime> virtualTime,
             ObjectProvider<DelayQueueCustomizer> customizers) {
         DelayQueueEngine.Builder builder = DelayQueueEngine.builder(store)
                 .codec(codec)
                 .shards(properties.table()::shards)
                 .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
-                .interceptor(interceptor.getIfAvailable(() -> MessageInterceptor.NONE))
+                .sendInterceptors(() -> sendInterceptors.orderedStream().toList())
+                .listenerInterceptors(() -> listenerInterceptors.orderedStream().toList())
                 .sendPhase(properties.sendPhase())
                 .sendTimeout(properties.sendTimeout())
                 .commandTimeout(properties.commandTimeout())
@@ -102,6 +112,9 @@ public final class DelayQueueAutoConfiguration {
                 .heartbeatInterval(properties.heartbeatInterval())
                 .application(environment.getProperty("spring.application.name", ""))
                 .version("spring-boot", SpringBootVersion.getVersion());
+        if (properties.hasOutbox()) {
+            builder.outbox(outbox.getObject(), properties.outbox().lease());
+        }
         String version = DelayQueueEngine.class.getPackage().getImplementationVersion();
         if (version != null) {
             builder.version("easykit", version);
@@ -113,6 +126,8 @@ public final class DelayQueueAutoConfiguration {
         }
         builder.listeners(() -> listeners.orderedStream().toList());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+        // After the customizers: threads in place of virtual time would leave a test without effect.
+        virtualTime.ifAvailable(time -> builder.loops(time.loops()).workers(time.workers()));
         return builder.build();
     }
 
@@ -120,6 +135,14 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnMissingBean(name = "delayQueueApplicationEvents")
     ApplicationEvents delayQueueApplicationEvents(ApplicationEventPublisher publisher) {
         return new ApplicationEvents(publisher);
+    }
+
+    /** Outside of the observation, so that the tracer decides about entries that it sets itself. */
+    @Bean
+    @Order(Ordered.HIGHEST_PRECEDENCE)
+    @ConditionalOnMissingBean
+    MdcPropagation delayQueueMdcPropagation(DelayQueueProperties properties) {
+        return new MdcPropagation(properties.propagation().mdc());
     }
 
     /** One in each context of a hierarchy: listeners stop with the beans of their own context. */
@@ -180,9 +203,12 @@ public final class DelayQueueAutoConfiguration {
     }
 
     @Bean
-    TopicSnapshots delayQueueSnapshots(ObjectProvider<DelayQueueEngine> engine) {
+    TopicSnapshots delayQueueSnapshots(
+            ObjectProvider<DelayQueueEngine> engine, ObjectProvider<VirtualTime> virtualTime) {
         Supplier<DelayQueueEngine> once = SingletonSupplier.of(engine::getObject);
-        return new TopicSnapshots(topic -> once.get().stats(topic), SNAPSHOT_AGE, System::nanoTime);
+        VirtualTime time = virtualTime.getIfAvailable();
+        return new TopicSnapshots(
+                topic -> once.get().stats(topic), SNAPSHOT_AGE, time == null ? System::nanoTime : time::nanos);
     }
 
     /** The store in Redis and the beans used only by it. All are skipped if the application defines a store. */

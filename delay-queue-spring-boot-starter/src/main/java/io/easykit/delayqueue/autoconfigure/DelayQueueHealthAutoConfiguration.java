@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.delayqueue.admin.OutboxAdmin;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.store.QueueBackend;
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,7 +28,11 @@ public final class DelayQueueHealthAutoConfiguration {
             QueueBackend store,
             TopicSnapshots snapshots,
             DelayListenerRegistry registry,
-            ObjectProvider<RedisStartupCheck> check) {
-        return new DelayQueueHealthIndicator(store, snapshots, registry::topics, check.getIfAvailable());
+            ObjectProvider<RedisStartupCheck> check,
+            DelayQueueEngine engine) {
+        return new DelayQueueHealthIndicator(store, snapshots, registry::topics, check.getIfAvailable(), () -> {
+            OutboxAdmin outbox = engine.outbox();
+            return outbox == null ? null : outbox.stats();
+        });
     }
 }

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.LinkedHashMap;
@@ -27,17 +28,20 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
     private final TopicSnapshots snapshots;
     private final Supplier<Set<String>> listenedTo;
     private final @Nullable RedisStartupCheck check;
+    private final Supplier<OutboxAdmin.@Nullable Stats> outbox;
 
     DelayQueueHealthIndicator(
             QueueBackend store,
             TopicSnapshots snapshots,
             Supplier<Set<String>> listenedTo,
-            @Nullable RedisStartupCheck check) {
+            @Nullable RedisStartupCheck check,
+            Supplier<OutboxAdmin.@Nullable Stats> outbox) {
         this.store = store;
         this.writes = new WriteChecks(store::checkWrites, System::nanoTime);
         this.snapshots = snapshots;
         this.listenedTo = listenedTo;
         this.check = check;
+        this.outbox = outbox;
     }
 
     @Override
@@ -50,6 +54,18 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
                     health.withDetail("warnings", report.warnings());
                 }
             });
+        }
+        OutboxAdmin.Stats waiting = outbox.get();
+        if (waiting != null) {
+            health.withDetail(
+                    "outbox",
+                    Map.of(
+                            "waiting",
+                            waiting.waiting(),
+                            "oldest",
+                            waiting.oldest(),
+                            "refusedTopics",
+                            waiting.refused()));
         }
         Set<String> known = new TreeSet<>(listenedTo.get());
         try {

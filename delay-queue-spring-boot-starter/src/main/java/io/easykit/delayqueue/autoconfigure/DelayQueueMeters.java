@@ -71,9 +71,21 @@ final class DelayQueueMeters implements DelayQueueListener, ApplicationListener<
     }
 
     @Override
+    public void onRepeated(DelayQueueEvent.Repeated event) {
+        metersOf(event.topic()).repeated().increment();
+    }
+
+    @Override
     public void onFailed(DelayQueueEvent.Failed event) {
         TopicMeters topic = metersOf(event.topic());
         topic.failed().increment();
+        topic.handling().record(event.runtime());
+    }
+
+    @Override
+    public void onDiscarded(DelayQueueEvent.Discarded event) {
+        TopicMeters topic = metersOf(event.topic());
+        topic.discarded().increment();
         topic.handling().record(event.runtime());
     }
 

@@ -40,4 +40,10 @@ public final class DelayQueueMetricsAutoConfiguration {
                 System::nanoTime);
         return new DelayQueueMeters(meters, numbers, registry::containers);
     }
+
+    @Bean
+    @ConditionalOnMissingBean
+    OutboxGauges delayQueueOutboxGauges(MeterRegistry meters, DelayQueueEngine engine) {
+        return new OutboxGauges(meters, engine.outbox());
+    }
 }

@@ -38,14 +38,17 @@ import org.springframework.util.unit.DataSize;
  *     DelayListenerRegistry.start().
  * @param heartbeatInterval Interval at which each node reports itself and its listeners to the others, from 1s to 1m. A
  *     node that is silent for three intervals is forgotten.
- * @param sendPhase Time at which a message that is sent inside a transaction is stored: before-commit, after-commit or
- *     immediately. Can be set for each message.
+ * @param sendPhase Time at which a message that is sent inside a transaction is stored: before-commit, after-commit,
+ *     immediately, or with outbox by the transaction in the application's database. Can be set for each message.
  * @param sendTimeout Maximum time for a send to wait while Redis is unavailable, for example during a fail-over, from
  *     0s to 1h. With 0s a send is tried once. Can be set for each message.
  * @param maxMessageSize Maximum size of a message, payload and headers together, from 1B to 512MB. Larger messages also
  *     need a longer command-timeout.
  * @param tracing How the span of a delivery relates to that of the send, if the application traces: link, child or off.
  *     With off nothing is observed, and messages get no header.
+ * @param propagation Context of the sender that its messages carry.
+ * @param idempotency Records of the messages that idempotent listeners have handled.
+ * @param outbox Outbox in the application's database.
  * @param json JSON settings of payloads.
  * @param webhook Webhook that gets alerts.
  * @param defaults Settings of all topics. Annotation attributes and the settings of a topic override them.
@@ -65,6 +68,9 @@ record DelayQueueProperties(
         @DefaultValue("0s") Duration sendTimeout,
         @DefaultValue("8MB") DataSize maxMessageSize,
         @DefaultValue("link") Tracing tracing,
+        @NestedConfigurationProperty @DefaultValue PropagationSettings propagation,
+        @NestedConfigurationProperty @DefaultValue IdempotencySettings idempotency,
+        @NestedConfigurationProperty @DefaultValue OutboxSettings outbox,
         @NestedConfigurationProperty @DefaultValue JsonSettings json,
         @NestedConfigurationProperty @DefaultValue WebhookSettings webhook,
         @NestedConfigurationProperty @Nullable TopicSettings defaults,
@@ -95,12 +101,21 @@ record DelayQueueProperties(
                 "max-message-size",
                 maxMessageSize,
                 "Choose 1B to 512MB, for example 8MB.");
+        outbox.check(checks, commandTimeout, hasOutbox());
+        propagation.check(checks);
+        idempotency.check(checks);
         webhook.check(checks);
         if (defaults != null) {
             checks.add(problems("delay-queue.defaults", defaults));
         }
         topics.forEach((topic, settings) -> checks.add(topicProblems(topic, settings)));
         return checks.problems();
+    }
+
+    /** Whether messages can be sent with the phase outbox, and this node stores those that wait. */
+    boolean hasOutbox() {
+        Boolean isEnabled = outbox.enabled();
+        return isEnabled == null ? sendPhase == SendPhase.OUTBOX : isEnabled;
     }
 
     private static List<Problem> topicProblems(String name, TopicSettings settings) {

@@ -6,9 +6,12 @@ import io.easykit.boot.Problem;
 import io.easykit.boot.RedisFactoryCheck;
 import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartCheck;
+import io.easykit.delayqueue.ErrorHandler;
 import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.InvalidDelayListenerException;
+import io.easykit.delayqueue.store.SendOutbox;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +45,37 @@ final class DelayQueueStartCheck implements StartCheck {
             problems.addAll(RedisFactoryCheck.problems(beans));
         }
         problems.addAll(BeanChoice.several(beans, PayloadCodec.class));
+        problems.addAll(outbox(beans));
+        problems.addAll(severalErrorHandlers(beans));
         return problems;
+    }
+
+    private List<Problem> outbox(ConfigurableListableBeanFactory beans) {
+        DelayQueueProperties settings = bind(environment).value();
+        boolean exists = !BeanChoice.of(beans, SendOutbox.class).names().isEmpty();
+        if (settings.hasOutbox() && !exists) {
+            return List.of(new Problem(
+                    "delay-queue has an outbox (send-phase is outbox, or outbox.enabled is true), but there is no DataSource,"
+                            + " or spring-boot-jdbc is not on the class path.",
+                    "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or choose another send-phase."));
+        }
+        if (settings.sendPhase() == SendPhase.OUTBOX && !settings.hasOutbox()) {
+            return List.of(Problem.setting(
+                    "delay-queue.outbox.enabled",
+                    "false, but delay-queue.send-phase is outbox",
+                    "Remove one of the two settings."));
+        }
+        return List.of();
+    }
+
+    /** Else none would be that of the listeners that name none. */
+    private static List<Problem> severalErrorHandlers(ConfigurableListableBeanFactory beans) {
+        return BeanChoice.nearest(beans, ErrorHandler.class).problems(ErrorHandler.class).stream()
+                .map(problem -> new Problem(
+                        problem.description(),
+                        "Put @Primary on the one for listeners that name none, or @Bean(defaultCandidate = false) on"
+                                + " those that listeners name by errorHandler."))
+                .toList();
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Replicated;
+import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -77,7 +78,8 @@ final class DisabledQueue implements InvocationHandler {
                         ? (Object) 0
                         : Collections.nCopies(((List<?>) arguments[1]).size(), false);
             case "replace" -> Replacement.Outcome.NOT_DEAD;
-            case "pause", "resume" -> false;
+            case "stoppedKeys" -> new StoppedKeys("", List.of());
+            case "pause", "resume", "freeKey" -> false;
             case "jobs" -> jobs;
             case "browse" -> new Browsed(0, 0, List.of());
             case "errors" -> new DeadLetterErrors(0, List.of());

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.LettuceHints;
 import io.easykit.boot.SettingsReport;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.admin.ActionLog;
@@ -10,11 +11,13 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 
 /** Beans of an enabled and of a disabled delay queue, made from its {@link DelayQueueEngine}. */
 @Configuration(proxyBeanMethods = false)
+@ImportRuntimeHints({DelayQueueHints.class, LettuceHints.class})
 class EngineBeans {
 
     @Bean

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.jdbc.SendOutboxTransaction;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,6 +15,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -54,6 +56,15 @@ final class SpringTransactions implements Transactions {
     /** Is registered with each transaction manager that can report to it. */
     TransactionExecutionListener listener() {
         return listener;
+    }
+
+    /** The transaction of this thread; null if there is none, or its manager does not report it. */
+    @Nullable SendOutboxTransaction present() {
+        End end = TransactionSynchronizationManager.isActualTransactionActive()
+                        && TransactionSynchronizationManager.isSynchronizationActive()
+                ? End.current()
+                : null;
+        return end == null ? null : new SendOutboxTransaction(end.transaction, end.committed);
     }
 
     @Override
@@ -200,8 +211,24 @@ final class SpringTransactions implements Transactions {
      */
     private static final class End implements TransactionSynchronization {
 
+        private final TransactionExecution transaction;
         private final List<Joined> undecided = new ArrayList<>();
         private boolean commits;
+        private boolean committed;
+
+        End(TransactionExecution transaction) {
+            this.transaction = transaction;
+        }
+
+        @Override
+        public int getOrder() {
+            return Ordered.HIGHEST_PRECEDENCE;
+        }
+
+        @Override
+        public void afterCommit() {
+            committed = true;
+        }
 
         /** That of the present transaction. Work that joins an ended transaction has none. */
         static @Nullable End current() {
@@ -219,7 +246,7 @@ final class SpringTransactions implements Transactions {
         @Override
         public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
             if (beginFailure == null && hasSynchronizations(transaction)) {
-                TransactionSynchronizationManager.registerSynchronization(new End());
+                TransactionSynchronizationManager.registerSynchronization(new End(transaction));
             }
         }
 

@@ -31,6 +31,12 @@ final class TopicGauges {
         messages("due", TopicStats::due);
         messages("in_flight", TopicStats::inFlight);
         messages("dead", TopicStats::dead);
+        messages("parked", TopicStats::parked);
+        gauge(
+                "delayqueue.keys.stopped",
+                "Ordering keys whose messages wait, because one of them is a dead letter",
+                tags,
+                of -> of.stats(topic).stoppedKeys());
         seconds(
                 "delayqueue.oldest.due",
                 "Time since the oldest message that is due and not claimed was due",
@@ -66,7 +72,7 @@ final class TopicGauges {
     private void messages(String state, ToDoubleFunction<TopicStats> number) {
         gauge(
                 "delayqueue.messages",
-                "Messages in Redis, by state; due messages also count as waiting",
+                "Messages in Redis, by state; due and parked messages also count as waiting",
                 tags.and("state", state),
                 of -> number.applyAsDouble(of.stats(topic)));
     }

@@ -24,7 +24,9 @@ final class TopicMeters {
     private final EnumMap<SendOutcome, Counter> sent = new EnumMap<>(SendOutcome.class);
     private final Counter completed;
     private final Counter failed;
+    private final Counter discarded;
     private final Counter lost;
+    private final Counter repeated;
     private final Counter dead;
     private final Timer lateness;
     private final Timer handling;
@@ -39,7 +41,12 @@ final class TopicMeters {
         }
         this.completed = deliveries("completed");
         this.failed = deliveries("failed");
+        this.discarded = deliveries("discarded");
         this.lost = deliveries("lost");
+        this.repeated = Counter.builder("delayqueue.repeated")
+                .description("Messages that an idempotent listener of this node completed without a run")
+                .tags(tags)
+                .register(registry);
         this.dead = Counter.builder("delayqueue.dead")
                 .description("Messages that this node has moved to the dead letters")
                 .tags(tags)
@@ -86,8 +93,16 @@ final class TopicMeters {
         return failed;
     }
 
+    Counter discarded() {
+        return discarded;
+    }
+
     Counter lost() {
         return lost;
+    }
+
+    Counter repeated() {
+        return repeated;
     }
 
     Counter dead() {

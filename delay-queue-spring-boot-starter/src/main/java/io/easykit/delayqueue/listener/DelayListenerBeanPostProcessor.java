@@ -213,24 +213,26 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         List<InvalidDelayListenerException> found = new ArrayList<>();
         for (Candidate candidate : all) {
             Candidate other = first.putIfAbsent(candidate.attributes().topic(), candidate);
-            if (other != null
-                    && !other.signature()
-                            .payloadType()
-                            .getTypeName()
-                            .equals(candidate.signature().payloadType().getTypeName())) {
+            if (other != null && !read(other).equals(read(candidate))) {
                 found.add(candidate
                         .where()
                         .problem(
                                 "it reads the messages of topic '"
                                         + candidate.attributes().topic() + "' as "
-                                        + candidate.signature().payloadType().getTypeName() + ", and "
+                                        + read(candidate) + ", and "
                                         + other.where().describe() + " reads them as "
-                                        + other.signature().payloadType().getTypeName()
+                                        + read(other)
                                         + "; a message goes to one of them, whichever is free",
                                 "Use one type in both, or a separate topic for each type."));
             }
         }
         return found;
+    }
+
+    /** The type of the method's messages. */
+    private static String read(Candidate candidate) {
+        String type = candidate.signature().payloadType().getTypeName();
+        return candidate.attributes().deadLettersOf() == null ? type : "DeadLetter<" + type + ">";
     }
 
     /** Creates the containers after a successful start. */
@@ -257,8 +259,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         MethodRules.requireSynchronous(where);
         MethodRules.requireUncached(where);
         ListenerAttributes attributes = ListenerAttributes.of(where, annotation, environment);
-        ListenerSignature signature =
-                attributes.batchSize() == null ? ListenerSignature.single(where) : ListenerSignature.batch(where);
+        ListenerSignature signature = attributes.signature(where);
         return new Candidate(where, attributes, signature, new ListenerInvoker(() -> exposed(where), signature));
     }
 
@@ -292,7 +293,10 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                 ? engine.get().container(endpoint, (MessageHandler<Object>) candidate.invoker())
                 : engine.get().batchContainer(endpoint, (MessageHandler.Batch<Object>) candidate.invoker());
         if (container == null) {
-            log.warn("Listener '{}' receives no messages, because the DelayQueueEngine is a mock", endpoint.id());
+            log.warn(
+                    "Listener '{}' receives no messages: the DelayQueueEngine returned no container for it, as a mock does."
+                            + " Replace DelayQueueTemplate by a mock instead, or call the listener's method in the test.",
+                    endpoint.id());
             return;
         }
         registry.get().register(container);
@@ -311,16 +315,19 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         ListenerSignature signature = candidate.signature();
         String topic = attributes.topic();
         try {
-            ListenerEndpoint.Builder endpoint = ListenerEndpoint.builder(
-                            attributes.id(), topic, signature.payloadType())
+            ListenerEndpoint.Builder endpoint = attributes
+                    .endpoint(signature.payloadType())
                     .ackMode(signature.manual() ? AckMode.MANUAL : AckMode.AUTO)
+                    .errorHandler(ErrorHandlerBean.of(candidate.where(), attributes.errorHandler(), beans))
                     .stopTimeout(settings.get().stopTimeout());
             if (attributes.batchSize() != null) {
                 endpoint.batchSize(attributes.batchSize());
             }
-            settings.get()
-                    .settings(topic, attributes.settings())
-                    .applyTo(endpoint, endpoint.build().retry());
+            TopicSettings all = settings.get().settings(topic, attributes.settings());
+            all.applyTo(endpoint, endpoint.build().retry());
+            if (Boolean.TRUE.equals(all.idempotent())) {
+                endpoint.idempotencyStore(IdempotentListener.store(candidate.where(), attributes, signature, beans));
+            }
             return endpoint.build();
         } catch (IllegalArgumentException e) {
             throw candidate

@@ -32,7 +32,7 @@ final class KeepAlive {
             try {
                 Thread.sleep(Long.MAX_VALUE);
             } catch (InterruptedException end) {
-                // Either set(false), or a stranger, who may not end the process.
+                // By set(false), or by other code, which must not end the process.
             }
         }
     }

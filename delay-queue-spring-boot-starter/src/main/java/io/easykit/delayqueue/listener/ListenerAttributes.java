@@ -1,6 +1,9 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.delayqueue.DeadLetter;
+import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.annotation.DelayListener;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
@@ -12,8 +15,16 @@ import org.springframework.core.env.Environment;
  * The attributes of an annotation, with resolved placeholders and parsed values.
  *
  * @param batchSize null for a method that takes one message per call
+ * @param deadLettersOf topic whose dead letters the method gets, or null
+ * @param errorHandler name of a bean, or null for that of all listeners
  */
-record ListenerAttributes(String id, String topic, @Nullable Integer batchSize, TopicSettings settings) {
+record ListenerAttributes(
+        String id,
+        String topic,
+        @Nullable Integer batchSize,
+        TopicSettings settings,
+        @Nullable String errorHandler,
+        @Nullable String deadLettersOf) {
 
     /**
      * Reads an annotation.
@@ -22,10 +33,11 @@ record ListenerAttributes(String id, String topic, @Nullable Integer batchSize, 
      */
     static ListenerAttributes of(ListenerMethod where, DelayListener annotation, Environment environment) {
         Reader reader = new Reader(where, environment);
-        String topic = reader.text("topic", annotation.topic());
-        if (topic == null) {
+        String named = reader.text("topic", annotation.topic());
+        if (named == null) {
             throw where.problem("its topic is empty", "Name the topic.");
         }
+        String topic = annotation.deadLetters() ? DeadLetter.topicOf(named) : named;
         String id = reader.text("id", annotation.id());
         TopicSettings.BackOff backOff = new TopicSettings.BackOff(
                 reader.duration("backOff", annotation.backOff()),
@@ -44,9 +56,32 @@ record ListenerAttributes(String id, String topic, @Nullable Integer batchSize, 
                 null,
                 null,
                 null,
+                annotation.idempotent() ? true : null,
+                null,
                 null);
         return new ListenerAttributes(
-                id == null ? topic : id, topic, reader.number("batchSize", annotation.batchSize()), settings);
+                id == null ? topic : id,
+                topic,
+                reader.number("batchSize", annotation.batchSize()),
+                settings,
+                reader.text("errorHandler", annotation.errorHandler()),
+                annotation.deadLetters() ? named : null);
+    }
+
+    /** Begins the endpoint. */
+    ListenerEndpoint.Builder endpoint(Type payloadType) {
+        return deadLettersOf == null
+                ? ListenerEndpoint.builder(id, topic, payloadType)
+                : ListenerEndpoint.deadLetters(id, deadLettersOf, payloadType);
+    }
+
+    /** Returns the signature of the method, which takes messages or dead letters. */
+    ListenerSignature signature(ListenerMethod where) {
+        ListenerSignature signature =
+                batchSize == null ? ListenerSignature.single(where) : ListenerSignature.batch(where);
+        return deadLettersOf == null
+                ? DeadLetterSignature.refused(where, signature)
+                : DeadLetterSignature.of(where, signature);
     }
 
     private record Reader(ListenerMethod where, Environment environment) {

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
 import java.time.Duration;
@@ -29,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  *     for none.
  * @param replicaTimeout Maximum time for a send to wait for its replicas, from 1ms to 1m. A message that too few replicas
  *     have confirmed by then is stored nevertheless.
+ * @param idempotent Whether a listener's method runs once for each message, in a transaction with the record of the message.
+ *     By default it runs again if a message is delivered again.
+ * @param deadKeyPolicy What becomes of an ordering key when one of its messages becomes a dead letter. "stop" keeps the messages
+ *     behind it waiting until it is redriven or purged, or the key is freed. "skip" continues with the next one.
  * @param alerts Limits that raise an alert when they are exceeded.
  */
 public record TopicSettings(
@@ -43,10 +48,12 @@ public record TopicSettings(
         @Nullable Duration deadLetterRetention,
         @Nullable Integer waitForReplicas,
         @Nullable Duration replicaTimeout,
+        @Nullable Boolean idempotent,
+        @Nullable DeadKeyPolicy deadKeyPolicy,
         @Nullable Alerts alerts) {
 
     public static final TopicSettings NONE =
-            new TopicSettings(null, null, null, null, null, null, null, null, null, null, null, null);
+            new TopicSettings(null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     public TopicSettings {
         if (noRetryFor != null) {
@@ -77,6 +84,8 @@ public record TopicSettings(
                 first(deadLetterRetention, other.deadLetterRetention),
                 first(waitForReplicas, other.waitForReplicas),
                 first(replicaTimeout, other.replicaTimeout),
+                first(idempotent, other.idempotent),
+                first(deadKeyPolicy, other.deadKeyPolicy),
                 alertsOrNone().over(other.alertsOrNone()));
     }
 
@@ -91,6 +100,7 @@ public record TopicSettings(
         ifSet(maxLeaseExpirations, endpoint::maxLeaseExpirations);
         ifSet(leaseExpiredDelay, endpoint::leaseExpiredDelay);
         ifSet(deadLetterRetention, endpoint::deadLetterRetention);
+        ifSet(deadKeyPolicy, endpoint::deadKeyPolicy);
         endpoint.retry(backOffOrNone().toPolicy(maxAttempts, otherwise));
         endpoint.alerts(alertsOrNone().toLimits());
         if (noRetryFor != null) {

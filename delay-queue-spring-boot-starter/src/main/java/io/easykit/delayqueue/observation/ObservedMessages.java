@@ -1,10 +1,11 @@
 package io.easykit.delayqueue.observation;
 
+import io.easykit.delayqueue.DelayListenerInterceptor;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
-import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.SendInterceptor;
 import io.easykit.delayqueue.SendResult;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -19,7 +20,7 @@ import java.util.function.Function;
  * Observes each call of the template and each call of a handler. The context of the send travels with its messages, in the
  * headers that the tracer writes.
  */
-public final class ObservedMessages implements MessageInterceptor {
+public final class ObservedMessages implements SendInterceptor, DelayListenerInterceptor {
 
     /** Beyond so many topics all others share a tag, because observations are meters too. */
     static final int MOST_TOPICS = 200;
@@ -36,22 +37,19 @@ public final class ObservedMessages implements MessageInterceptor {
     private final Tracing tracing;
     private final Set<String> topics = ConcurrentHashMap.newKeySet();
 
-    private ObservedMessages(ObservationRegistry registry, Tracing tracing) {
+    public ObservedMessages(ObservationRegistry registry, Tracing tracing) {
         this.registry = registry;
         this.tracing = tracing;
     }
 
-    /** The interceptor of an engine; {@link MessageInterceptor#NONE} if nothing is to be observed. */
-    public static MessageInterceptor of(ObservationRegistry registry, Tracing tracing) {
-        return tracing == Tracing.OFF || registry == ObservationRegistry.NOOP
-                ? MessageInterceptor.NONE
-                : new ObservedMessages(registry, tracing);
+    private boolean isOff() {
+        return tracing == Tracing.OFF || registry.isNoop();
     }
 
     @Override
     public List<SendResult> send(
             List<OutgoingMessage> messages, Function<List<OutgoingMessage>, List<SendResult>> send) {
-        if (registry.isNoop()) {
+        if (isOff()) {
             return send.apply(messages);
         }
         SendContext context = new SendContext(messages, tag(topicOf(messages)));
@@ -83,7 +81,7 @@ public final class ObservedMessages implements MessageInterceptor {
     public void handle(
             ListenerEndpoint endpoint, List<DelayMessage<Object>> messages, MessageHandler.Batch<Object> handler)
             throws Exception {
-        if (registry.isNoop()) {
+        if (isOff()) {
             handler.handle(messages);
             return;
         }

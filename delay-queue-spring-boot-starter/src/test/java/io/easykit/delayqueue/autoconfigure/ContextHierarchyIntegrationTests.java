@@ -205,7 +205,7 @@ class ContextHierarchyIntegrationTests {
         }));
     }
 
-    /** Spring starts no bean that says that it is running. */
+    /** Spring does not start a bean whose isRunning() is true. */
     @Test
     void contextsThatAreStoppedStartTheirListenersAgain() {
         withParent(parent -> withChild(parent, child -> {

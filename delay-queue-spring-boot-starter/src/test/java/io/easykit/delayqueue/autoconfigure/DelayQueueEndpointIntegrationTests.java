@@ -278,6 +278,37 @@ class DelayQueueEndpointIntegrationTests {
     }
 
     @Test
+    void showsAndFreesOrderingKeysThatADeadLetterHasStopped() {
+        ConfigurableApplicationContext application = start(UNRESTRICTED);
+        Mails mails = application.getBean(Mails.class);
+        OutgoingMessage message =
+                OutgoingMessage.of("mail/urgent", new Mail("ada", "s3cret")).orderingKey("ada");
+        DelayQueueTemplate template = application.getBean(DelayQueueTemplate.class);
+        String id = template.send(message).id();
+        awaitDead(application, id);
+        mails.works = true;
+        String behind = template.send(message).id();
+        JsonNode stopped = await().until(
+                        () -> get(application, "/stopped-keys?topic=mail/urgent")
+                                .body(),
+                        keys -> keys.get(0).get("parked").asInt() == 1)
+                .get(0);
+
+        assertThat(stopped.get("key").asString()).isEqualTo("ada");
+        assertThat(stopped.get("id").asString()).isEqualTo(id);
+        JsonNode topic = get(application, "/topic?topic=mail/urgent").body();
+        assertThat(topic.get("stoppedKeys").asInt()).isEqualTo(1);
+        assertThat(topic.get("parked").asInt()).isEqualTo(1);
+        assertThat(mails.done).isEmpty();
+
+        Map<String, String> fields = Map.of("topic", "mail/urgent", "id", id);
+        assertThat(post(application, "free-key", fields).body().get("outcome").asString())
+                .isEqualTo("freed");
+        await().until(() -> mails.done.equals(List.of(behind)));
+        assertThat(post(application, "free-key", fields).status()).isEqualTo(409);
+    }
+
+    @Test
     void sendsBackAndPurgesTheDeathThatIsMeant() {
         ConfigurableApplicationContext application = start(UNRESTRICTED);
         Mails mails = application.getBean(Mails.class);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.Proxy;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Status;
@@ -26,7 +28,7 @@ class DelayQueueHealthIndicatorTests {
                 return null;
             });
 
-    /** Its figures cannot be read, because a key has another type. That says nothing about writes. */
+    /** Its figures cannot be read, because a key has another type. Writes may still work. */
     @Test
     void triesToWriteInShardsThatTheStoreRefusesToCount() {
         ShardStats counted = new ShardStats(
@@ -36,10 +38,13 @@ class DelayQueueHealthIndicatorTests {
                 store,
                 new TopicSnapshots(topic -> stats, Duration.ofSeconds(1), System::nanoTime),
                 () -> Set.of("orders"),
-                null);
+                null,
+                () -> new OutboxAdmin.Stats(3, Duration.ofSeconds(70), 1));
 
         assertThat(indicator.health()).isNotNull().satisfies(health -> assertThat(health.getStatus())
                 .isEqualTo(Status.UP));
-        assertThat(written).containsExactly(new ShardKey("orders", 0), new ShardKey("orders", 1));
+        assertThat(indicator.health().getDetails())
+                .containsEntry("outbox", Map.of("waiting", 3L, "oldest", Duration.ofSeconds(70), "refusedTopics", 1));
+        assertThat(written.subList(0, 2)).containsExactly(new ShardKey("orders", 0), new ShardKey("orders", 1));
     }
 }

@@ -11,6 +11,7 @@ import io.easykit.delayqueue.ShardStats.Counters;
 import io.easykit.delayqueue.ShardStats.Pause;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
@@ -214,7 +215,33 @@ class DelayQueueMetersTests {
     }
 
     @Test
+    void showsTheCountOfTheOutbox() {
+        OutboxGauges outbox = new OutboxGauges(registry, new CountedOutbox());
+
+        assertThat(registry.get("delayqueue.outbox.waiting").gauge().value()).isEqualTo(3);
+        assertThat(registry.get("delayqueue.outbox.oldest").gauge().value()).isEqualTo(70.5);
+        assertThat(registry.get("delayqueue.outbox.refused").gauge().value()).isEqualTo(1);
+        outbox.destroy();
+        assertThat(registry.find("delayqueue.outbox.waiting").gauge()).isNull();
+    }
+
+    private static final class CountedOutbox implements OutboxAdmin {
+
+        @Override
+        public void start() {}
+
+        @Override
+        public void stop(Duration timeout) {}
+
+        @Override
+        public Stats stats() {
+            return new Stats(3, Duration.ofMillis(70_500), 1);
+        }
+    }
+
+    @Test
     void areThoseOfTheDocumentation() throws IOException {
+        OutboxGauges outbox = new OutboxGauges(registry, new CountedOutbox());
         Pattern row = Pattern.compile("(?m)^\\| `(delayqueue\\.[a-z.]+)` \\| (?:counter|gauge|timer).*$");
         Map<String, String> documented = new HashMap<>();
         row.matcher(Files.readString(DOCS.resolve("delay-queue/operations.md")))
@@ -238,6 +265,7 @@ class DelayQueueMetersTests {
                         .contains("`" + (isEnum ? tag.getValue() : tag.getKey()) + "`");
             }
         }
+        outbox.destroy();
     }
 
     /** The registry of this test has a gauge for each bucket of a timer. */

@@ -25,6 +25,7 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,9 @@ class DisabledQueueTests {
             Map.entry("long", 0L),
             Map.entry("String", NAME),
             Map.entry("Object", "payload"),
+            Map.entry("Collection<String>", List.of(NAME)),
             Map.entry("Duration", Duration.ofMinutes(1)),
+            Map.entry("ZonedDateTime", Instant.EPOCH.atZone(ZoneOffset.UTC)),
             Map.entry("Instant", Instant.EPOCH),
             Map.entry("DueTime", DueTime.in(Duration.ZERO)),
             Map.entry("Bytes", Bytes.of(new byte[] {'1'})),

@@ -57,7 +57,7 @@ class KeepAliveIntegrationTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"--worker.listens=false", "--delay-queue.auto-startup=false"})
-    void endsAtOnceWithoutListenersThatRun(String setting) {
+    void endsWithoutListenersThatRun(String setting) {
         try (ChildJvm sender = start(setting)) {
             sender.awaitLine(WorkerProcess.MAIN_RETURNS::equals, PATIENCE);
             assertThat(sender.waitFor(PATIENCE)).isZero();

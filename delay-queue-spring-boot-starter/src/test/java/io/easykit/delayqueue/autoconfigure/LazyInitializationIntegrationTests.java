@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 
-/** With {@code spring.main.lazy-initialization} nothing is missing that no other bean asks for. */
+/** With {@code spring.main.lazy-initialization} the beans of the starter exist even if no other bean depends on them. */
 class LazyInitializationIntegrationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.delayqueue.annotation.DeadLetterListener;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.MistakesContract;
 import java.util.Map;
@@ -32,6 +33,16 @@ class MistakesTests extends MistakesContract {
             Map.entry("an interface as payload", InterfacePayload.class),
             Map.entry("two types of payload on one topic", TwoTypes.class),
             Map.entry("a cached listener", CachedListener.class),
+            Map.entry("a dead letter listener without a dead letter", NoDeadLetter.class),
+            Map.entry("an unknown error handler", UnknownErrorHandler.class),
+            Map.entry("an idempotent listener without a database", IdempotentListenerIntegrationTests.Counting.class),
+            Map.entry("an idempotent batch", IdempotentListenerIntegrationTests.Batches.class),
+            Map.entry(
+                    "an idempotent listener that settles its messages",
+                    IdempotentListenerIntegrationTests.Manual.class),
+            Map.entry(
+                    "an idempotent listener with a transaction of its own",
+                    IdempotentListenerIntegrationTests.Apart.class),
             Map.entry("two listeners of one id", ListenerDeclarationTests.Good.class),
             Map.entry("a lazy bean", ListenerDeclarationTests.OrdersOfItsOwn.class),
             Map.entry("a prototype", ListenerDeclarationTests.OrdersOfItsOwn.class));
@@ -59,6 +70,16 @@ class MistakesTests extends MistakesContract {
 
         @DelayListener(topic = "types", id = "numbers")
         void on(Long message) {}
+    }
+
+    static class NoDeadLetter {
+        @DeadLetterListener(topic = "orders")
+        void on(String message) {}
+    }
+
+    static class UnknownErrorHandler {
+        @DelayListener(topic = "orders", errorHandler = "missing")
+        void on(String message) {}
     }
 
     static class CachedListener {

@@ -13,10 +13,13 @@ import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import java.time.Duration;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -58,13 +61,17 @@ class ReplacedQueueTests {
     }
 
     @Nested
+    @ExtendWith(OutputCaptureExtension.class)
     class TheEngine extends Base {
 
         @MockitoBean
         DelayQueueEngine engine;
 
         @Test
-        void startsWithoutListenersTemplateAndAdmin(@Autowired ApplicationContext context) {
+        void startsWithoutListenersTemplateAndAdmin(@Autowired ApplicationContext context, CapturedOutput output) {
+            assertThat(output)
+                    .contains("receives no messages")
+                    .contains("Replace DelayQueueTemplate by a mock instead");
             assertThat(context.getBean(DelayListenerRegistry.class).containers())
                     .isEmpty();
             assertThat(context.getBeanProvider(DelayQueueTemplate.class).getIfAvailable())

@@ -45,6 +45,8 @@ class SettingsTests extends SettingsContract {
                         endpoint.deadLetterRetention(),
                         0,
                         ReplicaWait.DEFAULT_TIMEOUT,
+                        false,
+                        endpoint.deadKeyPolicy(),
                         null));
     }
 
@@ -53,6 +55,11 @@ class SettingsTests extends SettingsContract {
         return Map.ofEntries(
                 Map.entry("delay-queue.webhook.url", "https://hooks.slack.com/services/T0/B0/secret"),
                 Map.entry("delay-queue.webhook.body", "'{\"msgtype\": \"text\", \"text\": {\"content\": \"{text}\"}}'"),
+                Map.entry("delay-queue.idempotency.transaction-manager", "ordersTransactionManager"),
+                Map.entry("delay-queue.idempotency.platform", "postgresql"),
+                Map.entry("delay-queue.propagation.mdc", "[tenant, requestId]"),
+                Map.entry("delay-queue.outbox.enabled", "true"),
+                Map.entry("delay-queue.outbox.platform", "postgresql"),
                 Map.entry("delay-queue.topics", "{order-close: {concurrency: 8}}"),
                 Map.entry("delay-queue.json.deserialization", "{fail-on-null-for-primitives: true}"),
                 Map.entry("delay-queue.json.enums", "{read-unknown-enum-values-as-null: true}"),

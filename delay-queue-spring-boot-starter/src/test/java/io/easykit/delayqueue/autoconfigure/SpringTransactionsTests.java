@@ -3,7 +3,14 @@ package io.easykit.delayqueue.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.boot.JdbcSchema;
+import io.easykit.boot.SchemaMode;
+import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.Transactions.Participant;
+import io.easykit.delayqueue.jdbc.JdbcSendOutbox;
+import io.easykit.delayqueue.jdbc.SendOutboxSchema;
+import io.easykit.delayqueue.store.SendOutbox.Send;
+import io.easykit.delayqueue.store.SendOutbox.Written;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
@@ -17,6 +24,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcConnectionPool;
@@ -27,6 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -116,6 +125,29 @@ class SpringTransactionsTests {
 
         assertThat(heard).containsExactly("before commit", "unknown");
         assertThat(state()).isEqualTo("paid");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"paid", "invalid"})
+    void writesToTheOutboxInTheFlushInsideTheCommitOfJpa(String state) {
+        SendOutboxSchema schema = new SendOutboxSchema(
+                pool,
+                new JdbcSchema.Settings("delay-queue.outbox", SchemaMode.ALWAYS, SendOutboxSchema.LOCATION, "h2"));
+        schema.setResourceLoader(new DefaultResourceLoader());
+        schema.initializeDatabase();
+        JdbcSendOutbox outbox = new JdbcSendOutbox(database, "dq:", transactions::present);
+        JpaTransactionManager manager = listened(jpa());
+        Order.onUpdate = () -> outbox.write(
+                "me", List.of(new Written(new Send("orders", "a", 1, 0, false, 0, null), Bytes.of(new byte[1]))));
+        try {
+            changeOrder(manager, state);
+        } catch (TransactionSystemException invalid) {
+            assertThat(state).isEqualTo("invalid");
+        } finally {
+            Order.onUpdate = () -> {};
+        }
+
+        assertThat(outbox.rows("me", 0, Set.of(), 100)).hasSize(state.equals("paid") ? 1 : 0);
     }
 
     /** A known limit: Hibernate ends such a transaction, so Spring has nothing to roll back, and reports a rollback. */
@@ -341,6 +373,8 @@ class SpringTransactionsTests {
     @Table(name = "orders")
     static class Order {
 
+        static Runnable onUpdate = () -> {};
+
         @Id
         int id;
 
@@ -348,6 +382,7 @@ class SpringTransactionsTests {
 
         @PreUpdate
         void validate() {
+            onUpdate.run();
             if (state.equals("invalid")) {
                 throw new InvalidOrderException();
             }

@@ -5,13 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueTemplate;
-import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.RedisServer;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.BaggageInScope;
+import io.micrometer.tracing.Tracer;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
@@ -19,6 +20,8 @@ import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -27,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.MDC;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -168,6 +174,68 @@ class TracingIntegrationTests {
                 .containsOnly(StatusCode.ERROR);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"link", "child"})
+    void theBaggageOfTheSendHoldsForTheDelivery(String tracing) {
+        ConfigurableApplicationContext application = start(
+                "delay-queue.tracing=" + tracing,
+                "management.tracing.baggage.remote-fields=tenant",
+                "management.tracing.baggage.correlation.fields=tenant");
+        Tracer tracer = application.getBean(Tracer.class);
+
+        Observation.createNotStarted("request", application.getBean(ObservationRegistry.class))
+                .observe(() -> {
+                    BaggageInScope tenant = tracer.createBaggageInScope("tenant", "acme");
+                    application.getBean(DelayQueueTemplate.class).send(OutgoingMessage.of("orders", "relay"));
+                    tenant.close();
+                });
+
+        Orders orders = application.getBean(Orders.class);
+        await().until(() -> orders.baggage.size() == 2);
+        assertThat(orders.baggage).containsExactly("relay acme acme", "relayed acme acme");
+    }
+
+    /** The scope of a delivery is opened again for work on another thread, as by Micrometer's context propagation. */
+    @ParameterizedTest
+    @ValueSource(strings = {"elsewhere", "nested"})
+    void theBaggageOfADeliveryEndsWithIt(String payload) {
+        ConfigurableApplicationContext application = start(
+                "management.tracing.baggage.remote-fields=tenant",
+                "management.tracing.baggage.correlation.fields=tenant");
+        Tracer tracer = application.getBean(Tracer.class);
+        Orders orders = application.getBean(Orders.class);
+
+        Observation.createNotStarted("request", application.getBean(ObservationRegistry.class))
+                .observe(() -> {
+                    BaggageInScope tenant = tracer.createBaggageInScope("tenant", "acme");
+                    application.getBean(DelayQueueTemplate.class).send(OutgoingMessage.of("orders", payload));
+                    tenant.close();
+                });
+        await().until(() -> orders.baggage.size() == 1);
+        send(application, OutgoingMessage.of("orders", "plain"));
+        await().until(() -> orders.baggage.size() == 2);
+
+        assertThat(orders.baggage).containsExactly(payload + " acme acme", "plain null null");
+    }
+
+    @Test
+    void linesOfTheHandlerCarryTheTraceOfTheDelivery() {
+        ConfigurableApplicationContext application = start();
+
+        send(application, OutgoingMessage.of("orders", "bad"));
+        await().until(() -> spans(application, "process orders").size() == 2);
+
+        assertThat(application.getBean(Orders.class).traceIds)
+                .containsExactlyElementsOf(spans(application, "process orders").stream()
+                        .map(SpanData::getTraceId)
+                        .toList())
+                .doesNotHaveDuplicates();
+        String sent = span(application, "send orders").getSpanId();
+        assertThat(spans(application, "process orders")).allSatisfy(span -> assertThat(span.getLinks())
+                .extracting(link -> link.getSpanContext().getSpanId())
+                .containsExactly(sent));
+    }
+
     @Test
     void looksForMessagesAreNoSpans() {
         ConfigurableApplicationContext application = start();
@@ -188,7 +256,6 @@ class TracingIntegrationTests {
         await().until(() -> application.getBean(Orders.class).headers.size() == 1);
 
         assertThat(application.getBean(Orders.class).headers).containsExactly("none");
-        assertThat(application.getBean(MessageInterceptor.class)).isSameAs(MessageInterceptor.NONE);
         assertThat(spans(application)).extracting(SpanData::getName).containsExactly("request");
     }
 
@@ -202,8 +269,8 @@ class TracingIntegrationTests {
         }
 
         @Bean
-        Orders orders() {
-            return new Orders();
+        Orders orders(Tracer tracer, DelayQueueTemplate template, ObservationRegistry observations) {
+            return new Orders(tracer, template, observations);
         }
 
         @Bean
@@ -215,10 +282,35 @@ class TracingIntegrationTests {
     static class Orders {
 
         private final List<String> headers = new CopyOnWriteArrayList<>();
+        private final List<String> traceIds = new CopyOnWriteArrayList<>();
+        private final List<String> baggage = new CopyOnWriteArrayList<>();
+        private final Tracer tracer;
+        private final DelayQueueTemplate template;
+        private final ObservationRegistry observations;
 
-        @DelayListener(topic = "orders", maxAttempts = "2", backOff = "1ms")
+        Orders(Tracer tracer, DelayQueueTemplate template, ObservationRegistry observations) {
+            this.tracer = tracer;
+            this.template = template;
+            this.observations = observations;
+        }
+
+        @DelayListener(topic = "orders", concurrency = "1", maxAttempts = "2", backOff = "1ms")
         void on(DelayMessage<String> message) {
             headers.add(message.headers().getOrDefault("traceparent", "none"));
+            traceIds.add(String.valueOf(MDC.get("traceId")));
+            baggage.add(message.payload() + " " + tracer.getAllBaggage().get("tenant") + " " + MDC.get("tenant"));
+            if (message.payload().equals("relay")) {
+                template.send(OutgoingMessage.of("orders", "relayed"));
+            }
+            Observation delivery = observations.getCurrentObservation();
+            if (message.payload().equals("nested")) {
+                Objects.requireNonNull(delivery).openScope().close();
+            }
+            if (message.payload().equals("elsewhere")) {
+                CompletableFuture.runAsync(() ->
+                                Objects.requireNonNull(delivery).openScope().close())
+                        .join();
+            }
             if (message.payload().equals("bad")) {
                 throw new IllegalStateException("bad");
             }

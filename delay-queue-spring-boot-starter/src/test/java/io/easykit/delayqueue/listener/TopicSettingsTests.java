@@ -64,7 +64,20 @@ class TopicSettingsTests {
         assertThatThrownBy(() -> shards(0).check()).hasMessageContaining("shards is 0");
         assertThatThrownBy(() -> shards(ShardKey.MAX_SHARDS + 1).check()).hasMessageContaining("1 to 1024");
         assertThatThrownBy(() -> new TopicSettings(
-                                null, null, null, null, null, null, null, List.of(String.class), null, null, null, null)
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                List.of(String.class),
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                null)
                         .check())
                 .hasMessageContaining("java.lang.String, which is no exception");
     }
@@ -97,7 +110,8 @@ class TopicSettingsTests {
     }
 
     private static TopicSettings replicas(int count, @Nullable Duration timeout) {
-        return new TopicSettings(null, null, null, null, null, null, null, null, null, count, timeout, null);
+        return new TopicSettings(
+                null, null, null, null, null, null, null, null, null, count, timeout, null, null, null);
     }
 
     private static ListenerEndpoint endpoint(TopicSettings settings) {
@@ -107,14 +121,15 @@ class TopicSettingsTests {
     }
 
     private static TopicSettings concurrencyAndAttempts(int concurrency, @Nullable Integer attempts) {
-        return new TopicSettings(null, concurrency, null, attempts, null, null, null, null, null, null, null, null);
+        return new TopicSettings(
+                null, concurrency, null, attempts, null, null, null, null, null, null, null, null, null, null);
     }
 
     private static TopicSettings backOff(BackOff backOff) {
-        return new TopicSettings(null, null, null, null, null, null, backOff, null, null, null, null, null);
+        return new TopicSettings(null, null, null, null, null, null, backOff, null, null, null, null, null, null, null);
     }
 
     private static TopicSettings shards(int shards) {
-        return new TopicSettings(shards, null, null, null, null, null, null, null, null, null, null, null);
+        return new TopicSettings(shards, null, null, null, null, null, null, null, null, null, null, null, null, null);
     }
 }

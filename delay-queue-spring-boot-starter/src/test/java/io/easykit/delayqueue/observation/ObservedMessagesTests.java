@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.MessageInterceptor;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
@@ -34,7 +33,7 @@ class ObservedMessagesTests {
 
     private final List<Observation.Context> stopped = new ArrayList<>();
     private final ObservationRegistry registry = ObservationRegistry.create();
-    private final MessageInterceptor observed = ObservedMessages.of(registry, Tracing.LINK);
+    private final ObservedMessages observed = new ObservedMessages(registry, Tracing.LINK);
 
     ObservedMessagesTests() {
         registry.observationConfig().observationHandler(new ObservationHandler<>() {
@@ -65,9 +64,13 @@ class ObservedMessagesTests {
     }
 
     @Test
-    void costsNothingIfOffOrWithoutARegistry() {
-        assertThat(ObservedMessages.of(registry, Tracing.OFF)).isSameAs(MessageInterceptor.NONE);
-        assertThat(ObservedMessages.of(ObservationRegistry.NOOP, Tracing.LINK)).isSameAs(MessageInterceptor.NONE);
+    void observesNothingIfOffOrWithoutARegistry() {
+        List<OutgoingMessage> messages = List.of(OutgoingMessage.of("orders", "x"));
+
+        new ObservedMessages(registry, Tracing.OFF).send(messages, ObservedMessagesTests::results);
+        new ObservedMessages(ObservationRegistry.NOOP, Tracing.LINK).send(messages, ObservedMessagesTests::results);
+
+        assertThat(stopped).isEmpty();
     }
 
     @Test
@@ -128,9 +131,12 @@ class ObservedMessagesTests {
         List<DelayMessage<Object>> messages = List.of(
                 delivered("without", Map.of("tenant", "acme")), delivered("wrong", Map.of("traceparent", "?")), traced);
 
-        assertThat(child(messages).getCarrier()).isEqualTo(traced.headers());
+        assertThat(child(List.of(traced)).getCarrier()).isEqualTo(traced.headers());
+        assertThat(child(messages).getCarrier())
+                .as("not the baggage of one message for all")
+                .containsExactly(Map.entry("traceparent", traced.headers().get("traceparent")));
         assertThat(child(messages).isLinked()).isFalse();
-        assertThat(child(messages.subList(0, 2)).getCarrier()).containsExactly(Map.entry("tenant", "acme"));
+        assertThat(child(messages.subList(0, 2)).getCarrier()).isEmpty();
     }
 
     @Test

@@ -1,0 +1,127 @@
+package io.easykit.delayqueue.autoconfigure;
+
+import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.DataSourceChoice;
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.JdbcSchema;
+import io.easykit.boot.Problem;
+import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.jdbc.JdbcSendOutbox;
+import io.easykit.delayqueue.jdbc.SendOutboxSchema;
+import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.store.SendOutboxException;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+/** Auto-configuration of the outbox of sends in the application's database. */
+@AutoConfiguration(
+        before = DelayQueueAutoConfiguration.class,
+        afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnEnabled("delay-queue")
+@Conditional(DelayQueueOutboxAutoConfiguration.OnOutbox.class)
+@EnableConfigurationProperties(DelayQueueProperties.class)
+public final class DelayQueueOutboxAutoConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger(DelayQueueOutboxAutoConfiguration.class);
+
+    DelayQueueOutboxAutoConfiguration() {}
+
+    /** Whether this application has an outbox. */
+    static final class OnOutbox extends SpringBootCondition {
+
+        @Override
+        public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            DelayQueueProperties settings =
+                    DelayQueueStartCheck.bind(context.getEnvironment()).value();
+            return new ConditionOutcome(settings.hasOutbox(), "delay-queue.send-phase or delay-queue.outbox.enabled");
+        }
+    }
+
+    @Bean
+    OutboxLifecycle delayQueueOutboxLifecycle(ObjectProvider<DelayQueueEngine> engine) {
+        return new OutboxLifecycle(
+                () -> Objects.requireNonNull(engine.getObject().outbox()));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({DataSourceUtils.class, DataSourceScriptDatabaseInitializer.class})
+    @ConditionalOnBean(DataSource.class)
+    @ConditionalOnMissingBean(SendOutbox.class)
+    static class JdbcConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        SendOutboxSchema delayQueueOutboxSchema(
+                ObjectProvider<DataSource> dataSources,
+                @DelayQueueDataSource ObjectProvider<DataSource> qualified,
+                DelayQueueProperties properties) {
+            OutboxSettings outbox = properties.outbox();
+            return new SendOutboxSchema(
+                    choose(dataSources, qualified),
+                    new JdbcSchema.Settings(
+                            "delay-queue.outbox", outbox.initializeSchema(), outbox.schema(), outbox.platform()));
+        }
+
+        @Bean
+        @DependsOnDatabaseInitialization
+        JdbcSendOutbox delayQueueOutbox(
+                ObjectProvider<DataSource> dataSources,
+                @DelayQueueDataSource ObjectProvider<DataSource> qualified,
+                DelayQueueProperties properties,
+                ObjectProvider<Transactions> transactions) {
+            JdbcSendOutbox outbox = new JdbcSendOutbox(
+                    choose(dataSources, qualified),
+                    properties.keyPrefix(),
+                    () -> transactions.getIfAvailable() instanceof SpringTransactions spring ? spring.present() : null);
+            requireTables(outbox);
+            return outbox;
+        }
+
+        private static DataSource choose(ObjectProvider<DataSource> dataSources, ObjectProvider<DataSource> qualified) {
+            return DataSourceChoice.of(
+                    dataSources,
+                    qualified,
+                    () -> new Problem(
+                            "The outbox of delay-queue needs one DataSource, and there are several and none of them is"
+                                    + " primary.",
+                            "Put @DelayQueueDataSource on the @Bean method of the DataSource to which the transactions"
+                                    + " write."));
+        }
+
+        private static void requireTables(JdbcSendOutbox outbox) {
+            try {
+                if (!outbox.check()) {
+                    log.warn(
+                            "The database of the outbox cannot be reached. Until it can, sends of the phase outbox fail,"
+                                    + " and messages that wait in it are not delivered.");
+                }
+            } catch (SendOutboxException unusable) {
+                throw new InvalidConfigurationException(new Problem(
+                        "The tables delay_queue_outbox and delay_queue_outbox_lease cannot be used: "
+                                + unusable.getMessage(),
+                        "Set delay-queue.outbox.initialize-schema to always, or create the tables with the script"
+                                + " outbox-<platform>.sql from the package io.easykit.delayqueue.jdbc. The application needs"
+                                + " SELECT, INSERT, UPDATE and DELETE on them."));
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package io.easykit.delayqueue.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The statements of the table of handled messages. Each row has the time at which it expires, by the clock of the database and the
+ * retention of the application that has written it. So applications with different retentions can share the table.
+ */
+final class IdempotencyTable {
+
+    static final String NAME = "delay_queue_handled";
+
+    /** For the lock of a running delivery. Databases with an own, shorter limit keep it. */
+    static final int LOCK_SECONDS = 10;
+
+    private static final String INSERT =
+            "insert into " + NAME + " (topic, delivery_id, expires_at) values (?, ?, %s + interval '%d' second)";
+
+    private static final String CONFIRM =
+            "update " + NAME + " set expires_at = %s + interval '%d' second where topic = ? and delivery_id = ?";
+
+    private static final String FIND = "select expires_at from " + NAME + " where topic = ? and delivery_id = ?";
+
+    private static final String FIND_EXPIRED =
+            "select topic, delivery_id from " + NAME + " where expires_at < %s order by expires_at limit %d";
+
+    private static final String DELETE = "delete from " + NAME + " where topic = ? and delivery_id = ?";
+
+    private final long seconds;
+
+    /** @param retention of the rows that this application writes; rounded up to seconds */
+    IdempotencyTable(Duration retention) {
+        this.seconds = retention.plusMillis(999).toSeconds();
+    }
+
+    /** Returns false if the database reports that there is such a row already. */
+    boolean insert(Connection connection, String topic, String deliveryId) throws SQLException {
+        String product = product(connection);
+        // Without it a duplicate is an error, also in the server's log.
+        String onConflict = product.equals("PostgreSQL") ? " on conflict (topic, delivery_id) do nothing" : "";
+        try (PreparedStatement insert =
+                connection.prepareStatement(INSERT.formatted(now(product), seconds) + onConflict)) {
+            if (!product.equals("H2")) {
+                // H2 would keep it for all later statements of the connection, and waits for a second or two
+                // anyway.
+                insert.setQueryTimeout(LOCK_SECONDS);
+            }
+            bind(insert, topic, bytes(deliveryId));
+            return insert.executeUpdate() == 1;
+        }
+    }
+
+    /** Begins the time of a row anew; returns false if it is gone. */
+    boolean confirm(Connection connection, String topic, String deliveryId) throws SQLException {
+        try (PreparedStatement update =
+                connection.prepareStatement(CONFIRM.formatted(now(product(connection)), seconds))) {
+            bind(update, topic, bytes(deliveryId));
+            return update.executeUpdate() == 1;
+        }
+    }
+
+    boolean contains(Connection connection, String topic, String deliveryId) throws SQLException {
+        try (PreparedStatement select = connection.prepareStatement(FIND)) {
+            bind(select, topic, bytes(deliveryId));
+            try (ResultSet row = select.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    /** Returns how many expired rows it has found, up to a limit. */
+    int deleteExpired(Connection connection, int limit) throws SQLException {
+        List<Row> expired = expired(connection, limit);
+        try (PreparedStatement delete = connection.prepareStatement(DELETE)) {
+            for (Row row : expired) {
+                bind(delete, row.topic, row.deliveryId);
+                delete.addBatch();
+            }
+            delete.executeBatch();
+        }
+        return expired.size();
+    }
+
+    /** In the order of the keys, to avoid deadlocks between nodes. */
+    private static List<Row> expired(Connection connection, int limit) throws SQLException {
+        try (PreparedStatement select =
+                        connection.prepareStatement(FIND_EXPIRED.formatted(now(product(connection)), limit));
+                ResultSet rows = select.executeQuery()) {
+            List<Row> expired = new ArrayList<>();
+            while (rows.next()) {
+                expired.add(new Row(rows.getString(1), rows.getBytes(2)));
+            }
+            expired.sort(
+                    Comparator.comparing((Row row) -> row.topic).thenComparing(row -> row.deliveryId, Arrays::compare));
+            return expired;
+        }
+    }
+
+    /** The present time, not that of the begin of the transaction. In MySQL it must not depend on the session's time zone. */
+    static String now(String product) {
+        return switch (product) {
+            case "PostgreSQL" -> "clock_timestamp()";
+            case "MySQL", "MariaDB" -> "utc_timestamp(3)";
+            default -> "current_timestamp(3)";
+        };
+    }
+
+    private static String product(Connection connection) throws SQLException {
+        return connection.getMetaData().getDatabaseProductName();
+    }
+
+    private static void bind(PreparedStatement statement, String topic, byte[] deliveryId) throws SQLException {
+        statement.setString(1, topic);
+        statement.setBytes(2, deliveryId);
+    }
+
+    /** An id may have characters that a text column cannot hold, such as U+0000. */
+    private static byte[] bytes(String deliveryId) {
+        return deliveryId.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static final class Row {
+        private final String topic;
+        private final byte[] deliveryId;
+
+        Row(String topic, byte[] deliveryId) {
+            this.topic = topic;
+            this.deliveryId = deliveryId;
+        }
+    }
+}
