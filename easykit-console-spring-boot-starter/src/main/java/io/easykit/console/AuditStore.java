@@ -5,7 +5,7 @@ import java.util.List;
 /** A list that all nodes share, the latest line first. Methods throw an exception if the store does not answer. */
 public interface AuditStore {
 
-    /** The store refuses a call, and will refuse it again until somebody corrects it. */
+    /** The store refuses a call, and will refuse it again until its cause is corrected. */
     final class Refused extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

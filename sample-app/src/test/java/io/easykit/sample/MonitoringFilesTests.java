@@ -63,6 +63,7 @@ class MonitoringFilesTests {
         properties.add("shop.data-dir", dataDirectory::toString);
         properties.add("easy-cache.command-timeout", () -> "60s");
         properties.add("delay-queue.command-timeout", () -> "60s");
+        properties.add("delay-queue.outbox.lease", () -> "10m");
     }
 
     /** Expression and the texts that show its labels. */

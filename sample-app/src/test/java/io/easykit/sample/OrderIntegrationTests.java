@@ -22,7 +22,7 @@ import org.springframework.test.context.DynamicPropertySource;
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 class OrderIntegrationTests {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     @TempDir
     static Path dataDirectory;
@@ -38,6 +38,7 @@ class OrderIntegrationTests {
         properties.add("shop.payment-timeout", () -> TIMEOUT.toSeconds() + "s");
         properties.add("easy-cache.command-timeout", () -> "60s");
         properties.add("delay-queue.command-timeout", () -> "60s");
+        properties.add("delay-queue.outbox.lease", () -> "10m");
     }
 
     @BeforeEach

@@ -76,6 +76,21 @@ class ShopIntegrationTests {
         assertThat(shop.productLoads() - before).isEqualTo(1);
     }
 
+    /** The same entry as that of the blocking page. */
+    @Test
+    void returnsAProductWithoutAThreadOfTheServerThatWaits() {
+        shop.put("/products/41", "{\"name\": \"Lamp\", \"price\": 41.00}");
+        long before = shop.productLoads();
+        assertThat(shop.get("/products/41/async").text("name")).isEqualTo("Lamp");
+        assertThat(shop.get("/products/41").text("name")).isEqualTo("Lamp");
+        assertThat(shop.get("/products/41/async").status()).isEqualTo(200);
+        assertThat(shop.productLoads() - before).isEqualTo(1);
+        assertThat(shop.get("/products/4041/async").status()).isEqualTo(404);
+
+        shop.put("/products/41", "{\"name\": \"Lantern\", \"price\": 41.00}");
+        await().until(() -> shop.get("/products/41/async").text("name").equals("Lantern"));
+    }
+
     @Test
     void loadsSeveralProductsByOneQuery() {
         for (int id = 31; id <= 33; id++) {

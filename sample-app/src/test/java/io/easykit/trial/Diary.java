@@ -40,7 +40,7 @@ final class Diary {
      *
      * @param own whether the reading node made the update itself
      * @param overtakenAt nano time at which the update returned
-     * @param what the entry, and what the read returned
+     * @param what the entry, and the result of the read
      */
     record StaleRead(Kind kind, boolean own, long began, long overtakenAt, String what) {
 

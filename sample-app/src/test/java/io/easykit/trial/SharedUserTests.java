@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** The documented rule for a user of both products allows what the rules of both allow, and nothing else. */
+/** The documented rule for a user of both products allows all that the rules of the two products allow, and nothing else. */
 class SharedUserTests {
 
     private static final List<String> RESETS = List.of("resetkeys", "resetchannels", "-@all");

@@ -23,7 +23,7 @@ final class Trial implements AutoCloseable {
     private static final Duration DRAIN = Duration.ofSeconds(15);
 
     /** Additional duration of the load if calls do not work again. */
-    private static final Duration AGAIN = Duration.ofSeconds(15);
+    private static final Duration AGAIN = Duration.ofSeconds(30);
 
     private final Topology topology;
     private final Keys keys;

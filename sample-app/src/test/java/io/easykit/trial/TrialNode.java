@@ -108,6 +108,11 @@ final class TrialNode implements AutoCloseable {
             return raise(name, id);
         }
 
+        /** Returns the version in the database. */
+        Long stored(String name, String id) {
+            return find(name, id);
+        }
+
         void create(String name, String id) {
             jdbc.sql("merge into entry (name, id, version) values (?, ?, 0)")
                     .params(name, id)

@@ -127,6 +127,7 @@ public final class CacheApi implements ConsoleApi {
                         "near", numbers.near(),
                         "stale", numbers.stale(),
                         "local", numbers.local(),
+                        "expired", numbers.expired(),
                         "miss", numbers.misses()));
         Map<String, Long> loads = new LinkedHashMap<>();
         numbers.loads().forEach((load, count) -> loads.put(load.name().toLowerCase(Locale.ROOT), count));

@@ -204,7 +204,9 @@ final class TopicOverview {
                 stats.dead(),
                 stats.oldestDue(),
                 stats.alerts(),
-                stats.counters());
+                stats.counters(),
+                stats.parked(),
+                stats.stoppedKeys());
     }
 
     /** Milliseconds until the messages that are due now are done at the present rate. */

@@ -26,9 +26,9 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
     [t`Cluster|集群`, 'cluster'],
     ['AP / CP', 'consistency'],
     [t`Method|方法`, one => h('span.mono', {title: visible(one.method)}, raw(one.method.replace(/@Cacheable |([a-z]\w*\.)+(?=[A-Z])/g, '')))],
-    [t`Hits|命中率`, ({reads: {hit, near, stale, local, miss}}) => (hit + near + stale + local + miss
-      ? number(100 - 100 * miss / (hit + near + stale + local + miss), 1) + ' %' : '–'), 'num'],
-    ...[['Redis', 'hit'], [t`Near|近端`, 'near'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Misses|未命中`, 'miss']].map(([text, kind]) => [text, one => number(one.reads[kind]), 'num']),
+    [t`Hits|命中率`, ({reads: {hit, near, stale, local, expired, miss}}) => (hit + near + stale + local + expired + miss
+      ? number(100 - 100 * miss / (hit + near + stale + local + expired + miss), 1) + ' %' : '–'), 'num'],
+    ...[['Redis', 'hit'], [t`Near|近端`, 'near'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Expired|过期值`, 'expired'], [t`Misses|未命中`, 'miss']].map(([text, kind]) => [text, one => number(one.reads[kind]), 'num']),
     [t`Failed loads|加载失败`, one => hot(one.loads.failed, number(one.loads.failed)), 'num'],
     [t`Worst staleness|最大陈旧时间`, one => h('span', {title: one.staleness}, one.worstStaleness == null ? '–' : duration(one.worstStaleness)), 'num', ''],
     [ACTIONS, one => [

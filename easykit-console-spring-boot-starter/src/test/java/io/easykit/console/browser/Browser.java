@@ -112,7 +112,7 @@ final class Browser implements AutoCloseable {
         before(REFRESHES);
     }
 
-    /** Looks often: a page shows a change within milliseconds. A busy machine may take long. */
+    /** Checks often: a page shows a change within milliseconds. A busy machine may take long. */
     static ConditionFactory await() {
         return Awaitility.with()
                 .pollDelay(Duration.ZERO)
@@ -141,7 +141,7 @@ final class Browser implements AutoCloseable {
         driver.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", script));
     }
 
-    /** Has the time of the next refresh come, and waits until the page has planned the one after it. */
+    /** Runs the next refresh now, and waits until the page has scheduled the one after it. */
     void refresh() {
         script("window.planned = due; due()");
         await().until(() -> script("return due !== planned").equals("true"));
@@ -204,12 +204,12 @@ final class Browser implements AutoCloseable {
         field.sendKeys(text);
     }
 
-    /** Types into whatever has the focus. */
+    /** Types into the element that has the focus. */
     void type(CharSequence... keys) {
         new Actions(driver).sendKeys(keys).perform();
     }
 
-    /** What has the focus, as a screen reader would name it. */
+    /** The element that has the focus, as a screen reader would name it. */
     String focused() {
         return String.valueOf(
                 driver.executeScript(
@@ -240,7 +240,7 @@ final class Browser implements AutoCloseable {
     }
 
     /**
-     * What the rules of WCAG 2.2 AA find.
+     * The violations of the rules of WCAG 2.2 AA.
      *
      * @param rows number of rows of each table to check: the rules need most of their time for long tables
      * @param rules the only rules to check; if there are none here, all
@@ -261,7 +261,7 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** Keeps what is shown in target/screenshots, for a look by a person. */
+    /** Saves the page as an image in target/screenshots, for a review by a person. */
     void shoot(String name) {
         try {
             Files.createDirectories(SHOTS);

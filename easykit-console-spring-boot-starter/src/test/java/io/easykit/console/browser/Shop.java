@@ -31,7 +31,7 @@ import org.springframework.context.annotation.Configuration;
 /** A small application with the console: topics, dead letters of three kinds, messages that run and wait, a cache. */
 final class Shop implements AutoCloseable {
 
-    /** Texts that would do harm as markup, or hide what they are. */
+    /** Texts that would do harm as markup, or that look like something else. */
     static final String[] HOSTILE = {
         "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "سلام ٤٢", "订单-𠮷-😀", "a,b&c=d/e?#"
     };

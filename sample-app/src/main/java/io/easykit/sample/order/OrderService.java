@@ -5,6 +5,7 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.sample.order.Order.Status;
+import io.easykit.sample.parcel.ParcelService;
 import io.easykit.sample.stock.OutOfStockException;
 import io.easykit.sample.stock.StockService;
 import java.time.Duration;
@@ -32,6 +33,7 @@ public class OrderService {
     private final OrderRepository orders;
     private final StockService stocks;
     private final DelayQueueTemplate delayQueue;
+    private final ParcelService parcels;
     private final Faults faults;
     private final Duration paymentTimeout;
 
@@ -39,11 +41,13 @@ public class OrderService {
             OrderRepository orders,
             StockService stocks,
             DelayQueueTemplate delayQueue,
+            ParcelService parcels,
             Faults faults,
             @Value("${shop.payment-timeout}") Duration paymentTimeout) {
         this.orders = orders;
         this.stocks = stocks;
         this.delayQueue = delayQueue;
+        this.parcels = parcels;
         this.faults = faults;
         this.paymentTimeout = paymentTimeout;
     }
@@ -80,20 +84,21 @@ public class OrderService {
         return order;
     }
 
-    /** Pays an order. A paid or closed order is not changed. */
+    /** Pays an order, and orders its parcel. A paid or closed order is not changed. */
     @Transactional
     public Optional<Order> pay(String id) {
         if (orders.complete(id, Status.PAID)) {
             delayQueue.cancelAfterCommit(CLOSE, id);
+            parcels.order(id);
         }
         return orders.find(id);
     }
 
     /**
-     * Closes an unpaid order. The message may be delivered twice, or after the payment if its cancellation was lost:
-     * the state of the order decides.
+     * Closes an unpaid order, once also if the message is delivered twice. It may come after the payment, if its
+     * cancellation was lost: the state of the order decides.
      */
-    @DelayListener(topic = CLOSE, concurrency = "4")
+    @DelayListener(topic = CLOSE, concurrency = "4", idempotent = true)
     @Transactional
     public void close(CloseOrder command, @Header(name = FAULT, required = false) @Nullable String fault) {
         if (fault != null) {

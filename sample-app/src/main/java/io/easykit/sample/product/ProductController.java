@@ -10,6 +10,7 @@ import jakarta.validation.constraints.Size;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -54,6 +55,12 @@ class ProductController {
         return found.map(product -> ResponseEntity.ok().header(SOURCE, source).body(product))
                 .orElseGet(
                         () -> ResponseEntity.notFound().header(SOURCE, source).build());
+    }
+
+    /** As {@link #get(long)}, but no thread of the web server waits. */
+    @GetMapping("/{id}/async")
+    CompletableFuture<ResponseEntity<Product>> getLater(@PathVariable long id) {
+        return products.findLater(id).thenApply(ResponseEntity::of);
     }
 
     @PutMapping("/{id}")

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -25,6 +26,12 @@ public class ProductService {
     @Cacheable(prefix = "product", keys = "#id")
     public Optional<Product> find(long id) {
         return products.find(id);
+    }
+
+    /** The same entry as that of {@link #find}. The caller's thread waits for neither Redis nor the database. */
+    @Cacheable(prefix = "product", keys = "#id")
+    public CompletableFuture<Optional<Product>> findLater(long id) {
+        return CompletableFuture.completedFuture(products.find(id));
     }
 
     /** Each product is the same entry as that of {@link #find}. One query brings those that are not cached. */

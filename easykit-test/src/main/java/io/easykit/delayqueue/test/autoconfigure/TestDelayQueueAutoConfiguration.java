@@ -1,0 +1,65 @@
+package io.easykit.delayqueue.test.autoconfigure;
+
+import io.easykit.delayqueue.DelayListenerInterceptor;
+import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.test.DelayQueueTester;
+import io.easykit.delayqueue.test.TestQueueParts;
+import io.easykit.delayqueue.time.VirtualTime;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Primary;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+
+/** The parts that {@link AutoConfigureTestDelayQueue} puts in place of Redis and of real time. */
+@AutoConfiguration(before = DelayQueueAutoConfiguration.class)
+public final class TestDelayQueueAutoConfiguration {
+
+    private static final String TRANSACTIONS =
+            "org.springframework.transaction.support.TransactionSynchronizationManager";
+
+    TestDelayQueueAutoConfiguration() {}
+
+    @Bean
+    TestQueueParts testDelayQueueParts() {
+        return new TestQueueParts();
+    }
+
+    /** Preferred to a store that the application defines. */
+    @Bean
+    @Primary
+    QueueBackend testDelayQueueStore(TestQueueParts parts) {
+        return parts.backend();
+    }
+
+    @Bean
+    VirtualTime testDelayQueueTime(TestQueueParts parts) {
+        return parts.time();
+    }
+
+    /** Inside of the application's interceptors, so that only runs of the handler itself are recorded. */
+    @Bean
+    @Order(Ordered.LOWEST_PRECEDENCE)
+    DelayListenerInterceptor testDelayQueueRecorder(TestQueueParts parts) {
+        return parts.recorder();
+    }
+
+    @Bean
+    DelayQueueTester delayQueueTester(TestQueueParts parts, DelayQueueEngine engine, PayloadCodec codec) {
+        boolean hasTransactions = ClassUtils.isPresent(TRANSACTIONS, getClass().getClassLoader());
+        return parts.tester(engine, codec, () -> hasTransactions && ActiveTransaction.exists());
+    }
+
+    /** Loaded with its class of Spring only. */
+    private static final class ActiveTransaction {
+
+        static boolean exists() {
+            return TransactionSynchronizationManager.isActualTransactionActive();
+        }
+    }
+}

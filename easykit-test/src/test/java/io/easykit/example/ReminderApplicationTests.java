@@ -1,0 +1,80 @@
+package io.easykit.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.test.DelayQueueTester;
+import io.easykit.delayqueue.test.autoconfigure.AutoConfigureTestDelayQueue;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+
+@SpringBootTest
+@AutoConfigureTestDelayQueue
+class ReminderApplicationTests {
+
+    @Autowired
+    DelayQueueTester queue;
+
+    @Autowired
+    Reminders reminders;
+
+    @Test
+    void remindsAfterThirtyMinutes() {
+        reminders.remind("Ann", Duration.ofMinutes(30));
+
+        queue.advance(Duration.ofMinutes(30));
+
+        assertThat(reminders.sent()).containsExactly("Ann at " + queue.now());
+    }
+
+    @TestConfiguration
+    static class VirtualClock {
+
+        @Bean
+        Clock clock(DelayQueueTester queue) {
+            return queue.clock();
+        }
+    }
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    @Import({Reminders.class, VirtualClock.class})
+    static class Application {}
+
+    static class Reminders {
+
+        private final DelayQueueTemplate queue;
+        private final Clock clock;
+        private final List<String> sent = new ArrayList<>();
+
+        Reminders(DelayQueueTemplate queue, Clock clock) {
+            this.queue = queue;
+            this.clock = clock;
+        }
+
+        void remind(String to, Duration delay) {
+            queue.send("reminder", to, delay);
+        }
+
+        @DelayListener(topic = "reminder")
+        void send(String to) {
+            sent.add(to + " at " + Instant.now(clock));
+        }
+
+        List<String> sent() {
+            return sent;
+        }
+    }
+}

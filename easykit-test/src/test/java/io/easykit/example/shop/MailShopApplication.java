@@ -1,0 +1,6 @@
+package io.easykit.example.shop;
+
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+@SpringBootApplication
+class MailShopApplication {}

@@ -1,0 +1,4 @@
+package io.easykit.sample.mail;
+
+/** A mail to the customer of an order. */
+public record Mail(String orderId, String text) {}
