@@ -71,7 +71,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.availability = new ClusterAvailability(id, options.availability(), ticker, this::onAvailability);
         this.near = new NearEntries(levels.near);
         EntryStore evicting = new NearStore(store, near);
-        this.store = new GuardedStore(evicting, availability);
+        this.store = new GuardedStore(evicting, availability, new RecentInvalidations(ticker));
         this.epochs = new Epochs(this.store, availability, near::clear, ticker);
         this.local = new LocalEntries(levels.local, engine.values(), degraded.localTtl());
         this.delivery = new InvalidationDelivery(id, this.store, local, degraded.maxPendingInvalidations(), engine);
@@ -146,7 +146,6 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
             workers.forEach(RecoveryWorker::stop);
             availability.repartition(next);
             workers = newWorkers();
-            workers.forEach(RecoveryWorker::repeatOnce);
             if (started) {
                 workers.forEach(RecoveryWorker::start);
             }

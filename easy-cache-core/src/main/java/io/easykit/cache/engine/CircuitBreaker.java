@@ -21,6 +21,7 @@ final class CircuitBreaker {
     private final Partitions partitions;
     private final int partition;
     private final SlidingWindow calls;
+    private final Repetition repetition = new Repetition();
 
     private volatile Phase phase;
     private volatile @Nullable String problem;
@@ -82,6 +83,11 @@ final class CircuitBreaker {
 
     String name() {
         return partitions.name(partition);
+    }
+
+    /** The repetition of recent invalidations after new connections. */
+    Repetition repetition() {
+        return repetition;
     }
 
     /** Why it is unavailable, or what keeps new entries away; null if all is well. */

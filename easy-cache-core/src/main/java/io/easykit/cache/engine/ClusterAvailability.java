@@ -181,7 +181,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
 
     /**
      * Replaces the partitions. Unless all were available, all of the new ones have to recover: invalidations may wait for
-     * any of them.
+     * any of them. Calls that are under way, and those until the first repetition of recent invalidations, are suspect.
      */
     void repartition(Partitions value) {
         changing(() -> {
@@ -190,6 +190,8 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
             for (int i = 0; i < value.count(); i++) {
                 fresh.add(new CircuitBreaker(this, newWindow(), value, i, available));
             }
+            fresh.forEach(breaker -> breaker.repetition().connected());
+            parts.breakers.forEach(breaker -> breaker.repetition().connected());
             parts = new Parts(value, List.copyOf(fresh));
         });
     }

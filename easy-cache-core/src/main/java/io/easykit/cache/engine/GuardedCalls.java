@@ -20,16 +20,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class GuardedCalls<T> {
 
+    /** No number of a connection: the partitions were replaced meanwhile. */
+    private static final int NEVER = -1;
+
     /** So many calls are on their way together. */
     static final int CHUNK = 500;
 
     private final EntryStore store;
     private final ClusterAvailability availability;
+    private final SuspectReplies suspect;
     private final Map<CircuitBreaker, StoreUnavailableException> away = new HashMap<>();
 
-    GuardedCalls(EntryStore store, ClusterAvailability availability) {
+    GuardedCalls(EntryStore store, ClusterAvailability availability, SuspectReplies suspect) {
         this.store = store;
         this.availability = availability;
+        this.suspect = suspect;
     }
 
     List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
@@ -42,18 +47,26 @@ final class GuardedCalls<T> {
 
     private List<EntryReply<T>> callChunk(List<? extends EntryCall<T>> calls) {
         List<EntryCall<T>> allowed = new ArrayList<>(calls.size());
+        Map<CircuitBreaker, Integer> repeated = new HashMap<>();
         List<@Nullable StoreUnavailableException> refusals = new ArrayList<>(calls.size());
         for (EntryCall<T> call : calls) {
-            StoreUnavailableException refusal = refusal(availability.of(call.key()));
+            CircuitBreaker breaker = availability.of(call.key());
+            repeated.computeIfAbsent(breaker, any -> breaker.repetition().repeated());
+            StoreUnavailableException refusal = refusal(breaker);
             refusals.add(refusal);
             if (refusal == null) {
                 allowed.add(call);
             }
         }
-        List<EntryReply<T>> sent = allowed.isEmpty() ? List.of() : store.callAll(allowed);
+        List<EntryReply<T>> sent = new ArrayList<>(allowed.isEmpty() ? List.of() : store.callAll(allowed));
         Map<CircuitBreaker, EntryReply<T>> worst = new LinkedHashMap<>();
         for (int i = 0; i < sent.size(); i++) {
-            worst.merge(availability.of(allowed.get(i).key()), sent.get(i), GuardedCalls::worse);
+            EntryCall<T> call = allowed.get(i);
+            CircuitBreaker breaker = availability.of(call.key());
+            worst.merge(breaker, sent.get(i), GuardedCalls::worse);
+            if (suspect.include(breaker, repeated.getOrDefault(breaker, NEVER), call.key())) {
+                sent.set(i, SuspectReplies.withoutValue(call, sent.get(i)));
+            }
         }
         worst.forEach(this::count);
         List<EntryReply<T>> replies = new ArrayList<>(calls.size());

@@ -26,16 +26,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reports to the circuit breakers how calls went, and lets none through to a partition that is marked unavailable. A call
- * with keys of several partitions is made for each of them, and fails if one of them fails.
+ * with keys of several partitions is made for each of them, and fails if one of them fails. Values that may lack an invalidation of
+ * this node are taken out of the replies ({@link SuspectReplies}).
  */
 final class GuardedStore implements EntryStore {
 
     private final EntryStore store;
     private final ClusterAvailability availability;
+    private final RecentInvalidations recent;
+    private final SuspectReplies suspect;
 
-    GuardedStore(EntryStore store, ClusterAvailability availability) {
+    GuardedStore(EntryStore store, ClusterAvailability availability, RecentInvalidations recent) {
         this.store = store;
         this.availability = availability;
+        this.recent = recent;
+        this.suspect = new SuspectReplies(recent);
+    }
+
+    RecentInvalidations recent() {
+        return recent;
     }
 
     ClusterAvailability availability() {
@@ -45,7 +54,9 @@ final class GuardedStore implements EntryStore {
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.read(key, epoch));
+        int repeated = breaker.repetition().repeated();
+        Snapshot seen = guard(breaker, breaker::mayRead, () -> store.read(key, epoch));
+        return suspect.include(breaker, repeated, key) ? SuspectReplies.withoutValue(seen) : seen;
     }
 
     @Override
@@ -57,25 +68,33 @@ final class GuardedStore implements EntryStore {
     @Override
     public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, allowsStale));
+        int repeated = breaker.repetition().repeated();
+        Fetched fetched = guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, allowsStale));
+        return suspect.include(breaker, repeated, key) ? SuspectReplies.withoutValue(fetched) : fetched;
     }
 
     @Override
     public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.peek(key, epoch, allowsStale));
+        int repeated = breaker.repetition().repeated();
+        Peeked peeked = guard(breaker, breaker::mayRead, () -> store.peek(key, epoch, allowsStale));
+        return suspect.include(breaker, repeated, key) ? null : peeked;
     }
 
     @Override
     public @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.peekExpired(key, epoch));
+        int repeated = breaker.repetition().repeated();
+        Peeked peeked = guard(breaker, breaker::mayRead, () -> store.peekExpired(key, epoch));
+        return suspect.include(breaker, repeated, key) ? null : peeked;
     }
 
     @Override
     public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl) {
         CircuitBreaker breaker = availability.of(key);
-        return guard(breaker, breaker::mayRead, () -> store.store(key, lease, value, ttl));
+        int repeated = breaker.repetition().repeated();
+        boolean stored = guard(breaker, breaker::mayRead, () -> store.store(key, lease, value, ttl));
+        return stored && !suspect.include(breaker, repeated, key);
     }
 
     @Override
@@ -86,7 +105,7 @@ final class GuardedStore implements EntryStore {
 
     @Override
     public <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
-        return new GuardedCalls<T>(store, availability).callAll(calls);
+        return new GuardedCalls<T>(store, availability, suspect).callAll(calls);
     }
 
     @Override

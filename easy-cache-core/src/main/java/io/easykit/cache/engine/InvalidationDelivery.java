@@ -19,11 +19,6 @@ final class InvalidationDelivery {
 
     private static final Logger log = LoggerFactory.getLogger(InvalidationDelivery.class);
 
-    /** A failover, and the time until enough calls have failed, fit into it. */
-    private static final Duration KEEP_RECENT = Duration.ofSeconds(30);
-
-    private static final int MOST_RECENT = 50_000;
-
     private static final String NO_TOKEN = "";
 
     private final String id;
@@ -44,7 +39,7 @@ final class InvalidationDelivery {
         this.local = local;
         this.listener = engine.listener();
         this.pending = new PendingInvalidations(maxPending, store);
-        this.recent = new RecentInvalidations(KEEP_RECENT, MOST_RECENT, engine.ticker());
+        this.recent = store.recent();
         this.rolledBack = new RolledBackUpdates(engine.ticker());
         this.ownUpdates = new OwnUpdates(engine.ticker());
     }
@@ -91,8 +86,8 @@ final class InvalidationDelivery {
         List<CacheKey<?>> together = parts.size() > 1 || update.size() > keys.size() ? List.copyOf(update) : List.of();
         List<CacheKey<?>> delivered = new ArrayList<>();
         parts.forEach((breaker, part) -> {
-            StoreUnavailableException away =
-                    sendInvalidations(part, token, together, undelivered -> pending.add(undelivered, token, together));
+            StoreUnavailableException away = sendInvalidations(
+                    breaker, part, token, together, undelivered -> pending.add(undelivered, token, together));
             part.forEach(key -> listener.onInvalidation(key, away));
             if (away == null) {
                 delivered.addAll(part);
@@ -114,6 +109,7 @@ final class InvalidationDelivery {
         store.byPartition(keys).forEach((breaker, part) -> {
             try {
                 for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(part)) {
+                    remember(breaker, batch, List.of());
                     store.invalidateNow(batch, token);
                     recent.add(batch);
                 }
@@ -146,18 +142,21 @@ final class InvalidationDelivery {
         ownUpdates.add(keys);
         keys.forEach(local::invalidate);
         store.byPartition(keys).forEach((breaker, part) -> {
-            StoreUnavailableException away = sendInvalidations(part, NO_TOKEN, List.of(), pending::addIfRoom);
+            StoreUnavailableException away =
+                    sendInvalidations(breaker, part, NO_TOKEN, List.of(), pending::addIfRoom);
             part.forEach(key -> listener.onInvalidation(key, away));
         });
         ownUpdates.add(keys);
     }
 
     /**
+     * @param breaker that of the partition
      * @param keys of one partition
      * @param together all keys of the update, if some are elsewhere
      * @param keep takes all keys if one of them could not be delivered: they belong together
      */
     private @Nullable StoreUnavailableException sendInvalidations(
+            CircuitBreaker breaker,
             Collection<? extends CacheKey<?>> keys,
             String token,
             List<CacheKey<?>> together,
@@ -167,6 +166,7 @@ final class InvalidationDelivery {
         try {
             while (!undelivered.isEmpty()) {
                 List<CacheKey<?>> batch = undelivered.subList(0, Math.min(Batches.SIZE, undelivered.size()));
+                remember(breaker, batch, together);
                 store.invalidate(batch, token);
                 recent.add(batch, together);
                 batch.clear();
@@ -180,6 +180,16 @@ final class InvalidationDelivery {
                 keep.accept(List.copyOf(keys));
             }
             deliveryBarrier.unlockRead(stamp);
+        }
+    }
+
+    /**
+     * Comes before the command. A repetition that runs before the reply is used includes these keys: the server that acknowledges
+     * them may be the one that is lost. While the partition is unavailable they are only pending.
+     */
+    private void remember(CircuitBreaker breaker, List<CacheKey<?>> batch, List<CacheKey<?>> together) {
+        if (breaker.mayWrite()) {
+            recent.add(batch, together);
         }
     }
 

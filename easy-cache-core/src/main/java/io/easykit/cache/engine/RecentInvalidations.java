@@ -12,15 +12,25 @@ import java.util.function.Predicate;
 
 /**
  * The invalidations of the last seconds before a partition was lost, to be repeated when it is back: a master that failed
- * over may have acknowledged invalidations that its replica never received. While a partition does not answer none of its
+ * over may have acknowledged invalidations that its replica never received. An invalidation is added before it is sent, so a
+ * repetition that begins meanwhile includes it. While a partition does not answer none of its
  * keys ages, however long that takes. Bounded; beyond the limit the oldest are removed.
  */
 final class RecentInvalidations {
+
+    /** A failover, and the time until enough calls have failed, fit into it. */
+    private static final Duration KEEP = Duration.ofSeconds(30);
+
+    private static final int MOST = 50_000;
 
     private final long keepNanos;
     private final int limit;
     private final Ticker ticker;
     private final Map<CacheKey<?>, Recent> recent = new LinkedHashMap<>();
+
+    RecentInvalidations(Ticker ticker) {
+        this(KEEP, MOST, ticker);
+    }
 
     RecentInvalidations(Duration keep, int limit, Ticker ticker) {
         this.keepNanos = keep.toNanos();
@@ -55,6 +65,11 @@ final class RecentInvalidations {
             oldest.next();
             oldest.remove();
         }
+    }
+
+    /** Whether a key is among them. Called by reads whose reply may lack an invalidation. */
+    synchronized boolean holds(CacheKey<?> key) {
+        return recent.containsKey(key);
     }
 
     synchronized boolean isEmpty() {

@@ -2,11 +2,13 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.engine.RecentInvalidations.Recent;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -35,8 +37,8 @@ import org.slf4j.LoggerFactory;
  * in the outbox; then, for prefixes with more pending invalidations than fit, a raised epoch, which takes effect everywhere
  * within one interval. Readers are let in last. Any failure on the way begins again with the probes.
  *
- * <p>After a connection was lost and restored, the invalidations shortly before are repeated; an epoch that a store has lost
- * is raised again.
+ * <p>After a connection was lost and restored, the invalidations shortly before are repeated at once ({@link Repetition}), and
+ * again after a fifth of the interval until that has succeeded; an epoch that a store has lost is raised again.
  */
 final class RecoveryWorker {
 
@@ -67,7 +69,7 @@ final class RecoveryWorker {
     private final AvailabilityOptions options;
     private final Ticker ticker;
     private final AtomicBoolean deliveryQueued = new AtomicBoolean();
-    private final AtomicBoolean repetitionDue = new AtomicBoolean();
+    private final AtomicBoolean repetitionQueued = new AtomicBoolean();
     private final AtomicBoolean probeQueued = new AtomicBoolean();
 
     /** One that was stopped may still be at work when the next one starts. */
@@ -125,8 +127,10 @@ final class RecoveryWorker {
     synchronized void start() {
         if (thread == null) {
             // At the first start nothing was invalidated before, and what comes now needs no repetition.
-            repetitionDue.set(repetitionDue.get() || !delivery.recent().isEmpty());
-            probeQueued.set(false);
+            if (!delivery.recent().isEmpty()) {
+                breaker.repetition().connected();
+            }
+            List.of(probeQueued, deliveryQueued, repetitionQueued).forEach(queued -> queued.set(false));
             String name =
                     "easy-cache-recovery-" + delivery.clusterId() + (partitions.count() > 1 ? "-" + partition : "");
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -152,16 +156,10 @@ final class RecoveryWorker {
         return breaker;
     }
 
-    /** Repeats the recent invalidations in the next round. */
-    void repeatOnce() {
-        repetitionDue.set(true);
-        startingUntil = ticker.nanoTime() + STARTING.toNanos();
-    }
-
     /** Does not wait for the next round: an invalidation was kept back although the cluster is available. */
     void submitDelivery() {
         if (deliveryQueued.compareAndSet(false, true)) {
-            submit(() -> {
+            after(Duration.ZERO, () -> {
                 deliveryQueued.set(false);
                 safely(this::catchUp);
             });
@@ -173,34 +171,25 @@ final class RecoveryWorker {
         if (!partitions.mayBeAt(partition, server)) {
             return;
         }
-        repeatOnce();
+        breaker.repetition().connected();
+        startingUntil = ticker.nanoTime() + STARTING.toNanos();
         submitDelivery();
         if (!breaker.mayRead()) {
-            submit(this::tick);
-        }
-    }
-
-    private void submit(Runnable task) {
-        ScheduledExecutorService running = thread;
-        if (running == null) {
-            deliveryQueued.set(false);
-            return;
-        }
-        try {
-            running.execute(task);
-        } catch (RejectedExecutionException stopped) {
-            deliveryQueued.set(false);
-            log.debug("The recovery worker of Redis cluster '{}' was just stopped", delivery.clusterId());
+            after(Duration.ZERO, this::tick);
         }
     }
 
     /** Does not wait for the next round. */
     private void afterPause(Runnable task) {
+        after(options.probeInterval().dividedBy(CONFIRMATIONS), task);
+    }
+
+    /** Does nothing while the worker is stopped. */
+    private void after(Duration pause, Runnable task) {
         ScheduledExecutorService running = thread;
         if (running != null) {
-            long pause = options.probeInterval().dividedBy(CONFIRMATIONS).toNanos();
             try {
-                var unused = running.schedule(task, pause, TimeUnit.NANOSECONDS);
+                var unused = running.schedule(task, pause.toNanos(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException stopped) {
                 log.debug("The recovery worker of Redis cluster '{}' was just stopped", delivery.clusterId());
             }
@@ -324,22 +313,34 @@ final class RecoveryWorker {
     }
 
     private void repeatIfDue() {
-        if (repetitionDue.get()) {
-            repeat();
+        if (!breaker.repetition().isDue()) {
+            return;
+        }
+        try {
+            if (breaker.repetition().mayBegin(ticker.nanoTime())) {
+                repeat();
+            }
+        } finally {
+            if (breaker.repetition().isDue()) {
+                repeatSoon();
+            }
+        }
+    }
+
+    private void repeatSoon() {
+        if (repetitionQueued.compareAndSet(false, true)) {
+            afterPause(() -> {
+                repetitionQueued.set(false);
+                safely(this::catchUp);
+            });
         }
     }
 
     private void repeat() {
-        // Before it, so that a connection that is lost meanwhile is not forgotten.
-        repetitionDue.set(false);
-        boolean done = false;
-        try {
-            redelivery.repeat(delivery.recent().all(this::isHere));
-            done = true;
-        } finally {
-            if (!done) {
-                repetitionDue.set(true);
-            }
-        }
+        // Before it, so that a connection that is made meanwhile is not forgotten.
+        int connection = breaker.repetition().connections();
+        List<Recent> recent = delivery.recent().all(this::isHere);
+        redelivery.repeat(recent);
+        breaker.repetition().succeeded(connection, recent.size(), ticker.nanoTime());
     }
 }

@@ -613,6 +613,22 @@ public final class InMemoryEntryStore implements EntryStore {
         leases.clear();
     }
 
+    /**
+     * The entries as a replica has them now.
+     *
+     * @return promotes that replica: another server with these entries takes over. The caller decides when nodes connect to it
+     */
+    public synchronized Runnable replica() {
+        Map<String, Entry> copy = new HashMap<>();
+        entries.forEach((name, entry) -> copy.put(name, new Entry(entry)));
+        return () -> {
+            synchronized (this) {
+                entries.clear();
+                entries.putAll(copy);
+            }
+        };
+    }
+
     @Override
     public void probe(Partitions in, int partition) {
         requireHere(Operation.PROBE, partition);
@@ -759,6 +775,18 @@ public final class InMemoryEntryStore implements EntryStore {
         private @Nullable Long keptUntil;
         private final Map<String, Long> intents = new HashMap<>();
         private long gone;
+
+        Entry() {}
+
+        Entry(Entry other) {
+            values.putAll(other.values);
+            fill = other.fill;
+            electedUntil = other.electedUntil;
+            staleUntil = other.staleUntil;
+            keptUntil = other.keptUntil;
+            intents.putAll(other.intents);
+            gone = other.gone;
+        }
     }
 
     private record Value(Envelope envelope, long epoch, long expires) {}
