@@ -19,7 +19,7 @@ class RegisterCheckerTests {
     }
 
     private void update(long began, long ended, int version) {
-        updates.add(new Update("k", "a", began, ended, version));
+        updates.add(new Update("k", "updater", began, ended, version));
     }
 
     private Findings check(List<Loss> losses) {
@@ -172,6 +172,14 @@ class RegisterCheckerTests {
 
         assertThat(found.violations()).isEmpty();
         assertThat(found.admitted()).hasSize(1);
+    }
+
+    @Test
+    void admitsNoStaleReadOfTheNodeThatUpdated() {
+        update(10, 20, 1);
+        reads.add(new Read("k", "updater", false, 50, 60, 0));
+
+        assertThat(check(List.of(new Loss(15, 40, 55))).violations()).hasSize(1);
     }
 
     @Test

@@ -131,12 +131,15 @@ class StalenessCheckerTests {
     }
 
     @Test
-    void admitsAnOldValueAfterALossOfData() {
+    void admitsAnOldValueAfterALossOfDataOnOtherNodesOnly() {
         update(10, 20, 1);
-        read("updater", 50, 0);
-        losses.add(new Loss(15, 40, 60));
-
+        read("other", 500, 0);
+        assertThat(violations()).isNotEmpty();
+        losses.add(new Loss(15, 40, 500));
         assertThat(violations()).isEmpty();
+
+        read("updater", 500, 0);
+        assertThat(violations()).singleElement().asString().contains("its own node");
     }
 
     @Test
