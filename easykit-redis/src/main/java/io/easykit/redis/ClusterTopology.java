@@ -6,12 +6,18 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The nodes of a cluster, by the present topology of the driver. Without a cluster there is one node without a name. */
+/**
+ * The nodes of a cluster, by the present topology of the driver. Without a cluster there is one node without a name.
+ *
+ * <p>A master that is new counts as a connection that was made again, whoever has read the topology: the driver also reads it by
+ * itself, and may have a connection to a server that was a master before.
+ */
 final class ClusterTopology {
 
     private static final String SINGLE = "";
@@ -20,6 +26,7 @@ final class ClusterTopology {
 
     private final LettuceConnectionFactory factory;
     private final SharedConnection connection;
+    private final AtomicReference<List<ClusterMaster>> reported = new AtomicReference<>(List.of());
 
     ClusterTopology(LettuceConnectionFactory factory, SharedConnection connection) {
         this.factory = factory;
@@ -65,20 +72,28 @@ final class ClusterTopology {
                 masters.add(new ClusterMaster(address, slots));
             }
         }
+        reportNew(masters);
         return masters;
     }
 
-    /** Reads the topology again, in the background. Each master that is new counts as a connection that was made again. */
+    private void reportNew(List<ClusterMaster> masters) {
+        List<ClusterMaster> before = reported.getAndSet(masters);
+        if (!before.isEmpty()) {
+            masters.stream()
+                    .filter(master -> !before.contains(master))
+                    .forEach(master -> connection.reconnected(master.socketAddress()));
+        }
+    }
+
+    /** Reads the topology again, in the background. */
     void refresh(RedisClusterClient cluster) {
-        List<ClusterMaster> before = masters();
+        masters();
         cluster.refreshPartitionsAsync().whenComplete((done, failure) -> {
             if (failure != null) {
                 log.debug("The topology of the Redis cluster could not be refreshed", failure);
                 return;
             }
-            masters().stream()
-                    .filter(master -> !before.contains(master))
-                    .forEach(master -> connection.reconnected(master.socketAddress()));
+            masters();
         });
     }
 }

@@ -116,7 +116,8 @@ public final class LettuceConnector {
     }
 
     /**
-     * Returns the masters of a cluster that serve slots, from the driver's present topology. Does not block.
+     * Returns the masters of a cluster that serve slots, from the driver's present topology. Does not block. Masters that are new
+     * since the last call are reported to the actions of {@link #onReconnect}.
      *
      * @return empty if this is not a cluster, or if there is no connection
      */

@@ -1,8 +1,11 @@
 package io.easykit.redis;
 
 import io.lettuce.core.RedisException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -14,13 +17,28 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 /**
  * Calls Redis over any driver that Spring Data supports, one command at a time on the caller's thread, with the driver's own
  * timeouts.
+ *
+ * <p>Drivers do not report new connections. After a call that failed because of its connection or server, the next one that succeeds
+ * counts as a call over a new connection.
  */
 public final class SpringCalls implements ScriptExecutor {
 
     private final RedisConnectionFactory connections;
+    private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
+
+    /** Whether a call has failed in such a way since the last one that succeeded. */
+    private final AtomicBoolean lost = new AtomicBoolean();
 
     public SpringCalls(RedisConnectionFactory connections) {
         this.connections = connections;
+    }
+
+    /**
+     * Registers an action that runs when a call has succeeded after one that failed because of its connection or server, before
+     * the reply is returned. It must return at once.
+     */
+    public void onReconnect(Runnable action) {
+        reconnectActions.add(action);
     }
 
     @Override
@@ -67,8 +85,16 @@ public final class SpringCalls implements ScriptExecutor {
 
     private <T extends @Nullable Object> T with(Function<RedisConnection, T> command) {
         try (RedisConnection redis = connect()) {
-            return command.apply(redis);
+            T reply = command.apply(redis);
+            if (lost.get() && lost.compareAndSet(true, false)) {
+                reconnectActions.forEach(Runnable::run);
+            }
+            return reply;
         } catch (RuntimeException failure) {
+            ErrorReply error = ErrorReply.of(failure);
+            if (error == null || error.isMendedByAnotherServer()) {
+                lost.set(true);
+            }
             if (connections instanceof DedicatedJedis jedis) {
                 jedis.failed(failure);
             }

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,31 @@ class DedicatedJedisIntegrationTests {
             former.replicaOf(next);
 
             assertThat(failuresOf(calls, IDLE)).hasSize(1);
+        }
+    }
+
+    @Test
+    void reportsTheFirstCallThatSucceedsAfterALostConnection() {
+        try (RedisServer former = RedisServer.start();
+                RedisServer next = RedisServer.start();
+                TcpProxy address = TcpProxy.to(former)) {
+            SpringCalls calls = callsOf(new RedisStandaloneConfiguration(address.host(), address.port()));
+            AtomicInteger reported = new AtomicInteger();
+            calls.onReconnect(reported::incrementAndGet);
+            openConnections();
+            write(calls);
+            assertThat(calls.call(redis -> redis.commands().hGetAll("key".getBytes(UTF_8))))
+                    .failsWithin(TIMEOUT);
+            assertThat(write(calls)).isTrue();
+            assertThat(reported).as("after an error reply").hasValue(0);
+
+            address.retarget(next);
+            assertThat(write(calls)).isFalse();
+            assertThat(reported).hasValue(0);
+            assertThat(calls.call(redis -> reported.get())).isCompletedWithValue(0);
+            assertThat(reported).hasValue(1);
+            failuresOf(calls, IDLE);
+            assertThat(reported).hasValue(1);
         }
     }
 

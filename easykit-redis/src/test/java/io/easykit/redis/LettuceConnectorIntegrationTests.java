@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
@@ -73,16 +74,13 @@ class LettuceConnectorIntegrationTests {
                 .hasSize(3);
     }
 
-    /** A caller that calls once a second need not wait for its next call. */
+    /** A caller that calls once a second need not wait for its next call. The driver may also find a new master by itself. */
     @Test
     void tellsOfAPromotedReplicaWithoutAnotherCall() {
         RedisCluster cluster = open(RedisCluster.start(3, 1, "--cluster-node-timeout", "1000"));
-        LettuceConnector connector = connector(
-                factory(
-                        new RedisClusterConfiguration(
-                                List.of(cluster.addresses().split(",", -1))),
-                        resources(null)),
-                NEVER);
+        LettuceConnectionFactory factory = factory(
+                new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))), resources(null));
+        LettuceConnector connector = connector(factory, NEVER);
         byte[] key = "key".getBytes(StandardCharsets.UTF_8);
         int share = cluster.shareOf("key");
         await().until(() -> pings(connector, key));
@@ -97,7 +95,28 @@ class LettuceConnectorIntegrationTests {
 
         await().until(() ->
                 reconnects.stream().anyMatch(address -> ((InetSocketAddress) address).getPort() == promoted.port()));
+
         former.resume();
+        await().atMost(Duration.ofSeconds(30)).until(() -> takesOver(former));
+        assertThat(cluster.awaitOtherMaster(share, promoted)).isEqualTo(former);
+        List<ClusterMaster> before = connector.masters();
+        reconnects.clear();
+        await().until(() -> {
+            ((RedisClusterClient) factory.getRequiredNativeClient()).refreshPartitions();
+            return !connector.masters().equals(before);
+        });
+        assertThat(reconnects)
+                .extracting(address -> ((InetSocketAddress) address).getPort())
+                .contains(former.port());
+    }
+
+    /** Fails until the server has noticed that it is a replica now. */
+    private static boolean takesOver(RedisServer replica) {
+        try (RawRedis redis = replica.connect()) {
+            return "OK".equals(redis.command("CLUSTER", "FAILOVER", "TAKEOVER"));
+        } catch (RuntimeException stillMaster) {
+            return false;
+        }
     }
 
     @Test

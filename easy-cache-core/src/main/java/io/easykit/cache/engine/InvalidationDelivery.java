@@ -3,7 +3,6 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.store.StoreUnavailableException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -142,8 +141,7 @@ final class InvalidationDelivery {
         ownUpdates.add(keys);
         keys.forEach(local::invalidate);
         store.byPartition(keys).forEach((breaker, part) -> {
-            StoreUnavailableException away =
-                    sendInvalidations(breaker, part, NO_TOKEN, List.of(), pending::addIfRoom);
+            StoreUnavailableException away = sendInvalidations(breaker, part, NO_TOKEN, List.of(), pending::addIfRoom);
             part.forEach(key -> listener.onInvalidation(key, away));
         });
         ownUpdates.add(keys);

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Sends commands over the factory's one shared connection. The {@link LettuceConnector} keeps that connection. */
@@ -66,8 +67,8 @@ final class LettuceCommands implements RedisCommands {
     }
 
     @Override
-    public void onReconnect(Consumer<SocketAddress> action) {
-        connector.onReconnect(action);
+    public void onReconnect(Consumer<@Nullable SocketAddress> action) {
+        connector.onReconnect(action::accept);
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The few commands that the protocol needs. Failures are those of the client. */
 interface RedisCommands {
@@ -36,8 +37,8 @@ interface RedisCommands {
         return List.of();
     }
 
-    /** Runs the action when a connection was made after the first one. Clients without such an event never do. */
-    default void onReconnect(Consumer<SocketAddress> action) {}
+    /** Runs the action when a connection was made after the first one, with the address of its server, if that is known. */
+    default void onReconnect(Consumer<@Nullable SocketAddress> action) {}
 
     /** Commands over a connection of their own, if this one was closed on purpose and can be replaced; else these. */
     default RedisCommands reopened() {

@@ -2,8 +2,11 @@ package io.easykit.cache.redis;
 
 import io.easykit.redis.ScriptExecutor;
 import io.easykit.redis.SpringCalls;
+import java.net.SocketAddress;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /** Uses any client that Spring Data supports, one command at a time on the caller's thread. */
@@ -18,6 +21,11 @@ final class SpringCommands implements RedisCommands {
     @Override
     public ScriptExecutor scripts() {
         return calls;
+    }
+
+    @Override
+    public void onReconnect(Consumer<@Nullable SocketAddress> action) {
+        calls.onReconnect(() -> action.accept(null));
     }
 
     @Override

@@ -25,7 +25,8 @@ class GuardedCallsTests {
             bench.clock,
             change -> {});
 
-    private final GuardedStore store = new GuardedStore(bench.store, availability, new RecentInvalidations(bench.clock));
+    private final GuardedStore store =
+            new GuardedStore(bench.store, availability, new RecentInvalidations(bench.clock));
 
     private List<EntryReply<Snapshot>> read(int keys) {
         return store.callAll(IntStream.range(0, keys)

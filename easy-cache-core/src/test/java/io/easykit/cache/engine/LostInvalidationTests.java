@@ -107,7 +107,9 @@ class LostInvalidationTests extends TwoNodes {
 
             bench.store.failNext(Operation.DROP, Fault.LOST_REQUEST);
             tick(a, 1);
-            assertThat(call.read(a, own, database)).as("after a failed repetition").isEqualTo("new");
+            assertThat(call.read(a, own, database))
+                    .as("after a failed repetition")
+                    .isEqualTo("new");
 
             tick(a, 1);
             assertThat(call.read(a, own, database)).isEqualTo("new");

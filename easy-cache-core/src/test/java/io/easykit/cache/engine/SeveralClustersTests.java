@@ -50,8 +50,7 @@ class SeveralClustersTests {
     }
 
     private String readView(EasyCacheEngine node, Consistency consistency) {
-        return node.fetch(
-                view(consistency), () -> "view of " + node.fetch(user(consistency), database::get));
+        return node.fetch(view(consistency), () -> "view of " + node.fetch(user(consistency), database::get));
     }
 
     private static void tick(EasyCacheEngine node, String cluster, int times) {
@@ -110,7 +109,10 @@ class SeveralClustersTests {
         users.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
         database.set("new");
         a.invalidate(List.of(view(consistency), user(consistency)));
-        bench.clock.advance(consistency.equals(Consistency.AP) ? view(consistency).spec().options().staleWindow() : Duration.ZERO);
+        bench.clock.advance(
+                consistency.equals(Consistency.AP)
+                        ? view(consistency).spec().options().staleWindow()
+                        : Duration.ZERO);
         assertThat(readView(b, consistency)).isEqualTo("view of old");
 
         tick(a, USERS, 1);
@@ -139,7 +141,9 @@ class SeveralClustersTests {
             tick(a, usersFirst ? CacheSpec.DEFAULT_CLUSTER : USERS, PROBES);
             tick(a, usersFirst ? USERS : CacheSpec.DEFAULT_CLUSTER, 1);
 
-            assertThat(readView(b, Consistency.AP)).as("users first: %s", usersFirst).isEqualTo("view of new");
+            assertThat(readView(b, Consistency.AP))
+                    .as("users first: %s", usersFirst)
+                    .isEqualTo("view of new");
             assertThat(a.undelivered(USERS)).isZero();
             assertThat(a.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
         }

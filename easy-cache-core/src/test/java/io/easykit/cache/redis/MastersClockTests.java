@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Plain reads of entries that outlive their values, where a server's clock is not the one that was read. */
@@ -60,7 +61,7 @@ class MastersClockTests {
         }
 
         @Override
-        public void onReconnect(Consumer<SocketAddress> action) {
+        public void onReconnect(Consumer<@Nullable SocketAddress> action) {
             reconnectActions.add(action);
         }
 
