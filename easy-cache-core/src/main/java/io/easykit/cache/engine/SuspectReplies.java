@@ -62,8 +62,9 @@ final class SuspectReplies {
         return reply;
     }
 
+    /** A reader that polls for the end of an update goes on at once, and fetches again. */
     static Snapshot withoutValue(Snapshot seen) {
-        return new Snapshot(null, false, false, true, seen.loading(), true, null);
+        return new Snapshot(null, false, false, true, seen.loading(), false, null);
     }
 
     static Fetched withoutValue(Fetched fetched) {

@@ -68,7 +68,7 @@ final class LettuceCommands implements RedisCommands {
 
     @Override
     public void onReconnect(Consumer<@Nullable SocketAddress> action) {
-        connector.onReconnect(action::accept);
+        connector.onReconnect(action);
     }
 
     @Override

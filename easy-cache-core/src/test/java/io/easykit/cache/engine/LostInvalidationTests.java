@@ -174,6 +174,26 @@ class LostInvalidationTests extends TwoNodes {
         assertThat(b.fetch(key, database::get)).isEqualTo("new");
     }
 
+    /** The node knows the epoch that the promoted server lacks, and raises it again. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void areNotMissedIfTheyClearedACache(Consistency consistency) {
+        CacheSpec<String> cleared = Workbench.spec(consistency);
+        a.fetch(cleared.key(1), database::get);
+        Runnable promote = bench.store.replica();
+        database.set("new");
+        a.invalidateAll(cleared);
+        bench.clock.advance(LATER);
+        promote.run();
+        bench.store.loseEpochs();
+        bench.store.reconnect();
+
+        assertThat(a.fetch(cleared.key(1), database::get)).isEqualTo("new");
+        tick(a, 1);
+        tick(b, 1);
+        assertThat(b.fetch(cleared.key(1), database::get)).isEqualTo("new");
+    }
+
     @Test
     void areNoExpiredValuesForReadersWhoseLoadFails() {
         CacheSpec<String> kept = Workbench.ap()

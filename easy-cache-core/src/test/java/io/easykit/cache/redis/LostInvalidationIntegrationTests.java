@@ -64,10 +64,14 @@ class LostInvalidationIntegrationTests {
                 IntStream.range(0, 2_000).<CacheKey<?>>mapToObj(SPEC::key).toList());
         keys.add(key);
         for (int round = 0; round < 2; round++) {
-            cache.fetch(key, database::get);
+            RedisEntryStore present = storeOn(master);
+            await().until(() -> {
+                cache.fetch(key, database::get);
+                return present.read(key, 0).value() != null;
+            });
             replica.replicaOf(master);
             replica.promote();
-            RedisEntryStore promoted = new RedisEntryStore(connections(replica.host(), replica.port()), TIMEOUT);
+            RedisEntryStore promoted = storeOn(replica);
             Envelope old = requireNonNull(promoted.read(key, 0).value());
             int version = database.incrementAndGet();
             cache.invalidate(keys);
@@ -91,6 +95,10 @@ class LostInvalidationIntegrationTests {
             replica = former;
         }
         assertThat(violations).isEmpty();
+    }
+
+    private RedisEntryStore storeOn(RedisServer server) {
+        return new RedisEntryStore(connections(server.host(), server.port()), TIMEOUT);
     }
 
     private boolean isStored(Envelope value, RedisEntryStore store) {
