@@ -238,7 +238,7 @@ class MixedCallsStressTests {
         }
 
         private void read(CacheSpec<Integer> spec, int id, int kind, SplittableRandom random) throws Exception {
-            int own = (spec == STRONG ? ownStrongReturned : weakReturned).get(id);
+            int own = (spec.equals(STRONG) ? ownStrongReturned : weakReturned).get(id);
             int all = strongReturned.get(id);
             CacheKey<Integer> key = spec.key(id);
             Loader<Integer, Exception> loader = () -> load(spec, id, random);
@@ -271,7 +271,7 @@ class MixedCallsStressTests {
             reads.incrementAndGet();
             if (got < own) {
                 violations.add(call + " of " + key + " missed an own update: " + got + " after " + own);
-            } else if (spec == STRONG && !call.equals("nested") && !losesData && got < all) {
+            } else if (spec.equals(STRONG) && !call.equals("nested") && !losesData && got < all) {
                 violations.add(call + " of " + key + " is stale: " + got + " after " + all);
             }
         }
@@ -298,7 +298,7 @@ class MixedCallsStressTests {
     }
 
     private AtomicIntegerArray data(CacheSpec<Integer> spec) {
-        return spec == STRONG ? strongData : weakData;
+        return spec.equals(STRONG) ? strongData : weakData;
     }
 
     /** Reads at once, and returns later. */
@@ -320,7 +320,7 @@ class MixedCallsStressTests {
         if (random.nextInt(4) == 0) {
             pause(random.nextInt(10));
         }
-        if (spec == KEPT && random.nextInt(3) == 0) {
+        if (spec.equals(KEPT) && random.nextInt(3) == 0) {
             throw new DeadDatabase();
         }
     }
